@@ -1,0 +1,38 @@
+/* No capability, now or after any execve; and not the caller's session keyring either. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void drop_capabilities(const struct plan *plan) {
+    if (WALL_IS_UP(plan, WALL_CAPABILITIES)) {
+        unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
+                             SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+                             SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+        if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
+            die(errno, "capabilities", "locking the secure bits");
+        for (unsigned long cap = 0; cap < 64; cap++)
+            if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+                die(errno, "capabilities", "dropping capability %lu from the bounding set", cap);
+        struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+        struct __user_cap_data_struct none[2] = {{0}, {0}};
+        if (syscall(SYS_capset, &header, none) < 0)
+            die(errno, "capabilities", "dropping all capabilities");
+    }
+    /* Fatal, never a warning: without it a set-uid program would undo everything above. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        die(errno, "no_new_privs", "setting no_new_privs");
+}
+
+/* The filter refuses keyctl, add_key and request_key; this matters once a policy allows them.
+ * A user has a quota of 200 keys, so without need a full quota does not stop the run. */
+void forget_session_keyring(const struct plan *plan) {
+    if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && plan->require_keyring)
+        die(errno, "keyring", "joining a new session keyring");
+}

@@ -1,0 +1,70 @@
+/* The private socket between supervisor, reaper and guest-to-be; it never survives an execve. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MAX_PASSED = 4 };
+
+void channel_pair(int ends[2]) {
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        die(errno, "supervisor", "making the control socket");
+    int on = 1;
+    if (setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0)
+        die(errno, "supervisor", "asking for credentials on the control socket");
+}
+
+void channel_send(int fd, const struct message *message, const int *fds, size_t fd_count) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * MAX_PASSED)];
+        struct cmsghdr align;
+    } control = {0};
+    struct iovec part = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof *message};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd_count > 0 && fd_count <= MAX_PASSED) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
+        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
+        cmsg->cmsg_level = SOL_SOCKET;
+        cmsg->cmsg_type = SCM_RIGHTS;
+        cmsg->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
+        memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * fd_count);
+    }
+    while (sendmsg(fd, &header, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
+bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count, pid_t *sender) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * MAX_PASSED) + CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = {.iov_base = message, .iov_len = sizeof *message};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control.bytes};
+    ssize_t got;
+    while ((got = recvmsg(fd, &header, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        ;
+    *fd_count = 0;
+    *sender = 0;
+    if (got != (ssize_t)sizeof *message)
+        return false;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c)) {
+        if (c->cmsg_level != SOL_SOCKET)
+            continue;
+        if (c->cmsg_type == SCM_RIGHTS) {
+            *fd_count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            memcpy(fds, CMSG_DATA(c), sizeof(int) * *fd_count);
+        } else if (c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred credentials;
+            memcpy(&credentials, CMSG_DATA(c), sizeof credentials);
+            *sender = credentials.pid;
+        }
+    }
+    return true;
+}

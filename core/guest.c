@@ -1,0 +1,100 @@
+/* The last steps before the guest's own program: session, streams, limits, Landlock, filter, exec. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_terminal(int ctl) {
+    int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int unlock = 0, number = 0;
+    if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCGPTN, &number) < 0)
+        die(errno, "terminal", "opening a terminal for the guest");
+    char path[32];
+    snprintf(path, sizeof path, "/dev/pts/%d", number);
+    int slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+        die(errno, "terminal", "making it the guest's controlling terminal");
+    struct message message = {.kind = MSG_PTY};
+    channel_send(ctl, &message, &master, 1);
+    close(master);
+    return slave;
+}
+
+static void take_streams(const struct plan *plan, int ctl) {
+    int terminal = plan->pty ? open_terminal(ctl) : -1;
+    for (int i = 0; i < 3; i++) {
+        int fd = plan->streams[i].kind == STREAM_PTY ? terminal : relay_guest_end(i);
+        if (fd < 0)
+            fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (fd < 0 || dup2(fd, i) < 0)
+            die(errno, "streams", "giving the guest its standard streams");
+    }
+}
+
+/* Like execvpe, and remembers that something was found but could not be run. */
+static int exec_by_path(const struct plan *plan) {
+    const char *name = plan->argv[0];
+    if (*name == '\0' || strchr(name, '/')) {
+        execve(name, plan->argv, plan->envp);
+        return errno;
+    }
+    int error = ENOENT;
+    size_t name_len = strlen(name);
+    for (const char *at = plan->path; *at;) {
+        size_t len = strcspn(at, ":");
+        char path[4096];
+        if (len > 0 && len + name_len + 2 < sizeof path) {
+            memcpy(path, at, len);
+            path[len] = '/';
+            memcpy(path + len + 1, name, name_len + 1);
+            execve(path, plan->argv, plan->envp);
+            if (errno != ENOENT && errno != ENOTDIR && (errno != EACCES || error == ENOENT))
+                error = errno;
+            if (errno == ENOEXEC || errno == E2BIG || errno == ENOMEM)
+                break;
+        }
+        at += len + (at[len] == ':');
+    }
+    return error;
+}
+
+/* ENOENT for a file that exists means that its interpreter does not. */
+static int exec_error(const struct plan *plan, int error) {
+    struct stat st;
+    const char *name = plan->argv[0];
+    if (error == EACCES && strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        return EISDIR;
+    if (error == ENOENT && strchr(name, '/') && stat(name, &st) == 0)
+        return ELIBBAD;
+    return error;
+}
+
+_Noreturn void guest_main(struct plan *plan, int ctl) {
+    if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
+        die(errno, "session", "starting a session");
+    take_streams(plan, ctl);
+    umask(022);
+    if (chdir(plan->cwd) < 0)
+        die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
+    forget_session_keyring(plan);
+    set_rlimits(plan);
+    restrict_with_landlock(plan);
+
+    int listener = install_filter(plan);
+    struct message ready = {.kind = MSG_READY};
+    channel_send(ctl, &ready, &listener, listener >= 0);
+    if (listener >= 0)
+        close(listener);
+
+    struct message failed = {.kind = MSG_EXEC_FAILED};
+    failed.error = exec_error(plan, exec_by_path(plan));
+    channel_send(ctl, &failed, NULL, 0);
+    _exit(127);
+}

@@ -1,0 +1,77 @@
+/* The launcher: reads a plan on descriptor 3, builds the sandbox it describes, runs one command in
+ * it, and reports on descriptor 4. It decides nothing by itself and takes no arguments. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+static void keep_out_of_the_guest(void) {
+    for (int fd = FD_PLAN; fd <= FD_LAST_STREAM; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* -1 before Linux 5.3; then the control descriptor's end of file tells of the parent's death. */
+static int hold_parent(pid_t parent) {
+    int fd = (int)syscall(SYS_pidfd_open, parent, 0);
+    if (getppid() != parent)
+        _exit(125); /* it died before we could look */
+    return fd;
+}
+
+static void let_go(const struct plan *plan, const struct supervised *run) {
+    map_identity(plan, run->reaper);
+    struct message go = {.kind = MSG_GO};
+    channel_send(run->ctl, &go, NULL, 0);
+}
+
+int main(int argc, char **argv) {
+    static struct plan plan;
+    struct supervised run;
+    int ends[2];
+
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        puts("wardian-launch " WARDIAN_VERSION);
+        return 0;
+    }
+    if (fcntl(FD_PLAN, F_GETFD) < 0 || fcntl(FD_STATUS, F_GETFD) < 0) {
+        fputs("wardian-launch is started by wardian, not by hand; try: wardian exec --help\n", stderr);
+        return 125;
+    }
+    reset_signals();
+    plan_read(&plan, FD_PLAN);
+    if (WALL_IS_UP(&plan, WALL_CLOSE)) {
+        close_all_but(FD_LAST_STREAM);
+        keep_out_of_the_guest();
+    }
+    close(FD_PLAN);
+    run.parent_pidfd = hold_parent(plan.parent);
+    if (!plan.keep_session)
+        setsid();
+    choose_identity(&plan);
+    relay_prepare(&plan);
+    watch_start(&plan);
+    if (caller_is_root())
+        open_sources(&plan);
+    channel_pair(ends);
+    run.ctl = ends[0];
+    run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);
+    if (run.reaper == 0) {
+        close(ends[0]);
+        reaper_main(&plan, ends[1]);
+    }
+    close(ends[1]);
+    let_go(&plan, &run);
+    close_sources(&plan);
+    relay_release();
+    supervise(&plan, &run);
+}

@@ -1,0 +1,246 @@
+/* What the files of the launcher share: the plan, the two ways to fail, and one prototype per step.
+ *
+ * Three processes run this code:
+ *   the supervisor  outside, child of the caller: clones, relays, watches, reports
+ *   the reaper      pid 1 inside: puts up the walls, then only waits
+ *   the guest       its child, until execve
+ */
+#ifndef WARDIAN_LAUNCH_H
+#define WARDIAN_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/* Descriptors the caller hands over; everything else it may have leaked is closed first. */
+enum { FD_PLAN = 3, FD_STATUS = 4, FD_CONTROL = 5, FD_FIRST_STREAM = 6, FD_LAST_STREAM = 8 };
+
+enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
+
+struct stream {
+    enum stream_kind kind;
+    int fd; /* the caller's end */
+};
+
+/* One set-up operation inside the new root, run in plan order by build_root(). */
+enum step_kind {
+    STEP_DIR,     /* path mode */
+    STEP_FILE,    /* path mode content */
+    STEP_SYMLINK, /* target path */
+    STEP_BIND,    /* source path flags */
+    STEP_PRIVATE, /* path mode: a directory of our own that the guest may write to */
+    STEP_PROC,    /* path */
+    STEP_DEVPTS,  /* path max */
+    STEP_MASK,    /* path */
+    STEP_SYSCTL,  /* path value, in the new /proc, before it becomes read-only */
+};
+
+enum { BIND_WRITE = 1, BIND_DEVICE = 2, BIND_OWNER = 4, BIND_OPTIONAL = 8 };
+
+struct step {
+    enum step_kind kind;
+    const char *path;
+    const char *text; /* source, target, content, name or value */
+    size_t text_len;
+    uint64_t number; /* mode, flags or max */
+    int fd;           /* a detached mount, once opened */
+};
+
+struct landlock_rule {
+    const char *path;
+    uint64_t access;
+};
+
+enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_SYSCALL = 1024 };
+
+struct plan {
+    pid_t parent;
+    uid_t uid;
+    gid_t gid;
+    const char *hostname;
+    bool own_network;
+    bool own_proc;       /* false only when degraded by name */
+    bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
+    bool require_keyring;
+    struct stream streams[3];
+    bool pty;
+
+    uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
+    struct step *steps;
+    size_t step_count;
+    const char *cwd;
+
+    struct {
+        int resource;
+        uint64_t value;
+    } rlimits[MAX_RLIMITS];
+    size_t rlimit_count;
+
+    bool landlock;
+    uint64_t landlock_fs, landlock_net, landlock_scoped;
+    struct landlock_rule *rules;
+    size_t rule_count;
+
+    const uint8_t *filter;
+    size_t filter_len;
+    bool notify;
+    uint8_t refusal_errno[MAX_SYSCALL];
+
+    uint64_t wall_ms, cpu_ms, memory_bytes, output_bytes, disk_bytes;
+    uint64_t process_limit;
+    const char *watched[MAX_WATCHED]; /* host directories the guest may write to */
+    size_t watched_count;
+    const char *cgroup; /* a v2 directory made for this run, or NULL */
+
+    char **argv;
+    char **envp;
+    const char *path; /* the guest's PATH */
+
+    uint32_t without; /* walls left out; only a test build ever sets it */
+};
+
+/* Walls that a test build can leave out, to show that each attack needs its wall. */
+enum wall {
+    WALL_NONE = 0,
+    WALL_SECCOMP = 1 << 0,
+    WALL_LANDLOCK = 1 << 1,
+    WALL_NETWORK = 1 << 2,
+    WALL_PID = 1 << 3,
+    WALL_IPC = 1 << 4,
+    WALL_UTS = 1 << 5,
+    WALL_CGROUP = 1 << 6,
+    WALL_PIVOT = 1 << 7,
+    WALL_RLIMITS = 1 << 8,
+    WALL_WATCH = 1 << 9,
+    WALL_READONLY = 1 << 10,
+    WALL_NOSUID = 1 << 11,
+    WALL_CLOSE = 1 << 12,
+    WALL_IDENTITY = 1 << 13,
+    WALL_CAPABILITIES = 1 << 14,
+    WALL_MASK = 1 << 15,
+    WALL_SYSCTL = 1 << 16,
+    WALL_DUMPABLE = 1 << 17,
+    WALL_SESSION = 1 << 18,
+    WALL_DEATH = 1 << 19,
+    WALL_DEVPTS = 1 << 20,
+};
+
+#ifdef WARDIAN_TEST_WALLS
+#define WALL_IS_UP(plan, wall) (((plan)->without & (wall)) == 0)
+uint32_t wall_named(const char *name);
+#else
+#define WALL_IS_UP(plan, wall) ((void)(plan), true)
+#endif
+
+/* report.c: failing, and saying so. `wall` names what could not be put up, `what` the attempt. */
+void report_to_status(void);
+void report_to_supervisor(int ctl);
+_Noreturn void die(int error, const char *wall, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+struct failure {
+    int error;
+    char wall[48];
+    char what[400];
+};
+_Noreturn void die_again(const struct failure *failure);
+void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
+size_t json_escape(char *out, size_t size, const char *text, size_t len);
+
+/* plan.c */
+void plan_read(struct plan *plan, int fd);
+bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char **problem);
+void plan_forget(void);
+
+/* channel.c: messages between the three processes, descriptors included */
+enum message_kind { MSG_GO, MSG_FAILURE, MSG_PROC, MSG_PTY, MSG_READY, MSG_EXEC_FAILED, MSG_EXITED };
+struct message {
+    enum message_kind kind;
+    union {
+        struct failure failure;
+        int error;
+        struct {
+            int status;
+            uint64_t tasks;
+            struct rusage usage;
+        } exited;
+    };
+};
+void channel_pair(int ends[2]);
+void channel_send(int fd, const struct message *message, const int *fds, size_t fd_count);
+/* Returns false at end of file. `sender` is in the receiver's pid namespace. */
+bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count, pid_t *sender);
+
+/* descriptors.c */
+void close_all_but(int last_kept);
+int raise_fd(int fd);
+
+/* namespaces.c */
+pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
+void choose_identity(const struct plan *plan);
+void map_identity(const struct plan *plan, pid_t child);
+void take_identity(const struct plan *plan);
+int idmap_namespace(uid_t owner, gid_t group);
+bool caller_is_root(void);
+uid_t guest_host_uid(void);
+
+/* mounts.c */
+void open_sources(struct plan *plan);
+void close_sources(struct plan *plan);
+void build_root(struct plan *plan, int ctl);
+
+/* The small walls, one file each. */
+void loopback_up(void);                             /* loopback.c */
+void drop_capabilities(const struct plan *plan);    /* capabilities.c */
+void forget_session_keyring(const struct plan *plan);
+void set_rlimits(const struct plan *plan);          /* rlimits.c */
+void restrict_with_landlock(const struct plan *plan); /* landlock.c */
+int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
+void reset_signals(void);                           /* signals.c */
+
+/* reaper.c, guest.c */
+_Noreturn void reaper_main(struct plan *plan, int ctl);
+_Noreturn void guest_main(struct plan *plan, int ctl);
+
+/* supervise.c */
+struct supervised {
+    pid_t reaper;
+    int reaper_pidfd;
+    int parent_pidfd;
+    int ctl;
+};
+_Noreturn void supervise(struct plan *plan, struct supervised *run);
+
+/* relay.c */
+void relay_prepare(struct plan *plan);  /* before the clone: makes the pipes */
+void relay_release(void);               /* in the supervisor, after it: drops the guest's ends */
+int relay_guest_end(int stream);        /* in the guest: what to dup onto 0, 1, 2 */
+void relay_pty(struct plan *plan, int master);
+void relay_resize(void);
+void relay_restore_terminal(void);
+struct pollfd;
+size_t relay_poll(struct pollfd *fds, size_t room);
+void relay_step(const struct pollfd *fds, size_t count);
+bool relay_drained(void);
+uint64_t relay_bytes(int stream);
+bool relay_output_exceeded(uint64_t limit);
+
+/* refusals.c: what the supervisor answers to a refused call, and remembers of it */
+void refusals_answer(const struct plan *plan, int listener);
+void refusals_report(void);
+
+/* watch.c: limits that no kernel object holds for a whole tree of processes */
+enum limit { LIMIT_NONE, LIMIT_TIME, LIMIT_CPU, LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_DISK };
+struct watch_fds {
+    int proc;    /* the guest's /proc */
+    int root;    /* its private tmpfs */
+    int sysvipc; /* /proc/sysvipc/shm of its ipc namespace */
+};
+void watch_start(const struct plan *plan);
+void watch_attach(const struct watch_fds *fds);
+enum limit watch_tick(const struct plan *plan, int *next_ms);
+uint64_t watch_peak_bytes(void);
+uint64_t watch_cpu_us(void);
+
+#endif

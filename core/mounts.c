@@ -1,0 +1,434 @@
+/* The guest's root: an empty tmpfs, filled step by step from the plan, then pivoted into.
+ *
+ * Sources are opened before anything is mounted, without following any link: as root in the
+ * supervisor, which may read what the guest's id may not; otherwise in the reaper. Targets are
+ * found below the new root without following links either, so that nothing a guest left in a
+ * shared directory can steer a later mount.
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/mount.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#define SYS_move_mount 429
+#define SYS_fsopen 430
+#define SYS_fsconfig 431
+#define SYS_fsmount 432
+#endif
+#ifndef AT_RECURSIVE
+#define AT_RECURSIVE 0x8000
+#endif
+#ifndef MOUNT_ATTR_IDMAP
+#define MOUNT_ATTR_IDMAP 0x00100000
+#endif
+
+/* Own name: <linux/mount.h> and <sys/mount.h> of some libcs both define struct mount_attr. */
+struct attributes {
+    uint64_t attr_set, attr_clr, propagation, userns_fd;
+};
+
+static int mount_setattr_at(int fd, unsigned flags, const struct attributes *attributes) {
+    return (int)syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | flags, attributes,
+                        sizeof *attributes);
+}
+
+/* A host path, one component at a time, no component being a link. */
+static int open_without_links(const char *path) {
+    int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char part[NAME_MAX + 1];
+    for (const char *p = path; at >= 0 && *p;) {
+        p += strspn(p, "/");
+        size_t len = strcspn(p, "/");
+        if (len == 0)
+            break;
+        if (len > NAME_MAX) {
+            close(at);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(part, p, len);
+        part[len] = '\0';
+        int next = openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        int error = errno;
+        close(at);
+        errno = error;
+        at = next;
+        p += len;
+    }
+    struct stat st;
+    if (at >= 0 && fstat(at, &st) == 0 && S_ISLNK(st.st_mode)) {
+        close(at);
+        errno = ELOOP;
+        return -1;
+    }
+    return at;
+}
+
+static void map_owner(const struct step *step, int source) {
+    struct stat st;
+    if (fstat(source, &st) < 0)
+        die(errno, "share", "looking at %s", step->text);
+    if (st.st_uid == guest_host_uid())
+        return;
+    struct attributes map = {.attr_set = MOUNT_ATTR_IDMAP};
+    int namespace = idmap_namespace(st.st_uid, st.st_gid);
+    map.userns_fd = (uint64_t)namespace;
+    if (mount_setattr_at(step->fd, AT_RECURSIVE, &map) < 0 &&
+        mount_setattr_at(step->fd, 0, &map) < 0 && (step->number & BIND_WRITE))
+        die(errno, "identity", "letting the guest act as the owner of %s in that share", step->text);
+    close(namespace);
+}
+
+static void open_source(const struct plan *plan, struct step *step) {
+    int source = open_without_links(step->text);
+    if (source < 0) {
+        if (step->number & BIND_OPTIONAL)
+            return;
+        die(errno, "share", "opening %s", step->text);
+    }
+    step->fd = (int)syscall(SYS_open_tree, source, "",
+                            AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (step->fd < 0)
+        die(errno, "mount", "detaching %s", step->text);
+    struct attributes attributes = {.propagation = MS_PRIVATE};
+    if (WALL_IS_UP(plan, WALL_NOSUID))
+        attributes.attr_set |= MOUNT_ATTR_NOSUID;
+    if (!(step->number & BIND_DEVICE))
+        attributes.attr_set |= MOUNT_ATTR_NODEV;
+    if (!(step->number & BIND_WRITE) && WALL_IS_UP(plan, WALL_READONLY))
+        attributes.attr_set |= MOUNT_ATTR_RDONLY;
+    if (mount_setattr_at(step->fd, AT_RECURSIVE, &attributes) < 0)
+        die(errno, "mount", "setting the flags of %s", step->text);
+    if ((step->number & BIND_OWNER) && caller_is_root())
+        map_owner(step, source);
+    close(source);
+}
+
+void open_sources(struct plan *plan) {
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].kind == STEP_BIND)
+            open_source(plan, &plan->steps[i]);
+}
+
+void close_sources(struct plan *plan) {
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].fd >= 0) {
+            close(plan->steps[i].fd);
+            plan->steps[i].fd = -1;
+        }
+}
+
+/* Nothing is ever created in what is shared, only on the tmpfs that is the new root. */
+static void refuse_ghosts(int root, int dir, const char *path) {
+    struct stat ours, there;
+    if (fstat(root, &ours) < 0 || fstat(dir, &there) < 0 || ours.st_dev != there.st_dev)
+        die(EROFS, "share", "placing something at %s, which would have to be created there", path);
+}
+
+/* Where a target's parent lies below the new root, making plain directories on the way. */
+static int open_parent(int root, const char *whole, const char **name) {
+    const char *path = whole;
+    int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
+    char part[NAME_MAX + 1];
+    path += strspn(path, "/");
+    for (;;) {
+        size_t len = strcspn(path, "/");
+        const char *rest = path + len + strspn(path + len, "/");
+        if (*rest == '\0' || at < 0)
+            break;
+        if (len > NAME_MAX)
+            die(ENAMETOOLONG, "mount", "finding /%s in the guest", path);
+        memcpy(part, path, len);
+        part[len] = '\0';
+        int next = openat(at, part, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+        if (next < 0 && errno == ENOENT) {
+            refuse_ghosts(root, at, whole);
+            if (mkdirat(at, part, 0755) < 0)
+                die(errno, "mount", "making the directory %s in the guest", part);
+            next = openat(at, part, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+        }
+        if (next < 0)
+            die(errno, "mount", "making the directory %s in the guest", part);
+        close(at);
+        at = next;
+        path = rest;
+    }
+    if (at < 0)
+        die(errno, "mount", "finding %s in the guest", path);
+    *name = path;
+    return at;
+}
+
+static int filesystem(const char *type, const char *const options[][2], unsigned attributes,
+                      const char *wall) {
+    int fs = (int)syscall(SYS_fsopen, type, 1 /* FSOPEN_CLOEXEC */);
+    if (fs < 0)
+        die(errno, wall, "opening a new %s", type);
+    for (; options && (*options)[0]; options++)
+        if (syscall(SYS_fsconfig, fs, 1 /* SET_STRING */, (*options)[0], (*options)[1], 0) < 0)
+            die(errno, wall, "setting %s=%s of %s", (*options)[0], (*options)[1], type);
+    if (syscall(SYS_fsconfig, fs, 6 /* CMD_CREATE */, NULL, NULL, 0) < 0)
+        die(errno, wall, "creating a new %s", type);
+    int mount = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, attributes);
+    if (mount < 0)
+        die(errno, wall, "mounting a new %s", type);
+    close(fs);
+    return mount;
+}
+
+static void attach(int mount, int dir, const char *name, const char *wall, const char *path) {
+    if (syscall(SYS_move_mount, mount, "", dir, name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */) < 0)
+        die(errno, wall, "mounting at %s in the guest", path);
+}
+
+struct builder {
+    struct plan *plan;
+    int root;           /* the new root: a tmpfs that holds all private files */
+    int proc;           /* the new /proc, once there */
+    int nothing, empty; /* a file and a directory to cover things with */
+};
+
+static void make_dir(const struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b->root, step->path, &name);
+    if (mkdirat(dir, name, (mode_t)step->number) < 0 && errno != EEXIST)
+        die(errno, "mount", "making %s in the guest", step->path);
+    close(dir);
+}
+
+static void make_file(const struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b->root, step->path, &name);
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    (mode_t)step->number);
+    if (fd < 0 || write(fd, step->text, step->text_len) != (ssize_t)step->text_len)
+        die(errno, "mount", "writing %s in the guest", step->path);
+    close(fd);
+    close(dir);
+}
+
+static void make_symlink(const struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b->root, step->path, &name);
+    if (symlinkat(step->text, dir, name) < 0)
+        die(errno, "mount", "linking %s in the guest", step->path);
+    close(dir);
+}
+
+/* A place to mount on, like the source: made on our own tmpfs, never in something shared. */
+static void bind_source(const struct builder *b, struct step *step) {
+    if (step->fd < 0)
+        return; /* optional, and not there */
+    const char *name;
+    struct stat st, there;
+    int dir = open_parent(b->root, step->path, &name);
+    if (fstat(step->fd, &st) < 0)
+        die(errno, "share", "looking at %s", step->text);
+    if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0) {
+        refuse_ghosts(b->root, dir, step->path);
+        int made = S_ISDIR(st.st_mode)
+                       ? mkdirat(dir, name, 0755)
+                       : openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (made < 0)
+            die(errno, "share", "making a place for %s at %s in the guest", step->text, step->path);
+        if (!S_ISDIR(st.st_mode))
+            close(made);
+    } else if (S_ISDIR(st.st_mode) != S_ISDIR(there.st_mode) || S_ISLNK(there.st_mode)) {
+        die(EEXIST, "share", "placing %s at %s: something of another kind is there", step->text,
+            step->path);
+    }
+    attach(step->fd, dir, name, "mount", step->path);
+    close(step->fd);
+    step->fd = -1;
+    close(dir);
+}
+
+/* Two inodes below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
+static void make_covers(struct builder *b, int proc_dir) {
+    int fd = openat(proc_dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+    if (fd < 0 || mkdirat(proc_dir, "empty", 0) < 0)
+        die(errno, "mask", "making what masks cover with");
+    close(fd);
+    b->nothing = openat(proc_dir, "nothing", O_PATH | O_CLOEXEC);
+    b->empty = openat(proc_dir, "empty", O_PATH | O_CLOEXEC);
+}
+
+static int detach(int dir, const char *name, uint64_t attributes, const char *wall) {
+    int tree = (int)syscall(SYS_open_tree, dir, name,
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (*name ? 0 : AT_EMPTY_PATH));
+    struct attributes set = {.attr_set = attributes};
+    if (tree < 0 || (attributes && mount_setattr_at(tree, 0, &set) < 0))
+        die(errno, wall, "binding %s of the private files", name);
+    return tree;
+}
+
+/* A directory mounted on itself: its mount stays writable when the root's becomes read-only. */
+static void make_private(const struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b->root, step->path, &name);
+    if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
+        die(errno, "mount", "making %s in the guest", step->path);
+    if (fchmodat(dir, name, (mode_t)step->number, 0) < 0)
+        die(errno, "mount", "setting the mode of %s", step->path);
+    int tree = detach(dir, name, 0, "mount");
+    attach(tree, dir, name, "mount", step->path);
+    close(tree);
+    close(dir);
+}
+
+static void write_sysctl(const struct builder *b, const struct step *step) {
+    if (!WALL_IS_UP(b->plan, WALL_SYSCTL))
+        return;
+    int fd = b->proc < 0 ? -1 : openat(b->proc, step->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, step->text, step->text_len) != (ssize_t)step->text_len)
+        die(errno, "namespaces", "writing %s to /proc/%s", step->text, step->path);
+    close(fd);
+}
+
+static void mount_proc(struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b->root, step->path, &name);
+    b->proc = filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+                         "proc");
+    if (mkdirat(dir, name, 0755) < 0)
+        die(errno, "proc", "making %s in the guest", step->path);
+    int under = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    make_covers(b, under);
+    close(under);
+    attach(b->proc, dir, name, "proc", step->path);
+    close(dir);
+}
+
+static void mount_devpts(const struct builder *b, const struct step *step) {
+    char max[32];
+    snprintf(max, sizeof max, "%llu", (unsigned long long)step->number);
+    const char *const options[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", max}, {0}};
+    const char *name;
+    int dir = open_parent(b->root, step->path, &name);
+    int pts = filesystem("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "devpts");
+    if (mkdirat(dir, name, 0755) < 0)
+        die(errno, "devpts", "making %s in the guest", step->path);
+    attach(pts, dir, name, "devpts", step->path);
+    close(pts);
+    close(dir);
+}
+
+static void cover(const struct builder *b, const struct step *step) {
+    if (!WALL_IS_UP(b->plan, WALL_MASK))
+        return;
+    struct stat st;
+    const char *relative = step->path + strspn(step->path, "/");
+    if (fstatat(b->root, relative, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return; /* this kernel does not have it */
+    int tree = detach(S_ISDIR(st.st_mode) ? b->empty : b->nothing, "",
+                      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, "mask");
+    attach(tree, b->root, relative, "mask", step->path);
+    close(tree);
+}
+
+static void run_step(struct builder *b, struct step *step) {
+    switch (step->kind) {
+    case STEP_DIR:
+        make_dir(b, step);
+        break;
+    case STEP_FILE:
+        make_file(b, step);
+        break;
+    case STEP_SYMLINK:
+        make_symlink(b, step);
+        break;
+    case STEP_BIND:
+        bind_source(b, step);
+        break;
+    case STEP_PRIVATE:
+        make_private(b, step);
+        break;
+    case STEP_PROC:
+        mount_proc(b, step);
+        break;
+    case STEP_DEVPTS:
+        mount_devpts(b, step);
+        break;
+    case STEP_MASK:
+        cover(b, step);
+        break;
+    case STEP_SYSCTL:
+        write_sysctl(b, step);
+        break;
+    }
+}
+
+/* Attached over a directory of the old root, which disappears with it. Sources are open already. */
+static int mount_new_root(const struct plan *plan) {
+    static const char *const places[] = {"/tmp", "/mnt", "/usr"};
+    char size[32], inodes[32];
+    snprintf(size, sizeof size, "%llu", (unsigned long long)plan->root_bytes);
+    snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)plan->root_inodes);
+    const char *const options[][2] = {{"size", size}, {"nr_inodes", inodes}, {"mode", "755"}, {0}};
+    int root = filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, "mount");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (syscall(SYS_move_mount, root, "", AT_FDCWD, places[i], 4) == 0)
+            return root;
+    die(errno, "mount", "finding a directory to build the guest's root on");
+}
+
+static void enter_root(const struct builder *b) {
+    struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+    if (b->proc >= 0 && WALL_IS_UP(b->plan, WALL_READONLY) &&
+        mount_setattr_at(b->proc, 0, &read_only) < 0)
+        die(errno, "proc", "making /proc read-only");
+    if (WALL_IS_UP(b->plan, WALL_READONLY) && mount_setattr_at(b->root, 0, &read_only) < 0)
+        die(errno, "mount", "making the guest's root read-only");
+    if (fchdir(b->root) < 0)
+        die(errno, "mount", "entering the guest's root");
+    if (!WALL_IS_UP(b->plan, WALL_PIVOT)) {
+        if (chroot(".") < 0)
+            die(errno, "mount", "changing root");
+        return;
+    }
+    if (syscall(SYS_pivot_root, ".", ".") < 0)
+        die(errno, "mount", "pivoting into the guest's root");
+    if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+        die(errno, "mount", "leaving the host's root behind");
+}
+
+/* The supervisor measures the guest through these; sysvipc shows the opener's ipc namespace. */
+static void hand_over_views(const struct builder *b, int ctl) {
+    if (b->proc < 0)
+        return;
+    int sysvipc = openat(b->proc, "sysvipc/shm", O_RDONLY | O_CLOEXEC);
+    int fds[3] = {b->proc, b->root, sysvipc};
+    struct message message = {.kind = MSG_PROC};
+    channel_send(ctl, &message, fds, sysvipc < 0 ? 2 : 3);
+    if (sysvipc >= 0)
+        close(sysvipc);
+}
+
+void build_root(struct plan *plan, int ctl) {
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        die(errno, "mount", "making the mounts private");
+    struct builder builder = {
+        .plan = plan, .root = mount_new_root(plan), .proc = -1, .nothing = -1, .empty = -1};
+    for (size_t i = 0; i < plan->step_count; i++)
+        run_step(&builder, &plan->steps[i]);
+    hand_over_views(&builder, ctl);
+    enter_root(&builder);
+    int fds[] = {builder.root, builder.proc, builder.nothing, builder.empty};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}

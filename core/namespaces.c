@@ -1,0 +1,188 @@
+/* New namespaces, and who the guest is in them.
+ *
+ * An ordinary caller's guest keeps the caller's own user id outside. A root caller's guest must not
+ * be root outside: it becomes an id that owns nothing (guest_host_uid), and shares that the caller
+ * names are mounted with the owner's id mapped onto it (idmap_namespace).
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef CLONE_INTO_CGROUP
+#define CLONE_INTO_CGROUP 0x200000000ULL
+#endif
+
+/* Just above the range that systemd hands to containers; nobody, where a container maps less. */
+static const uid_t host_ids[] = {0x70000000, 65534};
+static uid_t host_id;
+static gid_t host_group;
+static bool root_called;
+
+uid_t guest_host_uid(void) { return host_id; }
+
+/* Decided once, outside: after the clone the caller's own id is not mapped any more. */
+bool caller_is_root(void) { return root_called; }
+
+static uint64_t namespace_flags(const struct plan *plan) {
+    uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS;
+    if (WALL_IS_UP(plan, WALL_PID))
+        flags |= CLONE_NEWPID;
+    if (WALL_IS_UP(plan, WALL_IPC))
+        flags |= CLONE_NEWIPC;
+    if (WALL_IS_UP(plan, WALL_UTS))
+        flags |= CLONE_NEWUTS;
+    if (WALL_IS_UP(plan, WALL_CGROUP))
+        flags |= CLONE_NEWCGROUP;
+    if (plan->own_network && WALL_IS_UP(plan, WALL_NETWORK))
+        flags |= CLONE_NEWNET;
+    return flags;
+}
+
+/* clone3's arguments; own declaration, for build hosts with older headers. */
+struct clone3_args {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+        set_tid_size, cgroup;
+};
+
+static pid_t clone_into_cgroup(const struct plan *plan, uint64_t flags, int *pidfd) {
+    int cgroup = open(plan->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (cgroup < 0)
+        die(errno, "limits", "opening the cgroup %s", plan->cgroup);
+    struct clone3_args args = {.flags = flags | CLONE_PIDFD | CLONE_INTO_CGROUP,
+                               .pidfd = (uint64_t)(uintptr_t)pidfd,
+                               .exit_signal = SIGCHLD,
+                               .cgroup = (uint64_t)cgroup};
+    pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (child < 0)
+        die(errno, "limits", "starting the guest in its cgroup");
+    close(cgroup);
+    return child;
+}
+
+pid_t clone_into_namespaces(const struct plan *plan, int *pidfd) {
+    uint64_t flags = namespace_flags(plan);
+    if (plan->cgroup)
+        return clone_into_cgroup(plan, flags, pidfd);
+    /* clone rather than clone3: containers often answer clone3 with ENOSYS. */
+    pid_t child = (pid_t)syscall(SYS_clone, flags | CLONE_PIDFD | SIGCHLD, 0, pidfd, 0, 0);
+    if (child < 0)
+        die(errno, "namespaces", "creating new namespaces");
+    return child;
+}
+
+static int write_proc(pid_t pid, const char *name, const char *text) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    ssize_t n = write(fd, text, strlen(text));
+    int error = n < 0 ? errno : 0;
+    close(fd);
+    return error;
+}
+
+static int map_one(pid_t child, const char *file, unsigned inside, unsigned outside) {
+    char line[64];
+    snprintf(line, sizeof line, "%u %u 1\n", inside, outside);
+    return write_proc(child, file, line);
+}
+
+/* Does one of our own maps know this id? Says yes only for what it could read. */
+static bool id_is_mapped(const char *map, unsigned id) {
+    char text[1024] = "";
+    int fd = open(map, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    unsigned inside, outside, count;
+    for (const char *line = n > 0 ? text : NULL; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && id >= inside &&
+            id - inside < count)
+            return true;
+    }
+    return false;
+}
+
+/* Where user id 0 is all there is, root is only the root of a one-user namespace, not the host's:
+ * its guest may keep that id. Where other ids exist, root's guest must get one of them. */
+void choose_identity(const struct plan *plan) {
+    host_id = geteuid();
+    host_group = getegid();
+    root_called = geteuid() == 0;
+    if (!caller_is_root() || !WALL_IS_UP(plan, WALL_IDENTITY))
+        return;
+    for (size_t i = 0; i < sizeof host_ids / sizeof *host_ids; i++)
+        if (id_is_mapped("/proc/self/uid_map", host_ids[i]) &&
+            id_is_mapped("/proc/self/gid_map", host_ids[i])) {
+            host_id = host_group = host_ids[i];
+            return;
+        }
+    if (!id_is_mapped("/proc/self/uid_map", 0))
+        die(ENOENT, "identity", "reading /proc/self/uid_map (is /proc hidden?)");
+    if (id_is_mapped("/proc/self/uid_map", 1))
+        die(EPERM, "identity", "finding a user id for the guest other than root's");
+}
+
+void map_identity(const struct plan *plan, pid_t child) {
+    if (host_id == geteuid()) {
+        int error = write_proc(child, "setgroups", "deny");
+        if (error && error != ENOENT)
+            die(error, "identity", "writing /proc/PID/setgroups");
+    }
+    int error = map_one(child, "uid_map", plan->uid, host_id);
+    if (!error)
+        error = map_one(child, "gid_map", plan->gid, host_group);
+    if (error)
+        die(error, "identity", "mapping the guest's user id to %u outside", host_id);
+}
+
+void take_identity(const struct plan *plan) {
+    /* Refused with EPERM where setgroups is denied: then the groups are the caller's own. */
+    if (setgroups(0, NULL) < 0 && errno != EPERM)
+        die(errno, "identity", "dropping supplementary groups");
+    if (setresgid(plan->gid, plan->gid, plan->gid) < 0 ||
+        setresuid(plan->uid, plan->uid, plan->uid) < 0)
+        die(errno, "identity", "becoming user %u", plan->uid);
+}
+
+/* A user namespace used only as a map: what `owner` owns on disk, the guest owns in the mount. */
+int idmap_namespace(uid_t owner, gid_t group) {
+    int hold[2];
+    if (pipe2(hold, O_CLOEXEC) < 0)
+        die(errno, "identity", "making a pipe");
+    pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+    if (child < 0)
+        die(errno, "identity", "creating a namespace to map a share's owner");
+    if (child == 0) {
+        char byte;
+        close(hold[1]);
+        _exit(read(hold[0], &byte, 1) < 0);
+    }
+    char path[64];
+    int error = map_one(child, "uid_map", owner, host_id);
+    if (!error)
+        error = map_one(child, "gid_map", group, host_group);
+    snprintf(path, sizeof path, "/proc/%d/ns/user", (int)child);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (!error && fd < 0)
+        error = errno;
+    close(hold[0]);
+    close(hold[1]);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (error)
+        die(error, "identity", "mapping a share's owner");
+    return fd;
+}

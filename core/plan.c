@@ -1,0 +1,420 @@
+/* Reading the plan: the caller decided everything; this only unpacks it, and trusts no length.
+ *
+ * A plan is the line "wardian-plan 1\n", then records. A record is one byte, the number of its
+ * fields, then each field as a 32-bit little-endian length, its bytes, and a NUL. The first field
+ * names the record, the rest are its arguments. Arguments that are numbers are decimal text.
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAX_FIELDS = 6, MAX_PLAN = 16 << 20 };
+
+static const char magic[] = "wardian-plan 1\n";
+
+/* What the plan points into lives here, so that the supervisor can give it all back at once. */
+static struct {
+    uint8_t *bytes;
+    size_t bytes_size;
+    uint8_t *arena;
+    size_t arena_size, arena_used;
+} storage;
+
+struct field {
+    const char *at;
+    size_t len;
+};
+
+struct record {
+    struct field fields[MAX_FIELDS];
+    size_t count;
+};
+
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+static bool next_field(struct cursor *cursor, struct field *field) {
+    if (cursor->end - cursor->at < 4)
+        return false;
+    const uint8_t *p = cursor->at;
+    uint32_t len = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    if ((size_t)(cursor->end - p) - 4 < (size_t)len + 1 || p[4 + (size_t)len] != 0)
+        return false;
+    *field = (struct field){(const char *)p + 4, len};
+    cursor->at = p + 5 + (size_t)len;
+    return true;
+}
+
+static bool next_record(struct cursor *cursor, struct record *record) {
+    record->count = *cursor->at++;
+    if (record->count == 0 || record->count > MAX_FIELDS)
+        return false;
+    for (size_t i = 0; i < record->count; i++)
+        if (!next_field(cursor, &record->fields[i]))
+            return false;
+    return true;
+}
+
+static bool number(const struct field *field, uint64_t *value) {
+    if (field->len == 0 || field->len > 20)
+        return false;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < field->len; i++) {
+        unsigned digit = (unsigned)(field->at[i] - '0');
+        if (digit > 9 || __builtin_mul_overflow(sum, 10U, &sum) ||
+            __builtin_add_overflow(sum, digit, &sum))
+            return false;
+    }
+    *value = sum;
+    return true;
+}
+
+/* A C string argument must not hide anything behind an inner NUL. */
+static bool whole(const struct field *field) { return strlen(field->at) == field->len; }
+
+static void *carve(size_t size) {
+    size_t at = (storage.arena_used + 15) & ~(size_t)15;
+    if (at + size > storage.arena_size)
+        return NULL;
+    storage.arena_used = at + size;
+    return storage.arena + at;
+}
+
+static bool add_step(struct plan *plan, enum step_kind kind, const struct record *r) {
+    if (plan->step_count == MAX_STEPS)
+        return false;
+    struct step *step = &plan->steps[plan->step_count++];
+    *step = (struct step){.kind = kind, .fd = -1};
+    const struct field *f = r->fields;
+    switch (kind) {
+    case STEP_FILE:
+        step->path = f[1].at;
+        step->text = f[3].at;
+        step->text_len = f[3].len;
+        return number(&f[2], &step->number);
+    case STEP_SYMLINK:
+    case STEP_SYSCTL:
+        step->text = f[1].at;
+        step->text_len = f[1].len;
+        step->path = f[2].at;
+        return true;
+    case STEP_BIND:
+        step->text = f[1].at;
+        step->path = f[2].at;
+        return number(&f[3], &step->number);
+    case STEP_DIR:
+    case STEP_PRIVATE:
+    case STEP_DEVPTS:
+        step->path = f[1].at;
+        return number(&f[2], &step->number);
+    case STEP_PROC:
+    case STEP_MASK:
+        step->path = f[1].at;
+        return true;
+    }
+    return false;
+}
+
+static bool add_rule(struct plan *plan, const struct record *r) {
+    if (plan->rule_count == MAX_RULES)
+        return false;
+    struct landlock_rule *rule = &plan->rules[plan->rule_count++];
+    rule->path = r->fields[1].at;
+    return number(&r->fields[2], &rule->access);
+}
+
+static bool add_rlimit(struct plan *plan, const struct record *r) {
+    uint64_t resource;
+    if (plan->rlimit_count == MAX_RLIMITS || !number(&r->fields[1], &resource) || resource > 64)
+        return false;
+    plan->rlimits[plan->rlimit_count].resource = (int)resource;
+    return number(&r->fields[2], &plan->rlimits[plan->rlimit_count++].value);
+}
+
+static bool set_stream(struct plan *plan, const struct record *r) {
+    static const char *const kinds[] = {"null", "direct", "relay", "pty"};
+    uint64_t index, fd;
+    if (!number(&r->fields[1], &index) || index > 2 || !number(&r->fields[3], &fd))
+        return false;
+    for (int kind = STREAM_NULL; kind <= STREAM_PTY; kind++)
+        if (strcmp(r->fields[2].at, kinds[kind]) == 0) {
+            if (kind != STREAM_NULL && (fd < FD_FIRST_STREAM || fd > FD_LAST_STREAM))
+                return false;
+            plan->streams[index] = (struct stream){(enum stream_kind)kind, (int)fd};
+            plan->pty = plan->pty || kind == STREAM_PTY;
+            return true;
+        }
+    return false;
+}
+
+static bool set_refusals(struct plan *plan, const struct field *pairs) {
+    for (size_t i = 0; i + 4 <= pairs->len; i += 4) {
+        const uint8_t *p = (const uint8_t *)pairs->at + i;
+        unsigned call = (unsigned)p[0] | (unsigned)p[1] << 8;
+        if (call >= MAX_SYSCALL || p[2] == 0)
+            return false;
+        plan->refusal_errno[call] = p[2];
+    }
+    return pairs->len % 4 == 0;
+}
+
+static bool set_flag(struct plan *plan, const char *flag) {
+    if (strcmp(flag, "network") == 0)
+        plan->own_network = true;
+    else if (strcmp(flag, "keep-session") == 0)
+        plan->keep_session = true;
+    else if (strcmp(flag, "notify") == 0)
+        plan->notify = true;
+    else if (strcmp(flag, "keyring") == 0)
+        plan->require_keyring = true;
+#ifdef WARDIAN_TEST_WALLS
+    else if (wall_named(flag))
+        plan->without |= wall_named(flag);
+#endif
+    else
+        return false;
+    return true;
+}
+
+enum record_name {
+    R_ARG, R_BIND, R_CGROUP, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
+    R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
+    R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
+    R_WALL, R_WATCH
+};
+
+static const struct {
+    const char *name;
+    uint8_t fields; /* the name included */
+    bool text;      /* every argument must be free of inner NULs */
+} known[] = {
+    [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
+    [R_CGROUP] = {"cgroup", 2, true},     [R_CPU] = {"cpu-ms", 2, true},
+    [R_CWD] = {"cwd", 2, true},           [R_DEVPTS] = {"devpts", 3, true},
+    [R_DIR] = {"dir", 3, true},           [R_DISK] = {"disk", 2, true},
+    [R_ENV] = {"env", 2, true},           [R_FILE] = {"file", 4, false},
+    [R_FILTER] = {"filter", 2, false},    [R_FLAG] = {"flag", 2, true},
+    [R_HOSTNAME] = {"hostname", 2, true}, [R_IDENTITY] = {"identity", 3, true},
+    [R_LANDLOCK] = {"landlock", 4, true}, [R_MASK] = {"mask", 2, true},
+    [R_MEMORY] = {"memory", 2, true},     [R_OUTPUT] = {"output", 2, true},
+    [R_PARENT] = {"parent", 2, true},     [R_PATH] = {"path", 2, true},
+    [R_PRIVATE] = {"private", 3, true},   [R_PROC] = {"proc", 2, true},
+    [R_PROCESSES] = {"processes", 2, true}, [R_REFUSALS] = {"refusals", 2, false},
+    [R_RLIMIT] = {"rlimit", 3, true},     [R_RULE] = {"rule", 3, true},
+    [R_ROOT] = {"root", 3, true},   [R_STREAM] = {"stream", 4, true},
+    [R_SYMLINK] = {"symlink", 3, true},   [R_SYSCTL] = {"sysctl", 3, true},
+    [R_WALL] = {"wall-ms", 2, true},      [R_WATCH] = {"watch", 2, true},
+};
+
+static int record_name(const struct record *r) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(r->fields[0].at, known[i].name) != 0)
+            continue;
+        if (r->count != known[i].fields)
+            return -1;
+        for (size_t f = 1; known[i].text && f < r->count; f++)
+            if (!whole(&r->fields[f]))
+                return -1;
+        return (int)i;
+    }
+    return -1;
+}
+
+static bool take_number_into(const struct record *r, uint64_t *value) {
+    return number(&r->fields[1], value);
+}
+
+struct vectors {
+    size_t args, envs;
+};
+
+static bool take(struct plan *plan, const struct record *r, struct vectors *vectors) {
+    const struct field *f = r->fields;
+    uint64_t a, b;
+    switch ((enum record_name)record_name(r)) {
+    case R_ARG:
+        plan->argv[vectors->args++] = (char *)(uintptr_t)f[1].at;
+        return true;
+    case R_ENV:
+        plan->envp[vectors->envs++] = (char *)(uintptr_t)f[1].at;
+        return true;
+    case R_BIND:
+        return add_step(plan, STEP_BIND, r);
+    case R_DEVPTS:
+        return add_step(plan, STEP_DEVPTS, r);
+    case R_DIR:
+        return add_step(plan, STEP_DIR, r);
+    case R_FILE:
+        return add_step(plan, STEP_FILE, r);
+    case R_MASK:
+        return add_step(plan, STEP_MASK, r);
+    case R_PRIVATE:
+        return add_step(plan, STEP_PRIVATE, r);
+    case R_PROC:
+        plan->own_proc = true;
+        return add_step(plan, STEP_PROC, r);
+    case R_ROOT:
+        return number(&f[1], &plan->root_bytes) && number(&f[2], &plan->root_inodes);
+    case R_SYMLINK:
+        return add_step(plan, STEP_SYMLINK, r);
+    case R_SYSCTL:
+        return add_step(plan, STEP_SYSCTL, r);
+    case R_CGROUP:
+        plan->cgroup = f[1].at;
+        return true;
+    case R_CWD:
+        plan->cwd = f[1].at;
+        return true;
+    case R_HOSTNAME:
+        plan->hostname = f[1].at;
+        return true;
+    case R_PATH:
+        plan->path = f[1].at;
+        return true;
+    case R_FLAG:
+        return set_flag(plan, f[1].at);
+    case R_FILTER:
+        plan->filter = (const uint8_t *)f[1].at;
+        plan->filter_len = f[1].len;
+        return f[1].len % 8 == 0 && f[1].len > 0 && f[1].len / 8 <= 4096;
+    case R_REFUSALS:
+        return set_refusals(plan, &f[1]);
+    case R_IDENTITY:
+        if (!number(&f[1], &a) || !number(&f[2], &b) || a > UINT_MAX - 2 || b > UINT_MAX - 2)
+            return false;
+        plan->uid = (uid_t)a;
+        plan->gid = (gid_t)b;
+        return true;
+    case R_LANDLOCK:
+        plan->landlock = true;
+        return number(&f[1], &plan->landlock_fs) && number(&f[2], &plan->landlock_net) &&
+               number(&f[3], &plan->landlock_scoped);
+    case R_PARENT:
+        if (!number(&f[1], &a) || a == 0 || a > INT_MAX)
+            return false;
+        plan->parent = (pid_t)a;
+        return true;
+    case R_RLIMIT:
+        return add_rlimit(plan, r);
+    case R_RULE:
+        return add_rule(plan, r);
+    case R_STREAM:
+        return set_stream(plan, r);
+    case R_WATCH:
+        if (plan->watched_count == MAX_WATCHED)
+            return false;
+        plan->watched[plan->watched_count++] = f[1].at;
+        return true;
+    case R_CPU:
+        return take_number_into(r, &plan->cpu_ms);
+    case R_DISK:
+        return take_number_into(r, &plan->disk_bytes);
+    case R_MEMORY:
+        return take_number_into(r, &plan->memory_bytes);
+    case R_OUTPUT:
+        return take_number_into(r, &plan->output_bytes);
+    case R_PROCESSES:
+        return take_number_into(r, &plan->process_limit);
+    case R_WALL:
+        return take_number_into(r, &plan->wall_ms);
+    }
+    return false;
+}
+
+static bool count_vectors(struct cursor cursor, struct vectors *counts) {
+    struct record r;
+    while (cursor.at < cursor.end) {
+        if (!next_record(&cursor, &r))
+            return false;
+        counts->args += strcmp(r.fields[0].at, "arg") == 0;
+        counts->envs += strcmp(r.fields[0].at, "env") == 0;
+    }
+    return true;
+}
+
+static bool make_room(struct plan *plan, const struct vectors *counts) {
+    storage.arena_size = (MAX_STEPS * sizeof *plan->steps) + (MAX_RULES * sizeof *plan->rules) +
+                         ((counts->args + counts->envs + 2) * sizeof(char *)) + 64;
+    storage.arena = mmap(NULL, storage.arena_size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (storage.arena == MAP_FAILED)
+        return false;
+    storage.arena_used = 0;
+    plan->steps = carve(MAX_STEPS * sizeof *plan->steps);
+    plan->rules = carve(MAX_RULES * sizeof *plan->rules);
+    plan->argv = carve((counts->args + 1) * sizeof(char *));
+    plan->envp = carve((counts->envs + 1) * sizeof(char *));
+    return plan->steps && plan->rules && plan->argv && plan->envp;
+}
+
+bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char **problem) {
+    *plan = (struct plan){0};
+    struct cursor cursor = {bytes, bytes + len};
+    struct vectors counts = {0}, taken = {0};
+    *problem = "it is not a plan of this version";
+    if (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)
+        return false;
+    cursor.at += sizeof magic - 1;
+    *problem = "a record is cut short";
+    if (!count_vectors(cursor, &counts))
+        return false;
+    *problem = "no memory for it";
+    if (!make_room(plan, &counts))
+        return false;
+    struct record r;
+    while (cursor.at < cursor.end) {
+        *problem = "a record is cut short";
+        if (!next_record(&cursor, &r))
+            return false;
+        *problem = r.fields[0].at;
+        if (!take(plan, &r, &taken))
+            return false;
+    }
+    *problem = "it lacks a parent, a command, a filter or an identity";
+    return plan->parent && counts.args > 0 && plan->filter && plan->uid && plan->gid && plan->cwd && plan->root_bytes &&
+           plan->hostname && plan->path;
+}
+
+void plan_read(struct plan *plan, int fd) {
+    size_t room = 1 << 16, used = 0;
+    uint8_t *bytes = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        die(errno, "supervisor", "making room for the plan");
+    for (;;) {
+        if (used == room) {
+            if (room >= MAX_PLAN)
+                die(E2BIG, "supervisor", "the plan is larger than %d bytes", MAX_PLAN);
+            bytes = mremap(bytes, room, room * 2, MREMAP_MAYMOVE);
+            if (bytes == MAP_FAILED)
+                die(errno, "supervisor", "making room for the plan");
+            room *= 2;
+        }
+        ssize_t n = read(fd, bytes + used, room - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            die(errno, "supervisor", "reading the plan");
+        if (n == 0)
+            break;
+        used += (size_t)n;
+    }
+    storage.bytes = bytes;
+    storage.bytes_size = room;
+    const char *problem;
+    if (!plan_parse(plan, bytes, used, &problem))
+        die(EINVAL, "supervisor", "the plan can't be read: %s", problem);
+}
+
+void plan_forget(void) {
+    if (storage.bytes)
+        munmap(storage.bytes, storage.bytes_size);
+    if (storage.arena && storage.arena != MAP_FAILED)
+        munmap(storage.arena, storage.arena_size);
+    storage.bytes = storage.arena = NULL;
+}

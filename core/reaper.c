@@ -1,0 +1,96 @@
+/* Pid 1 inside: puts up the walls, starts the guest, and from then on only waits. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void wait_for_go(int ctl) {
+    struct message message;
+    int fds[4];
+    size_t count;
+    pid_t sender;
+    if (!channel_receive(ctl, &message, fds, &count, &sender) || message.kind != MSG_GO)
+        _exit(125);
+}
+
+/* The kernel kills the whole pid namespace with us, so this one signal ends every process. */
+static void die_with_supervisor(const struct plan *plan, int ctl) {
+    if (!WALL_IS_UP(plan, WALL_DEATH))
+        return;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+        die(errno, "reaper", "asking to die with the supervisor");
+    struct pollfd gone = {.fd = ctl, .events = POLLIN};
+    if (poll(&gone, 1, 0) > 0 && (gone.revents & (POLLHUP | POLLERR)))
+        _exit(125); /* it died before the line above took effect */
+}
+
+/* The last pid handed out in this namespace: how many tasks the run made, and no more. */
+static uint64_t last_pid(int loadavg) {
+    char text[128];
+    ssize_t n = loadavg < 0 ? -1 : pread(loadavg, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *space = strrchr(text, ' ');
+    return space ? strtoull(space + 1, NULL, 10) : 0;
+}
+
+static _Noreturn void wait_for_all(pid_t guest, int ctl, int loadavg) {
+    struct message message = {.kind = MSG_EXITED};
+    for (;;) {
+        int status;
+        struct rusage usage;
+        pid_t pid = wait4(-1, &status, __WALL, &usage);
+        if (pid != guest)
+            continue; /* an orphan of the guest's, or EINTR */
+        message.exited.status = status;
+        message.exited.usage = usage;
+        message.exited.tasks = last_pid(loadavg);
+        channel_send(ctl, &message, NULL, 0);
+        _exit(0); /* and with us goes everything the guest left running */
+    }
+}
+
+_Noreturn void reaper_main(struct plan *plan, int ctl) {
+    report_to_supervisor(ctl);
+    reset_signals();
+    wait_for_go(ctl);
+    if (!caller_is_root())
+        open_sources(plan);
+    take_identity(plan);
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        die(errno, "reaper", "hiding from the guest");
+    die_with_supervisor(plan, ctl);
+    if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
+        die(errno, "namespaces", "setting the host name");
+    if (plan->own_network && WALL_IS_UP(plan, WALL_NETWORK))
+        loopback_up();
+    build_root(plan, ctl);
+    int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    drop_capabilities(plan);
+    pid_t guest = fork();
+    if (guest < 0)
+        die(errno, "reaper", "starting the guest");
+    if (guest == 0)
+        guest_main(plan, ctl);
+    if (!WALL_IS_UP(plan, WALL_DUMPABLE))
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    if (loadavg >= 0 && loadavg != 0)
+        loadavg = dup2(loadavg, 0);
+    if (ctl != 1)
+        ctl = dup2(ctl, 1);
+    close_all_but(1);
+    report_to_supervisor(ctl);
+    plan_forget();
+    wait_for_all(guest, ctl, loadavg);
+}

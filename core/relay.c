@@ -1,0 +1,227 @@
+/* The guest's standard streams. It never holds a file, socket or terminal of the caller's: those
+ * could be reopened through /proc/self/fd with more rights than were meant. It gets pipes, or a
+ * terminal of its own, and this moves the bytes, counts them, and never blocks.
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 14, SPLICE_CHUNK = 1 << 16, TTY_CHUNK = 1024 };
+
+struct lane {
+    int from, to;
+    bool open;
+    bool buffered;  /* splice can't serve this pair */
+    bool wait_to;   /* bytes are there, and the reader is not ready */
+    bool counts;    /* is output */
+    bool to_socket, to_tty;
+    size_t start, end;
+    uint64_t bytes;
+    nfds_t slot; /* where in the caller's pollfd array it stands this round */
+    char buffer[CHUNK];
+};
+
+static struct lane lanes[3];
+static int guest_ends[3] = {-1, -1, -1};
+static int caller_ends[3] = {-1, -1, -1}; /* handed straight through; closed after the clone */
+static uint64_t output_limit, output_total;
+static bool output_exceeded;
+static struct termios saved_terminal;
+static int terminal_fd = -1, terminal_master = -1;
+
+static void lane_open(struct lane *lane, int from, int to, bool counts) {
+    struct stat st = {0};
+    lane->from = from;
+    lane->to = to;
+    lane->open = true;
+    lane->counts = counts;
+    fstat(to, &st);
+    lane->to_socket = S_ISSOCK(st.st_mode);
+    lane->to_tty = S_ISCHR(st.st_mode);
+    lane->buffered = lane->to_socket || lane->to_tty;
+}
+
+static void lane_close(struct lane *lane) {
+    if (!lane->open)
+        return;
+    lane->open = false;
+    if (lane->from != terminal_master)
+        close(lane->from);
+    if (lane->to != terminal_master)
+        close(lane->to);
+}
+
+void relay_prepare(struct plan *plan) {
+    output_limit = plan->output_bytes;
+    for (int i = 0; i < 3; i++) {
+        const struct stream *stream = &plan->streams[i];
+        int ends[2];
+        if (stream->kind == STREAM_DIRECT) {
+            guest_ends[i] = caller_ends[i] = stream->fd;
+        } else if (stream->kind == STREAM_RELAY) {
+            if (pipe2(ends, O_CLOEXEC) < 0)
+                die(errno, "streams", "making a pipe for the guest");
+            int ours = i == 0 ? ends[1] : ends[0];
+            guest_ends[i] = i == 0 ? ends[0] : ends[1];
+            if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
+                die(errno, "streams", "preparing a pipe for the guest");
+            lane_open(&lanes[i], i == 0 ? stream->fd : ours, i == 0 ? ours : stream->fd, i != 0);
+        }
+    }
+}
+
+void relay_release(void) {
+    for (int i = 0; i < 3; i++) {
+        if (guest_ends[i] >= 0)
+            close(guest_ends[i]);
+        guest_ends[i] = caller_ends[i] = -1;
+    }
+}
+
+int relay_guest_end(int stream) { return guest_ends[stream]; }
+
+void relay_pty(struct plan *plan, int master) {
+    terminal_master = master;
+    fcntl(master, F_SETFL, O_NONBLOCK);
+    int in = plan->streams[0].kind == STREAM_PTY ? plan->streams[0].fd : -1;
+    int out = plan->streams[1].kind == STREAM_PTY ? plan->streams[1].fd : -1;
+    if (in >= 0 && tcgetattr(in, &saved_terminal) == 0) {
+        terminal_fd = in;
+        struct termios raw = saved_terminal;
+        cfmakeraw(&raw);
+        tcsetattr(in, TCSADRAIN, &raw);
+        tcsetattr(master, TCSANOW, &saved_terminal);
+    }
+    if (in >= 0)
+        lane_open(&lanes[0], in, master, false);
+    if (out >= 0)
+        lane_open(&lanes[1], master, out, true);
+    lanes[0].buffered = lanes[1].buffered = true;
+    relay_resize();
+}
+
+void relay_resize(void) {
+    struct winsize size;
+    if (terminal_fd >= 0 && ioctl(terminal_fd, TIOCGWINSZ, &size) == 0)
+        ioctl(terminal_master, TIOCSWINSZ, &size);
+}
+
+void relay_restore_terminal(void) {
+    if (terminal_fd >= 0)
+        tcsetattr(terminal_fd, TCSADRAIN, &saved_terminal);
+}
+
+size_t relay_poll(struct pollfd *fds, size_t room) {
+    size_t used = 0;
+    for (int i = 0; i < 3 && used < room; i++) {
+        struct lane *lane = &lanes[i];
+        if (!lane->open)
+            continue;
+        bool writing = lane->end > lane->start || lane->wait_to;
+        lane->slot = used;
+        fds[used++] = (struct pollfd){.fd = writing ? lane->to : lane->from,
+                                      .events = writing ? POLLOUT : POLLIN};
+    }
+    return used;
+}
+
+static ssize_t write_some(const struct lane *lane) {
+    const char *at = lane->buffer + lane->start;
+    size_t len = lane->end - lane->start;
+    if (lane->to_socket)
+        return send(lane->to, at, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (lane->to_tty && len > TTY_CHUNK)
+        len = TTY_CHUNK; /* a terminal that polls as writable takes at least this without waiting */
+    return write(lane->to, at, len);
+}
+
+/* How much this lane may still take in; 0 with bytes waiting means that the limit was met. */
+static size_t allowance(const struct lane *lane, size_t chunk) {
+    if (!lane->counts || !output_limit)
+        return chunk;
+    uint64_t left = output_limit - output_total;
+    return left < chunk ? (size_t)left : chunk;
+}
+
+static void count(struct lane *lane, ssize_t n) {
+    lane->bytes += (uint64_t)n;
+    if (lane->counts)
+        output_total += (uint64_t)n;
+}
+
+static void step_buffered(struct lane *lane, size_t allowed) {
+    if (lane->end == lane->start) {
+        ssize_t n = read(lane->from, lane->buffer, allowed < CHUNK ? allowed : CHUNK);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n <= 0) { /* the end; a pty says EIO */
+            lane_close(lane);
+            return;
+        }
+        lane->start = 0;
+        lane->end = (size_t)n;
+        count(lane, n);
+    }
+    ssize_t n = write_some(lane);
+    if (n > 0)
+        lane->start += (size_t)n;
+    else if (n < 0 && errno != EAGAIN && errno != EINTR)
+        lane_close(lane); /* the reader is gone: the guest gets SIGPIPE, as it would without us */
+}
+
+static void step_splice(struct lane *lane, size_t allowed) {
+    lane->wait_to = false;
+    ssize_t n = splice(lane->from, NULL, lane->to, NULL, allowed, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+    if (n > 0) {
+        count(lane, n);
+        return;
+    }
+    if (n == 0) {
+        lane_close(lane);
+    } else if (errno == EINVAL) {
+        lane->buffered = true;
+    } else if (errno == EAGAIN) {
+        int waiting = 0;
+        lane->wait_to = ioctl(lane->from, FIONREAD, &waiting) == 0 && waiting > 0;
+    } else if (errno != EINTR) {
+        lane_close(lane);
+    }
+}
+
+/* Is there really more, or only the end of the stream? Decides whether a spent limit was passed. */
+static bool has_bytes(int fd) {
+    int waiting = 0;
+    return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+void relay_step(const struct pollfd *fds, size_t poll_count) {
+    for (int i = 0; i < 3; i++) {
+        struct lane *lane = &lanes[i];
+        if (!lane->open || lane->slot >= poll_count || !fds[lane->slot].revents)
+            continue;
+        size_t allowed = allowance(lane, lane->buffered ? CHUNK : SPLICE_CHUNK);
+        if (allowed == 0 && lane->end == lane->start) {
+            output_exceeded = output_exceeded || has_bytes(lane->from);
+            lane_close(lane);
+        } else if (lane->buffered) {
+            step_buffered(lane, allowed);
+        } else {
+            step_splice(lane, allowed);
+        }
+    }
+}
+
+bool relay_drained(void) { return !lanes[1].open && !lanes[2].open; }
+
+uint64_t relay_bytes(int stream) { return lanes[stream].bytes; }
+
+bool relay_output_exceeded(uint64_t limit) { return limit && output_exceeded; }

@@ -1,0 +1,30 @@
+/* Installing the filter that the plan carries, and keeping its listener for the supervisor. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+int install_filter(const struct plan *plan) {
+    if (!WALL_IS_UP(plan, WALL_SECCOMP))
+        return -1;
+    struct sock_fprog program = {
+        .len = (unsigned short)(plan->filter_len / sizeof(struct sock_filter)),
+        .filter = (struct sock_filter *)(uintptr_t)plan->filter,
+    };
+    unsigned long flags = plan->notify ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+    unsigned long killable = plan->notify ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
+    long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | killable, &program);
+    if (listener < 0 && errno == EINVAL && killable) /* the flag is Linux 5.19's */
+        listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+    if (listener < 0)
+        die(errno, "seccomp", "installing the system call filter");
+    return plan->notify ? (int)listener : -1;
+}

@@ -1,0 +1,311 @@
+/* The supervisor's loop: relays, answers, watches the clock and the limits, forwards signals, and
+ * ends the run when its time has come or its caller is gone. It never decides what is allowed. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#define SYS_pidfd_open 434
+#endif
+
+enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, COMMAND_KILL = 255 };
+
+struct state {
+    struct plan *plan;
+    struct supervised *run;
+    int signals, listener;
+    pid_t guest; /* its pid out here, once it is ready */
+    int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
+    bool ready, reaped, killed;
+    const char *reason; /* why we ended it; NULL while nothing did */
+    bool exited;        /* the guest's own end was reported */
+    int status, exec_error;
+    uint64_t tasks;
+    struct rusage usage;
+};
+
+static int64_t now_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void end_run(struct state *s, const char *reason) {
+    if (!s->reason)
+        s->reason = reason;
+    if (s->killed || s->reaped)
+        return;
+    s->killed = true;
+    if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
+        kill(s->run->reaper, SIGKILL);
+}
+
+/* Keys pressed at a terminal go to the whole foreground group; what kill(1) sends, to one process. */
+static void forward(struct state *s, int signal) {
+    if (!s->guest || s->exited || signal <= 0 || signal >= NSIG)
+        return;
+    bool group = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTSTP ||
+                 signal == SIGCONT;
+    if (!group || kill(-s->guest, signal) < 0)
+        kill(s->guest, signal);
+}
+
+static void on_control(struct state *s, short events) {
+    unsigned char commands[32];
+    ssize_t n = events & POLLIN ? read(FD_CONTROL, commands, sizeof commands) : 0;
+    if (n <= 0) {
+        end_run(s, "caller");
+        return;
+    }
+    for (ssize_t i = 0; i < n; i++) {
+        if (commands[i] == COMMAND_KILL)
+            end_run(s, "killed");
+        else
+            forward(s, commands[i]);
+    }
+}
+
+/* The caller forwards what it receives, so a key press that reached us too is dropped. */
+static void on_signal(struct state *s) {
+    struct signalfd_siginfo info;
+    if (read(s->signals, &info, sizeof info) != sizeof info)
+        return;
+    int signal = (int)info.ssi_signo;
+    if (signal == SIGWINCH) {
+        relay_resize();
+    } else if (signal == SIGHUP && info.ssi_code == SI_KERNEL) {
+        forward(s, SIGHUP);
+        s->kill_at_us = now_us() + HANGUP_MS * 1000;
+    } else if (info.ssi_code != SI_KERNEL) {
+        end_run(s, "supervisor");
+    }
+}
+
+static void on_views(const int *fds, size_t count) {
+    struct watch_fds views = {-1, -1, -1};
+    if (count > 0)
+        views.proc = fds[0];
+    if (count > 1)
+        views.root = fds[1];
+    if (count > 2)
+        views.sysvipc = fds[2];
+    /* What fsmount returns is O_PATH, and can't be listed. */
+    int listable = openat(views.proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (listable >= 0) {
+        close(views.proc);
+        views.proc = listable;
+    }
+    watch_attach(&views);
+}
+
+static void on_message(struct state *s) {
+    struct message message;
+    int fds[4];
+    size_t count;
+    pid_t sender;
+    if (!channel_receive(s->run->ctl, &message, fds, &count, &sender)) {
+        close(s->run->ctl);
+        s->run->ctl = -1;
+        return;
+    }
+    switch (message.kind) {
+    case MSG_FAILURE:
+        end_run(s, "failed");
+        die_again(&message.failure);
+    case MSG_PROC:
+        on_views(fds, count);
+        break;
+    case MSG_PTY:
+        if (count == 1)
+            relay_pty(s->plan, fds[0]);
+        break;
+    case MSG_READY:
+        s->ready = true;
+        s->guest = sender;
+        s->listener = count == 1 ? fds[0] : -1;
+        s->started_us = s->next_watch_us = now_us();
+        emit("{\"event\":\"started\",\"pid\":%d}", (int)sender);
+        break;
+    case MSG_EXEC_FAILED:
+        s->exec_error = message.error;
+        break;
+    case MSG_EXITED:
+        s->exited = true;
+        s->status = message.exited.status;
+        s->tasks = message.exited.tasks;
+        break;
+    case MSG_GO:
+        break;
+    }
+}
+
+static void on_reaper_gone(struct state *s) {
+    if (wait4(s->run->reaper, NULL, __WALL, &s->usage) != s->run->reaper)
+        return;
+    s->reaped = true;
+    s->ended_us = now_us();
+    /* What it said last may still lie in the socket. */
+    struct pollfd left = {.fd = s->run->ctl, .events = POLLIN};
+    while (s->run->ctl >= 0 && poll(&left, 1, 0) > 0 && (left.revents & POLLIN)) {
+        on_message(s);
+        left.fd = s->run->ctl;
+    }
+    if (!s->ready && !s->exited && !s->reason)
+        die(0, "reaper", "the guest's first process ended while the walls were going up");
+    if (s->killed)
+        s->drain_until_us = s->ended_us + LAST_BYTES_MS * 1000;
+}
+
+static void check_limits(struct state *s) {
+    static const char *const names[] = {"", "time", "cpu", "memory", "output", "disk"};
+    int64_t now = now_us();
+    if (s->kill_at_us && now >= s->kill_at_us)
+        end_run(s, "hangup");
+    if (!s->ready) {
+        if (now - s->started_us >= (int64_t)SETUP_MS * 1000)
+            end_run(s, "setup");
+        return;
+    }
+    if (s->plan->wall_ms && now - s->started_us >= (int64_t)s->plan->wall_ms * 1000)
+        end_run(s, names[LIMIT_TIME]);
+    if (relay_output_exceeded(s->plan->output_bytes))
+        end_run(s, names[LIMIT_OUTPUT]);
+    if (now >= s->next_watch_us && !s->exited) {
+        int next_ms;
+        enum limit struck = watch_tick(s->plan, &next_ms);
+        s->next_watch_us = now + (int64_t)next_ms * 1000;
+        if (struck != LIMIT_NONE)
+            end_run(s, names[struck]);
+    }
+}
+
+static void sooner(int64_t *at, int64_t other) {
+    if (other && other < *at)
+        *at = other;
+}
+
+static int poll_timeout_ms(const struct state *s) {
+    int64_t now = now_us(), at = INT64_MAX;
+    if (s->reaped) {
+        sooner(&at, s->drain_until_us);
+    } else if (!s->killed) {
+        sooner(&at, s->kill_at_us);
+        sooner(&at, s->ready ? s->next_watch_us : s->started_us + (int64_t)SETUP_MS * 1000);
+        if (s->ready && s->plan->wall_ms)
+            sooner(&at, s->started_us + (int64_t)s->plan->wall_ms * 1000);
+    }
+    if (at == INT64_MAX)
+        return -1;
+    return at <= now ? 0 : (int)((at - now + 999) / 1000);
+}
+
+static void report_end(const struct state *s) {
+    refusals_report();
+    int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
+    int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
+    const char *reason = s->reason && !s->exited ? s->reason
+                         : s->exec_error        ? "exec"
+                         : s->exited            ? (signal ? "signal" : "exited")
+                                                : "lost";
+    uint64_t rss = (uint64_t)s->usage.ru_maxrss * 1024;
+    uint64_t peak = watch_peak_bytes() > rss ? watch_peak_bytes() : rss;
+    emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
+         "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
+         "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
+         "\"output_exceeded\":%s}",
+         reason, code, signal, s->exec_error, (long long)(s->ended_us - s->started_us),
+         (long long)s->usage.ru_utime.tv_sec * 1000000 + s->usage.ru_utime.tv_usec,
+         (long long)s->usage.ru_stime.tv_sec * 1000000 + s->usage.ru_stime.tv_usec,
+         (unsigned long long)peak, (unsigned long long)(s->tasks > 1 ? s->tasks - 1 : 1),
+         (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
+         (unsigned long long)relay_bytes(2),
+         relay_output_exceeded(s->plan->output_bytes) ? "true" : "false");
+}
+
+static int block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
+                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&wanted, signals[i]);
+    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        die(errno, "supervisor", "listening for signals");
+    return fd;
+}
+
+static bool finished(const struct state *s) {
+    if (!s->reaped)
+        return false;
+    return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
+}
+
+enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_FIXED };
+
+static void turn(struct state *s) {
+    struct pollfd fds[POLL_FIXED + 3] = {
+        [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
+        [POLL_PARENT] = {.fd = s->run->parent_pidfd, .events = POLLIN},
+        [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
+        [POLL_CTL] = {.fd = s->run->ctl, .events = POLLIN},
+        [POLL_CONTROL] = {.fd = s->killed || s->reaped ? -1 : FD_CONTROL, .events = POLLIN},
+        [POLL_LISTENER] = {.fd = s->listener, .events = POLLIN},
+    };
+    size_t relayed = relay_poll(fds + POLL_FIXED, 3);
+    if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
+        die(errno, "supervisor", "waiting");
+    if (fds[POLL_LISTENER].revents & POLLIN)
+        refusals_answer(s->plan, s->listener);
+    else if (fds[POLL_LISTENER].revents) {
+        close(s->listener); /* no task with the filter is left */
+        s->listener = -1;
+    }
+    if (fds[POLL_CTL].revents)
+        on_message(s);
+    if (fds[POLL_SIGNALS].revents)
+        on_signal(s);
+    if (fds[POLL_PARENT].revents) {
+        end_run(s, "caller");
+        if (s->reaped)
+            s->drain_until_us = 1; /* nobody reads any more */
+    }
+    if (fds[POLL_CONTROL].revents)
+        on_control(s, fds[POLL_CONTROL].revents);
+    relay_step(fds + POLL_FIXED, relayed);
+    if (fds[POLL_REAPER].revents)
+        on_reaper_gone(s);
+    if (!s->reaped)
+        check_limits(s);
+}
+
+_Noreturn void supervise(struct plan *plan, struct supervised *run) {
+    char cgroup[4096] = "";
+    if (plan->cgroup)
+        snprintf(cgroup, sizeof cgroup, "%s", plan->cgroup);
+    plan_forget(); /* only numbers are needed from here on */
+    struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
+    s.signals = block_signals();
+    while (!finished(&s))
+        turn(&s);
+    relay_restore_terminal();
+    report_end(&s);
+    if (cgroup[0])
+        rmdir(cgroup);
+    _exit(0);
+}

@@ -1,0 +1,38 @@
+"""Builds the launcher into src/wardian/_bin before a wheel or an editable install is made."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+BINARY = os.path.join("src", "wardian", "_bin", "wardian-launch")
+
+
+class LauncherHook(BuildHookInterface[Any]):
+    """``make -C core``, and a wheel tag that says for which machine."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel":
+            return
+        compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
+        if compiler is None or shutil.which("make") is None:
+            sys.exit("error: wardian's launcher is C\n\nhint: install a C compiler and make first")
+        out = os.path.join(self.root, os.path.dirname(BINARY))
+        command = [
+            "make",
+            "-s",
+            "-C",
+            os.path.join(self.root, "core"),
+            f"OUT={out}",
+            f"CC={compiler}",
+        ]
+        subprocess.run([*command, f"VERSION={self.metadata.version}"], check=True)
+        build_data["tag"] = f"py3-none-linux_{platform.machine()}"
+        build_data["pure_python"] = False
+        build_data["artifacts"].append("/" + BINARY)

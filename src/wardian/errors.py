@@ -1,0 +1,103 @@
+"""Everything wardian raises on purpose. A guest that fails is a result, never one of these.
+
+WardianError
+├── UsageError           the call itself is wrong                              exit 2
+├── NothingMatched       the call is right, and selects nothing                exit 3
+├── InputError           a file that was given is wrong: where, and what was expected
+│   ├── PolicyError      a policy file
+│   └── SkillError       a skill, or an archive that claims to hold one
+├── SandboxError         the sandbox could not be set up; nothing was run
+│   ├── WallError        a wall that was asked for can't be put up here
+│   ├── ShareError       a path that was to be shared can't be, or must not be
+│   └── BackendError     the backend is missing, or failed by itself
+└── CommandFailed        a result that was not 0, for callers who asked by ``result.check()``
+
+Each class owns the exit code that the command line ends with. ``hint`` says what to do about it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wardian.sandbox.result import Result
+
+
+class WardianError(Exception):
+    """The root: ``str(error)`` is one sentence, ``error.hint`` the way out, if there is one."""
+
+    exit_code = 125
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(WardianError):
+    """The call itself is wrong: an argument that can't be read, options that contradict."""
+
+    exit_code = 2
+
+
+class NothingMatched(WardianError):  # noqa: N818 - reads as the fact it states
+    """The call is right, and selects nothing."""
+
+    exit_code = 3
+
+
+class InputError(WardianError):
+    """A file that was given is wrong; ``line`` and ``column`` count from 1 and may be absent."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.path, self.line, self.column = path, line, column
+        where = ":".join(str(part) for part in (path, line, column) if part is not None)
+        super().__init__(f"{where}: {message}" if where else message, hint=hint)
+
+
+class PolicyError(InputError):
+    """A policy that can't be read, or asks for something that does not exist."""
+
+
+class SkillError(InputError):
+    """A skill that can't be loaded, or an archive that is not safe to open."""
+
+
+class SandboxError(WardianError):
+    """The sandbox could not be set up. Nothing was run."""
+
+
+class WallError(SandboxError):
+    """A wall that was asked for can't be put up on this host."""
+
+    def __init__(self, wall: str, why: str, *, hint: str | None = None) -> None:
+        self.wall, self.why = wall, why
+        super().__init__(f"{wall}: {why}", hint=hint)
+
+
+class ShareError(SandboxError):
+    """A path that was to be shared with the guest can't be, or must not be."""
+
+    def __init__(self, path: str, why: str, *, hint: str | None = None) -> None:
+        self.path, self.why = path, why
+        super().__init__(f"can't share {path}: {why}", hint=hint)
+
+
+class BackendError(SandboxError):
+    """The backend is missing, or failed by itself."""
+
+
+class CommandFailed(WardianError):  # noqa: N818 - reads as the fact it states
+    """The guest's command did not exit with 0; ``result`` is all there is to know."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        self.exit_code = result.exit_code
+        super().__init__(f"{result.command[0]} ended with {result.exit_code} ({result.reason})")

@@ -1,0 +1,63 @@
+"""The sandboxes that can run a command. Each is one leaf with one class that follows ``Backend``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from wardian.errors import UsageError
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.process import OnBytes, Process
+
+NAMES = ("wardian", "host")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One command and its surroundings, the same for every backend."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str | None = None
+    input_bytes: bytes | None = None
+    time_s: float | None = None
+    on_stdout: OnBytes | None = None
+    on_stderr: OnBytes | None = None
+    inherit: bool = False  # the caller's own standard streams instead of pipes
+    tty: bool = False
+
+
+class Backend(Protocol):
+    """What a sandbox must be able to do to stand behind ``Sandbox``."""
+
+    name: str
+
+    def prepare(self, policy: Policy) -> None:
+        """Decide everything that does not differ between runs. Raises SandboxError."""
+
+    def start(self, job: Job) -> Process:
+        """Start the job. Raises SandboxError."""
+
+
+def backend(name: str) -> Backend:
+    """The backend of that name. Raises UsageError."""
+    makers: dict[str, Callable[[], Backend]] = {"wardian": _wardian, "host": _host}
+    if name not in makers:
+        raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
+    return makers[name]()
+
+
+def _wardian() -> Backend:
+    from wardian.sandbox.backends.wardian import Wardian
+
+    return Wardian()
+
+
+def _host() -> Backend:
+    from wardian.sandbox.backends.host import HostBackend
+
+    return HostBackend()
+
+
+__all__ = ["NAMES", "Backend", "Job", "Sequence", "backend"]

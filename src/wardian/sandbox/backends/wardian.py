@@ -1,0 +1,111 @@
+"""The backend ``wardian``: our own launcher, every wall of it."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from wardian.sandbox import launcher, streams
+from wardian.sandbox.backends import Job
+from wardian.sandbox.host import Host, this_host
+from wardian.sandbox.layout import WORK
+from wardian.sandbox.plan import Plan, finish, make_plan
+from wardian.sandbox.policy import Policy, Share
+from wardian.sandbox.process import Process
+from wardian.sandbox.programs import Program, find_program
+from wardian.sandbox.shares import Source, resolve_shares
+from wardian.sandbox.status import interpret
+
+
+class Wardian:
+    """Plans once for a policy, then launches."""
+
+    name = "wardian"
+
+    def __init__(self, *, binary: str = launcher.LAUNCHER, extra: bytes = b"") -> None:
+        """``binary`` and ``extra`` records are for tests, which have a launcher of their own."""
+        self._binary, self._extra = binary, extra
+        self._plans: dict[tuple[Source, ...], Plan] = {}
+
+    def prepare(self, policy: Policy) -> None:
+        """Resolve the shares and plan. Raises SandboxError."""
+        shares = list(policy.shares)
+        if policy.work:
+            shares.append(Share(policy.work, WORK, True))
+        self._policy = policy
+        self._host: Host = this_host()
+        self._sources = resolve_shares(shares)
+        self._digest = policy.digest
+        self._plans.clear()
+        self._plan(NO_MORE)
+
+    def _plan(self, program: Program) -> Plan:
+        more = program.sources
+        if more not in self._plans:
+            places = {source.at for source in self._sources}
+            sources = [*(s for s in more if s.at not in places), *self._sources]
+            sources.sort(key=lambda s: s.at.count("/"))
+            self._plans[more] = make_plan(self._policy, sources, self._host)
+        return self._plans[more]
+
+    def start(self, job: Job) -> Process:
+        """Launch. Raises SandboxError."""
+        program = find_program(job.argv[0], os.environ)
+        plan = self._plan(program)
+        env = self._environment(plan, program, job)
+        given, ends = self._streams(job)
+        data = finish(
+            plan,
+            argv=job.argv,
+            env=env,
+            cwd=job.cwd,
+            streams=given.kinds,
+            parent=os.getpid(),
+            time_s=job.time_s,
+            keep_session=given.keep_session,
+            extra=self._extra,
+        )
+        try:
+            launched = launcher.spawn(data, given.fds, self._binary)
+        except BaseException:
+            for fd in ends.values():
+                os.close(fd)
+            raise
+        finally:
+            for fd in given.fds.values():
+                os.close(fd)
+        outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
+        return Process(
+            launched,
+            functools.partial(
+                interpret, command=job.argv, plan=plan, arch=self._host.arch, digest=self._digest
+            ),
+            outputs=outputs,
+            stdin=ends.get(0),
+            input_bytes=job.input_bytes or b"",
+        )
+
+    def _environment(self, plan: Plan, program: Program, job: Job) -> dict[str, str]:
+        env = plan.environment | self._policy.environment(os.environ) | dict(job.env)
+        if program.path_dirs and "PATH" not in job.env:
+            env["PATH"] = ":".join((*program.path_dirs, env["PATH"]))
+        return env
+
+    def _streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
+        """What the launcher gets, and our own ends by stream number."""
+        if job.inherit:
+            return streams.inherited(tty=job.tty), {}
+        kinds, fds, ends = [], {}, {}
+        first = launcher.FD_FIRST_STREAM
+        if job.input_bytes:
+            fds[first], ends[0] = launcher.pipe()
+            kinds.append(("direct", first))
+        else:
+            kinds.append(streams.NULL)
+        for i in (1, 2):
+            ends[i], fds[first + i] = launcher.pipe()
+            kinds.append(("relay", first + i))
+        return streams.Streams(kinds, fds), ends
+
+
+NO_MORE = Program()

@@ -1,0 +1,55 @@
+"""What this host offers: facts, gathered once, cheaply, and never guessed."""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+
+LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Facts that a plan depends on."""
+
+    arch: str
+    kernel: tuple[int, int]
+    landlock_abi: int
+    uid: int
+    links: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def is_root(self) -> bool:
+        """The caller has the rights of user 0 of its user namespace."""
+        return self.uid == 0
+
+
+def landlock_abi() -> int:
+    """The kernel's Landlock ABI version; 0 where Landlock is absent, off, or forbidden."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = libc.syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    return max(0, int(version))
+
+
+def kernel_version(release: str) -> tuple[int, int]:
+    """``6.18.44-x`` → (6, 18)."""
+    parts = release.split("-")[0].split(".")
+    try:
+        return int(parts[0]), int(parts[1])
+    except (IndexError, ValueError):
+        return (0, 0)
+
+
+@functools.cache
+def this_host() -> Host:
+    """The facts of the machine this runs on; asked once in a process."""
+    name = os.uname()
+    return Host(
+        arch=name.machine,
+        kernel=kernel_version(name.release),
+        landlock_abi=landlock_abi(),
+        uid=os.geteuid(),
+    )

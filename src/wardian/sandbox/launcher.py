@@ -1,0 +1,90 @@
+"""Starting the launcher: one spawn, no fork of this process, no descriptor of it left inside."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import NamedTuple
+
+from wardian.errors import BackendError, WallError
+
+LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_bin", "wardian-launch")
+FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM = 3, 4, 5, 6
+# Above every descriptor that the launcher is given by number.
+CLEAR_OF_TARGETS = 16
+
+
+class Launched(NamedTuple):
+    """A running launcher and this process's ends of its two pipes."""
+
+    pid: int
+    status: int
+    control: int
+
+
+def _raised(fd: int) -> int:
+    """The same file under a number that no dup2 in the child will overwrite."""
+    if fd >= CLEAR_OF_TARGETS:
+        return fd
+    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS)
+    os.close(fd)
+    return high
+
+
+def pipe() -> tuple[int, int]:
+    """A pipe whose ends stay out of the way."""
+    reader, writer = os.pipe()
+    return _raised(reader), _raised(writer)
+
+
+def _plan_fd(plan: bytes) -> int:
+    fd = os.memfd_create("wardian-plan", os.MFD_CLOEXEC)
+    fd = _raised(fd)
+    view = memoryview(plan)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Launched:
+    """Start the launcher; ``streams`` maps its descriptor numbers to ours. Raises BackendError."""
+    opened: list[int] = []
+    try:
+        plan_fd = _plan_fd(plan)
+        opened.append(plan_fd)
+        status, status_out = pipe()
+        opened += (status, status_out)
+        control_in, control = pipe()
+        opened += (control_in, control)
+        wanted = {FD_PLAN: plan_fd, FD_STATUS: status_out, FD_CONTROL: control_in} | streams
+        actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_OPEN, i, "/dev/null", os.O_RDWR, 0) for i in range(3)
+        ]
+        actions += [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in wanted.items()]
+        pid = os.posix_spawn(launcher, ["wardian-launch"], {}, file_actions=actions)
+    except OSError as error:
+        for fd in opened:
+            os.close(fd)
+        raise _explained(error, launcher) from None
+    for fd in (plan_fd, status_out, control_in):
+        os.close(fd)
+    return Launched(pid, status, control)
+
+
+def _explained(error: OSError, launcher: str) -> BackendError | WallError:
+    if not os.path.exists(launcher):
+        return BackendError(
+            f"the launcher is not there: {launcher}",
+            hint="install again with a C compiler present: pip install --force-reinstall wardian",
+        )
+    if not os.access(launcher, os.X_OK):
+        return BackendError(
+            f"the launcher can't be executed: {launcher}",
+            hint="is it on a filesystem mounted noexec, or in a directory closed to this user?",
+        )
+    what = (error.strerror or str(error)).lower()
+    return BackendError(
+        f"the launcher can't be started: {what}",
+        hint="is a limit on processes, open files or file sizes very low? see: ulimit -a",
+    )

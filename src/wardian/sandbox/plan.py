@@ -1,0 +1,359 @@
+"""Policy × host → plan: exactly what the launcher will do, and what could not be had. Pure, but for
+looking at which of the layout's paths this host has."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import struct
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from wardian.errors import UsageError, WallError
+from wardian.sandbox import landlock
+from wardian.sandbox.host import Host
+from wardian.sandbox.layout import HOSTNAME, PTYS, INODES, USER_ID, WORK, Layout, layout
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.result import Limit, Protection
+from wardian.sandbox.shares import Source, is_below
+
+MAGIC = b"wardian-plan 1\n"
+BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
+MOST = (1 << 64) - 1  # RLIM_INFINITY
+ENOSYS = 38
+
+# Resource numbers that x86-64 and arm64 share; getrlimit(2).
+RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_CORE = 0, 1, 2, 4
+RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE = 6, 7, 11, 12
+RLIMIT_NICE, RLIMIT_RTPRIO = 13, 14
+# A reaper and the guest itself come before what the guest starts.
+OWN_PROCESSES = 2
+# Mapped is not used: thread stacks alone map 8 MB each. The supervisor holds the limit itself;
+# this only keeps one process from running far past it between two looks.
+MAPPED_SLACK = 512 << 20
+
+# Walls that always stand: there is no run without them, so they can't be given up.
+ALWAYS = (
+    "namespace.user",
+    "namespace.mount",
+    "namespace.pid",
+    "namespace.ipc",
+    "namespace.uts",
+    "namespace.cgroup",
+    "pivot_root",
+    "identity",
+    "capabilities",
+    "no_new_privs",
+    "seccomp",
+)
+DEGRADABLE = tuple(name for name, _ in landlock.FEATURES) + ("notify", "proc", "limits.processes")
+
+
+class Plan(NamedTuple):
+    """``records`` go to the launcher; the rest goes into the result."""
+
+    records: bytes
+    protections: tuple[Protection, ...]
+    limits: tuple[Limit, ...]
+    environment: dict[str, str]
+
+
+def record(*fields: str | bytes | int) -> bytes:
+    """One record of the launcher's input (core/plan.c)."""
+    parts = [bytes([len(fields)])]
+    for item in fields:
+        raw = item if isinstance(item, bytes) else os.fsencode(str(item))
+        parts += (struct.pack("<I", len(raw)), raw, b"\0")
+    return b"".join(parts)
+
+
+def check_degrade(names: Sequence[str]) -> frozenset[str]:
+    """The names as a set. Raises UsageError for one that can't be given up."""
+    for name in names:
+        if name in DEGRADABLE:
+            continue
+        if name in ALWAYS or name == "namespace.network":
+            raise UsageError(
+                f"{name} can't be given up: without it there is no sandbox",
+                hint="to run without any sandbox, say so: --backend host",
+            )
+        raise UsageError(f"there is no protection {name!r}", hint="known: " + ", ".join(DEGRADABLE))
+    return frozenset(names)
+
+
+def make_plan(policy: Policy, sources: Sequence[Source], host: Host) -> Plan:
+    """Raises WallError for a wall that was asked for and can't be had, and was not given up."""
+    degraded = check_degrade(policy.degrade)
+    protections = _protections(policy, host, degraded)
+    standing = {p.name for p in protections if p.enforced}
+    environment = dict(layout().environment)
+    records = [
+        MAGIC,
+        record("identity", USER_ID, USER_ID),
+        record("hostname", HOSTNAME),
+        *_root(policy, sources, host, standing),
+        *_landlock(policy, sources, host, degraded, standing),
+        *_filter(policy, host, standing),
+        *_limits(policy, sources),
+    ]
+    if policy.network == "none":
+        records.append(record("flag", "network"))
+    return Plan(b"".join(records), protections, _held(policy, sources, standing), environment)
+
+
+# Protections: requested, available, enforced
+
+
+def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[Protection, ...]:
+    found = [Protection(name, True, True, True) for name in ALWAYS]
+    wants_network = policy.network == "none"
+    found.append(Protection("namespace.network", wants_network, True, wants_network))
+    found += [
+        _landlock_protection(name, abi, policy, host, degraded) for name, abi in landlock.FEATURES
+    ]
+    for name in ("notify", "proc"):
+        found.append(Protection(name, True, True, name not in degraded))
+    counted = host.kernel >= (
+        5,
+        14,
+    )  # before that, RLIMIT_NPROC counted a user's processes everywhere
+    wants_count = policy.limits.processes is not None
+    if wants_count and not counted and "limits.processes" not in degraded:
+        raise WallError(
+            "limits.processes",
+            f"counting a sandbox's processes needs Linux 5.14; this is {host.kernel[0]}.{host.kernel[1]}",
+            hint="run with --degrade limits.processes, or use a newer kernel",
+        )
+    found.append(
+        Protection(
+            "limits.processes",
+            wants_count,
+            counted,
+            wants_count and "limits.processes" not in degraded,
+        )
+    )
+    return tuple(found)
+
+
+def _landlock_protection(
+    name: str, abi: int, policy: Policy, host: Host, degraded: frozenset[str]
+) -> Protection:
+    available = host.landlock_abi >= abi
+    given_up = name in degraded or "landlock" in degraded
+    required = policy.landlock_abi >= abi
+    if required and not available and not given_up:
+        has = (
+            f"this kernel has {host.landlock_abi}" if host.landlock_abi else "this kernel has none"
+        )
+        raise WallError(
+            name,
+            f"needs Landlock ABI {abi}; {has}",
+            hint=f"run with --degrade {name}, or use a kernel with Landlock enabled (lsm=landlock)",
+        )
+    wanted = policy.landlock_abi > 0
+    return Protection(name, wanted, available, wanted and available and not given_up)
+
+
+# The root
+
+
+@functools.cache
+def _survey(shape: Layout) -> tuple[tuple[str, str, str | None], ...]:
+    """Which of the layout's paths this host has: (path, source, link target or None)."""
+    found: list[tuple[str, str, str | None]] = []
+    for path in (*shape.read, *shape.roots):
+        if os.path.islink(path):
+            found.append((path, path, os.readlink(path)))
+        elif os.path.isdir(path):
+            found.append((path, path, None))
+    for name in shape.etc:
+        path = f"/etc/{name}"
+        real = os.path.realpath(path)
+        if not os.path.exists(real):
+            continue
+        # A link into /usr can stay a link: what it names is there.
+        found.append((path, real, real if is_below(real, "/usr") else None))
+    return tuple(found)
+
+
+def _root(policy: Policy, sources: Sequence[Source], host: Host, standing: set[str]) -> list[bytes]:
+    shape = layout()
+    places = {source.at for source in sources}
+    limits = policy.limits
+    space = min(limits.disk_bytes or 1 << 40, limits.memory_bytes or 1 << 40)
+    steps = [record("root", space, INODES)]
+    for path, source, link in _survey(shape):
+        steps.append(
+            record("symlink", link, path) if link else record("bind", source, path, BIND_OPTIONAL)
+        )
+    if policy.network == "host":
+        steps += [
+            _network_file(name) for name in shape.etc_network if os.path.exists(f"/etc/{name}")
+        ]
+    steps += [record("file", path, 0o644, text.lstrip("\n")) for path, text in shape.files]
+    steps += _devices(shape)
+    if "proc" in standing:
+        steps.append(record("proc", "/proc"))
+        steps += [record("sysctl", value, path) for path, value in shape.sysctl]
+        steps += [record("mask", path) for path in shape.masks]
+    else:
+        steps.append(record("dir", "/proc", 0o555))
+    for path, mode in shape.private:
+        if not any(is_below(path, place) for place in places):
+            steps.append(record("private", path, mode))
+    steps += [_bind(source) for source in sources]
+    steps += [record("watch", source.path) for source in sources if source.write]
+    return steps
+
+
+def _network_file(name: str) -> bytes:
+    real = os.path.realpath(f"/etc/{name}")
+    return record("bind", real, f"/etc/{name}", BIND_OPTIONAL)
+
+
+def _bind(source: Source) -> bytes:
+    flags = (BIND_WRITE if source.write else 0) | (BIND_OWNER if source.owner else 0)
+    return record("bind", source.path, source.at, flags)
+
+
+def _devices(shape: Layout) -> list[bytes]:
+    steps = [
+        record("bind", f"/dev/{name}", f"/dev/{name}", BIND_WRITE | BIND_DEVICE)
+        for name in shape.devices
+    ]
+    steps.append(record("devpts", "/dev/pts", PTYS))
+    links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
+    links |= {name: f"/proc/self/fd/{i}" for i, name in enumerate(("stdin", "stdout", "stderr"))}
+    steps += [record("symlink", target, f"/dev/{name}") for name, target in links.items()]
+    return steps
+
+
+# Landlock, filter, limits
+
+
+def _landlock(
+    policy: Policy,
+    sources: Sequence[Source],
+    host: Host,
+    degraded: frozenset[str],
+    standing: set[str],
+) -> list[bytes]:
+    if "landlock" not in standing:
+        return []
+    handled = landlock.ruleset(host.landlock_abi, degraded)
+    shape = layout()
+    readable = ["/usr", "/etc", "/proc"]
+    readable += [path for path, _, link in _survey(shape) if link is None and path in shape.roots]
+    readable += [source.at for source in sources if not source.write]
+    places = {source.at for source in sources}
+    writable = [path for path, _ in shape.private if not any(is_below(path, p) for p in places)]
+    writable += [source.at for source in sources if source.write]
+    records = [record("landlock", *handled)]
+    for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):
+        records.append(record("rule", path, access))
+    return records
+
+
+def _filter(policy: Policy, host: Host, standing: set[str]) -> list[bytes]:
+    from wardian.syscalls import compile_filter, number, refusal_errnos
+
+    deny = set(policy.deny_syscalls)
+    if "proc" not in standing:
+        # Then nothing counts nested user namespaces, and clone3's flags are out of a filter's sight.
+        deny.add("clone3")
+    notify = "notify" in standing
+    allow = frozenset(policy.allow_syscalls)
+    program = compile_filter(
+        host.arch, allow=allow, deny=frozenset(deny), refuse="notify" if notify else "errno"
+    )
+    errnos = dict(refusal_errnos(host.arch, allow=allow, deny=frozenset(deny)))
+    if "clone3" in deny:
+        clone3 = number("clone3", host.arch)
+        if clone3 is not None:
+            errnos[clone3] = ENOSYS
+    pairs = b"".join(struct.pack("<HBB", call, errno, 0) for call, errno in sorted(errnos.items()))
+    records = [record("filter", program), record("refusals", pairs)]
+    if notify:
+        records.append(record("flag", "notify"))
+    if allow & {"keyctl", "add_key", "request_key"}:
+        records.append(record("flag", "keyring"))
+    return records
+
+
+def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
+    limits = policy.limits
+    held = {
+        RLIMIT_CORE: 0,
+        RLIMIT_SIGPENDING: 4096,
+        RLIMIT_MSGQUEUE: 819200,
+        RLIMIT_NICE: 0,
+        RLIMIT_RTPRIO: 0,
+    }
+    records = []
+    if limits.time_s is not None:
+        records.append(record("wall-ms", max(1, math.ceil(limits.time_s * 1000))))
+    if limits.cpu_s is not None:
+        records.append(record("cpu-ms", max(1, math.ceil(limits.cpu_s * 1000))))
+        held[RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
+    if limits.memory_bytes is not None:
+        records.append(record("memory", limits.memory_bytes))
+        held[RLIMIT_DATA] = 2 * limits.memory_bytes + MAPPED_SLACK
+    if limits.processes is not None:
+        held[RLIMIT_NPROC] = limits.processes + OWN_PROCESSES
+    if limits.files is not None:
+        held[RLIMIT_NOFILE] = limits.files
+    if limits.disk_bytes is not None:
+        records.append(record("disk", limits.disk_bytes))
+        held[RLIMIT_FSIZE] = limits.disk_bytes
+    if limits.output_bytes is not None:
+        records.append(record("output", limits.output_bytes))
+    return records + [record("rlimit", resource, value) for resource, value in sorted(held.items())]
+
+
+def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tuple[Limit, ...]:
+    limits = policy.limits
+    watched = "proc" in standing
+    shared = any(source.write for source in sources)
+    return (
+        Limit("time", limits.time_s, "supervisor"),
+        Limit("cpu", limits.cpu_s, "supervisor, RLIMIT_CPU" if watched else "RLIMIT_CPU"),
+        Limit(
+            "memory",
+            limits.memory_bytes,
+            "supervisor, RLIMIT_DATA, tmpfs size" if watched else "RLIMIT_DATA, tmpfs size",
+        ),
+        Limit("processes", limits.processes, "RLIMIT_NPROC"),
+        Limit("files", limits.files, "RLIMIT_NOFILE"),
+        Limit(
+            "disk",
+            limits.disk_bytes,
+            "tmpfs size, RLIMIT_FSIZE, supervisor" if shared else "tmpfs size, RLIMIT_FSIZE",
+        ),
+        Limit("output", limits.output_bytes, "supervisor"),
+    )
+
+
+def finish(
+    plan: Plan,
+    *,
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str | None,
+    streams: Sequence[tuple[str, int]],
+    parent: int,
+    time_s: float | None = None,
+    keep_session: bool = False,
+    extra: bytes = b"",
+) -> bytes:
+    """The bytes for one run: what differs between runs, on top of the plan."""
+    records = [plan.records, extra, record("parent", parent), record("cwd", cwd or WORK)]
+    records += [record("stream", i, kind, fd) for i, (kind, fd) in enumerate(streams)]
+    records += [record("arg", arg) for arg in argv]
+    records += [record("env", f"{name}={value}") for name, value in env.items()]
+    records.append(record("path", env.get("PATH", "")))
+    if time_s is not None:
+        records.append(record("wall-ms", max(1, math.ceil(time_s * 1000))))
+    if keep_session:
+        records.append(record("flag", "keep-session"))
+    return b"".join(records)

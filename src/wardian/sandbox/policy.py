@@ -1,0 +1,136 @@
+"""A policy: what a run may reach and use. Frozen, compared by value, identified by a digest.
+
+It says what is wanted; what this host can do about it is ``plan``'s business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from wardian.errors import PolicyError, UsageError
+
+NETWORKS = ("none", "host")
+DEFAULT_PRESET = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A path of the host, and where it stands inside."""
+
+    path: str
+    at: str
+    write: bool = False
+
+    @classmethod
+    def parse(cls, text: str, *, write: bool, base: str | None = None) -> Share:
+        """Read ``PATH[:AT]``; a relative PATH counts from ``base``. Raises UsageError."""
+        path, colon, at = text.rpartition(":")
+        if not colon or not at.startswith("/") or not path:
+            path, at = text, ""
+        path = os.path.expanduser(path)
+        if base is not None:
+            path = os.path.join(base, path)
+        if not path or not path.startswith("/") or "\0" in path:
+            raise UsageError(
+                f"{text!r} is not a path that can be shared; write PATH or PATH:/WHERE/INSIDE"
+            )
+        path = os.path.normpath(path)
+        return cls(path, normal(at) if at else path, write)
+
+    def __str__(self) -> str:
+        return self.path if self.at == self.path else f"{self.path}:{self.at}"
+
+
+def normal(path: str) -> str:
+    """An absolute path inside, without dots and double slashes."""
+    return "/" + os.path.normpath("/" + path).lstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """None means no limit. Sizes are bytes, times are seconds."""
+
+    time_s: float | None = None
+    cpu_s: float | None = None
+    memory_bytes: int | None = None
+    processes: int | None = None
+    files: int | None = None
+    disk_bytes: int | None = None
+    output_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a run may reach and use. ``Policy.default()`` is the shipped preset."""
+
+    shares: tuple[Share, ...] = ()
+    work: str | None = None
+    network: str = "none"
+    pass_env: tuple[str, ...] = ()
+    set_env: tuple[tuple[str, str], ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    allow_syscalls: tuple[str, ...] = ()
+    deny_syscalls: tuple[str, ...] = ()
+    landlock_abi: int = 1
+    degrade: tuple[str, ...] = ()
+
+    @classmethod
+    def default(cls) -> Policy:
+        """The shipped preset ``default``."""
+        return cls.preset(DEFAULT_PRESET)
+
+    @classmethod
+    def preset(cls, name: str) -> Policy:
+        """A shipped preset. Raises PolicyError if there is none of that name."""
+        from wardian.sandbox import policy_file
+
+        return policy_file.read_preset(name)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], base: Policy | None = None) -> Policy:
+        """A policy file on top of ``base`` (the default preset). Raises PolicyError."""
+        from wardian.sandbox import policy_file
+
+        return policy_file.read_policy(os.fspath(path), base or cls.default())
+
+    def to_toml(self) -> str:
+        """The policy as a file that ``from_toml`` reads back to the same value."""
+        from wardian.sandbox import policy_file
+
+        return policy_file.write_policy(self)
+
+    def with_shares(self, shares: Iterable[Share]) -> Policy:
+        """The same policy, sharing more."""
+        return replace(self, shares=self.shares + tuple(shares))
+
+    def with_limits(self, **limits: float | None) -> Policy:
+        """The same policy with other limits, by their field names."""
+        changed: dict[str, Any] = dict(limits)
+        return replace(self, limits=replace(self.limits, **changed))
+
+    def with_env(self, values: Mapping[str, str]) -> Policy:
+        """The same policy, with more variables set."""
+        merged = dict(self.set_env) | dict(values)
+        return replace(self, set_env=tuple(sorted(merged.items())))
+
+    @property
+    def digest(self) -> str:
+        """Names this policy: equal policies have equal digests."""
+        import hashlib
+
+        return "sha256:" + hashlib.sha256(repr(self).encode()).hexdigest()
+
+    def environment(self, host_env: Mapping[str, str]) -> dict[str, str]:
+        """The variables that this policy gives the guest, the layout's own not included."""
+        passed = {name: host_env[name] for name in self.pass_env if name in host_env}
+        return passed | dict(self.set_env)
+
+
+def check_environment_name(name: str) -> str:
+    """Return the name, or raise PolicyError."""
+    if not name or "=" in name or "\0" in name:
+        raise PolicyError(f"{name!r} can't be the name of an environment variable")
+    return name

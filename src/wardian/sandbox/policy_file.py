@@ -1,0 +1,322 @@
+"""Policy files: strict TOML. Whatever is wrong is told with file, line, column and the way out."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from wardian.errors import PolicyError, UsageError
+from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
+from wardian.sandbox.units import (
+    format_duration,
+    format_size,
+    parse_count,
+    parse_duration,
+    parse_size,
+)
+
+PRESETS = os.path.join(os.path.dirname(__file__), "presets")
+MAX_BYTES = 1 << 20
+
+# table → key → (type expected, in words)
+_KNOWN: dict[str, dict[str, str]] = {
+    "files": {"read": "paths", "write": "paths", "work": "path"},
+    "network": {"mode": "network"},
+    "environment": {"pass": "names", "set": "variables"},
+    "limits": {
+        "time": "duration",
+        "cpu": "duration",
+        "memory": "size",
+        "processes": "count",
+        "files": "count",
+        "disk": "size",
+        "output": "size",
+    },
+    "syscalls": {"allow": "calls", "deny": "calls"},
+    "landlock": {"abi": "abi"},
+    "protections": {"degrade": "names"},
+}
+_LIMIT_FIELDS = {
+    "time": "time_s",
+    "cpu": "cpu_s",
+    "memory": "memory_bytes",
+    "processes": "processes",
+    "files": "files",
+    "disk": "disk_bytes",
+    "output": "output_bytes",
+}
+
+
+def preset_names() -> list[str]:
+    """The presets that ship with wardian."""
+    names = (name for name in os.listdir(PRESETS) if name.endswith(".toml"))
+    return sorted(name.removesuffix(".toml") for name in names)
+
+
+def read_preset(name: str) -> Policy:
+    """A shipped preset; ``default`` is the base of all others. Raises PolicyError."""
+    if name not in preset_names():
+        raise PolicyError(
+            f"there is no preset {name!r}", hint="presets: " + ", ".join(preset_names())
+        )
+    base = Policy() if name == "default" else read_preset("default")
+    return read_policy(os.path.join(PRESETS, f"{name}.toml"), base)
+
+
+def read_policy(path: str, base: Policy) -> Policy:
+    """A policy file on top of ``base``. Raises PolicyError."""
+    text = _read_text(path)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _syntax_error(path, str(error)) from None
+    return _Reader(path, text).policy(document, base)
+
+
+def _read_text(path: str) -> str:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            if not os.path.isfile(f"/proc/self/fd/{fd}") and not os.path.isfile(path):
+                raise PolicyError("is not a regular file", path=path)
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise PolicyError(f"can't be read: {error.strerror}", path=path) from None
+    if len(data) > MAX_BYTES:
+        raise PolicyError(f"is larger than {MAX_BYTES} bytes", path=path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise PolicyError("is not UTF-8 text", path=path, line=line) from None
+
+
+def _syntax_error(path: str, message: str) -> PolicyError:
+    """tomllib ends its messages with ``(at line L, column C)``."""
+    head, _, where = message.rpartition(" (at ")
+    words = where.rstrip(")").replace(",", "").split()
+    if len(words) == 4 and words[0] == "line":
+        return PolicyError(head, path=path, line=int(words[1]), column=int(words[3]))
+    return PolicyError(message, path=path)
+
+
+class _Reader:
+    """One file: knows its text, so that what is wrong can be pointed at."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.text = path, text
+        self.base_dir = os.path.dirname(os.path.abspath(path))
+
+    def policy(self, document: dict[str, Any], base: Policy) -> Policy:
+        for table, content in document.items():
+            if table not in _KNOWN:
+                raise self.error([table], f"unknown table [{table}]", suggest(table, _KNOWN))
+            if not isinstance(content, dict):
+                raise self.error([table], f"{table} must be a table: write [{table}]")
+            for key in content:
+                if key not in _KNOWN[table]:
+                    hint = suggest(key, _KNOWN[table])
+                    raise self.error([table, key], f"unknown key {key!r} in [{table}]", hint)
+        return self.merged(document, base)
+
+    def merged(self, document: dict[str, Any], base: Policy) -> Policy:
+        get = self.getter(document)
+        shares = list(base.shares)
+        for key, write in (("read", False), ("write", True)):
+            for text in get("files", key, []):
+                shares.append(self.share(key, text, write))
+        limits = {
+            _LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})
+        }
+        variables = dict(base.set_env) | get("environment", "set", {})
+        work = get("files", "work", None)
+        return replace(
+            base,
+            shares=tuple(shares),
+            work=self.share("work", work, True).path if work else base.work,
+            network=get("network", "mode", base.network),
+            pass_env=_union(base.pass_env, get("environment", "pass", [])),
+            set_env=tuple(sorted(variables.items())),
+            limits=replace(base.limits, **limits),
+            allow_syscalls=_union(base.allow_syscalls, get("syscalls", "allow", [])),
+            deny_syscalls=_union(base.deny_syscalls, get("syscalls", "deny", [])),
+            landlock_abi=get("landlock", "abi", base.landlock_abi),
+            degrade=_union(base.degrade, get("protections", "degrade", [])),
+        )
+
+    def getter(self, document: dict[str, Any]) -> Callable[[str, str, Any], Any]:
+        def get(table: str, key: str, default: Any) -> Any:
+            if key not in document.get(table, {}):
+                return default
+            return self.value(table, key, document[table][key])
+
+        return get
+
+    def value(self, table: str, key: str, raw: Any) -> Any:
+        kind = _KNOWN[table][key]
+        try:
+            return _PARSERS[kind](raw)
+        except ValueError as error:
+            raise self.error([table, key], f"{key}: {error}") from None
+        except PolicyError as error:
+            raise self.error([table, key], str(error), error.hint) from None
+
+    def share(self, key: str, text: str, write: bool) -> Share:
+        try:
+            share = Share.parse(text, write=write)
+        except UsageError:
+            raise self.error(
+                ["files", key], f"{text!r} is not an absolute path", value=text
+            ) from None
+        if not os.path.lexists(share.path):
+            raise self.error(["files", key], f"{share.path} does not exist", value=text)
+        return share
+
+    def error(
+        self, keys: list[str], message: str, hint: str | None = None, value: str | None = None
+    ) -> PolicyError:
+        line, column = locate(self.text, keys, value)
+        return PolicyError(message, path=self.path, line=line, column=column, hint=hint)
+
+
+def locate(text: str, keys: list[str], value: str | None = None) -> tuple[int, int]:
+    """Line and column of a key (or of a value below it) in TOML text that is known to parse."""
+    table, found = "", (1, 1)
+    dotted = ".".join(keys)
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            table = bare.strip("[] ").split("]")[0].replace(" ", "").replace('"', "")
+            inside = False
+            if table == dotted or (len(keys) > 1 and table == keys[0]):
+                found = (number, line.index("[") + 1)
+            continue
+        name = bare.split("=")[0].strip().replace('"', "") if "=" in bare else ""
+        full = f"{table}.{name}" if table else name
+        if name and (full == dotted or dotted.startswith(full + ".")):
+            found, inside = (number, len(line) - len(line.lstrip()) + 1), full == dotted
+            if value is None and inside:
+                return found
+        if inside and value is not None and value in line:
+            return number, line.index(value) + 1
+    return found
+
+
+def suggest(word: str, known: Any) -> str:
+    """The nearest known word, or all of them."""
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), 1, 0.6)
+    return f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(known))
+
+
+def _strings(raw: Any) -> list[str]:
+    if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
+        raise ValueError('expected a list of strings, such as ["a", "b"]')
+    return raw
+
+
+def _string(raw: Any) -> str:
+    if not isinstance(raw, str):
+        raise ValueError("expected a string")
+    return raw
+
+
+def _text_or_number(raw: Any) -> str:
+    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+        raise ValueError("expected a string or a number")
+    return str(raw)
+
+
+def _network(raw: Any) -> str:
+    if raw not in NETWORKS:
+        raise ValueError(f"{raw!r} is not a network mode; write " + " or ".join(NETWORKS))
+    return str(raw)
+
+
+def _names(raw: Any) -> list[str]:
+    return [check_environment_name(name) for name in _strings(raw)]
+
+
+def _variables(raw: Any) -> dict[str, str]:
+    if not isinstance(raw, dict) or not all(isinstance(v, str) for v in raw.values()):
+        raise ValueError('expected a table of strings, such as {NAME = "value"}')
+    if any("\0" in value for value in raw.values()):
+        raise ValueError("a value can't hold a NUL")
+    return {check_environment_name(name): value for name, value in raw.items()}
+
+
+def _calls(raw: Any) -> list[str]:
+    from wardian.syscalls import lookup
+
+    for name in _strings(raw):
+        lookup(name)
+    return list(raw)
+
+
+def _abi(raw: Any) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= 64:
+        raise ValueError("expected a Landlock ABI version, a number from 0 (none) to 64")
+    return raw
+
+
+_PARSERS: dict[str, Callable[[Any], Any]] = {
+    "paths": _strings,
+    "path": _string,
+    "network": _network,
+    "names": _names,
+    "variables": _variables,
+    "duration": lambda raw: parse_duration(_text_or_number(raw)),
+    "size": lambda raw: parse_size(_text_or_number(raw)),
+    "count": lambda raw: parse_count(_text_or_number(raw)),
+    "calls": _calls,
+    "abi": _abi,
+}
+
+
+def _union(first: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *more)))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in escaped) + '"'
+
+
+def _list(items: Any) -> str:
+    return "[" + ", ".join(_quoted(str(item)) for item in items) + "]"
+
+
+def _limits_toml(limits: Limits) -> list[str]:
+    return [
+        f"time = {_quoted(format_duration(limits.time_s))}",
+        f"cpu = {_quoted(format_duration(limits.cpu_s))}",
+        f"memory = {_quoted(format_size(limits.memory_bytes))}",
+        f"processes = {_quoted(str(limits.processes or 'none'))}",
+        f"files = {_quoted(str(limits.files or 'none'))}",
+        f"disk = {_quoted(format_size(limits.disk_bytes))}",
+        f"output = {_quoted(format_size(limits.output_bytes))}",
+    ]
+
+
+def write_policy(policy: Policy) -> str:
+    """The policy as TOML; reading it on top of an empty policy gives the same value."""
+    lines = ["[files]"]
+    lines.append(f"read = {_list(s for s in policy.shares if not s.write)}")
+    lines.append(f"write = {_list(s for s in policy.shares if s.write)}")
+    if policy.work:
+        lines.append(f"work = {_quoted(policy.work)}")
+    lines += ["", "[network]", f"mode = {_quoted(policy.network)}"]
+    lines += ["", "[environment]", f"pass = {_list(policy.pass_env)}"]
+    variables = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in policy.set_env)
+    lines.append(f"set = {{{variables}}}")
+    lines += ["", "[limits]", *_limits_toml(policy.limits)]
+    lines += ["", "[syscalls]", f"allow = {_list(policy.allow_syscalls)}"]
+    lines.append(f"deny = {_list(policy.deny_syscalls)}")
+    lines += ["", "[landlock]", f"abi = {policy.landlock_abi}"]
+    lines += ["", "[protections]", f"degrade = {_list(policy.degrade)}", ""]
+    return "\n".join(lines)

@@ -1,0 +1,250 @@
+"""A run under way: its streams, its end, and the ways to wait for it (blocking, thread, asyncio)."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from wardian.sandbox.launcher import Launched
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from wardian.sandbox.result import Result
+
+KILL = 255
+READ_SIZE = 1 << 16
+
+OnBytes = Callable[[bytes], None]
+Interpret = Callable[[bytes, bytes, bytes], "Result"]
+
+
+class _Collector:
+    """Keeps the bytes of one stream, and hands each piece on as it comes."""
+
+    def __init__(self, on_bytes: OnBytes | None) -> None:
+        self.pieces: list[bytes] = []
+        self.on_bytes = on_bytes
+
+    def take(self, data: bytes) -> None:
+        self.pieces.append(data)
+        if self.on_bytes is not None:
+            self.on_bytes(data)
+
+    @property
+    def bytes(self) -> bytes:
+        return b"".join(self.pieces)
+
+
+class Process:
+    """A started run. Its output is collected while someone waits; ``Sandbox.start`` has a thread
+    that does. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        launched: Launched,
+        interpret: Interpret,
+        *,
+        outputs: dict[int, OnBytes | None],
+        stdin: int | None = None,
+        input_bytes: bytes = b"",
+    ) -> None:
+        self.pid = launched.pid
+        self._status = launched.status
+        self._control = launched.control
+        self._interpret = interpret
+        self._collectors = {fd: _Collector(on_bytes) for fd, on_bytes in outputs.items()}
+        self._order = list(outputs)
+        self._status_collector = _Collector(None)
+        self._readers = {fd: collector for fd, collector in self._collectors.items()}
+        self._readers[self._status] = self._status_collector
+        self._stdin = stdin
+        self._input = memoryview(input_bytes)
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._result: Result | None = None
+        self._failure: BaseException | None = None
+        for fd in self._readers:
+            os.set_blocking(fd, False)
+        if stdin is not None:
+            os.set_blocking(stdin, False)
+
+    # What a caller does with it
+
+    def kill(self) -> None:
+        """End the run and every process in it, now. Does nothing after the end."""
+        self._command(KILL)
+
+    def send_signal(self, signal: int) -> None:
+        """Deliver a signal to the guest, as kill(1) or a terminal would."""
+        self._command(int(signal))
+
+    def wait(self, timeout_s: float | None = None) -> Result:
+        """The result, once the run has ended. Raises TimeoutError, and what setting up raised."""
+        if not self._done.wait(timeout_s):
+            raise TimeoutError(f"the run did not end within {timeout_s} s")
+        return self._outcome()
+
+    @property
+    def ended(self) -> bool:
+        """True once the result is there."""
+        return self._done.is_set()
+
+    # Moving bytes: the same two steps under every kind of waiting
+
+    def _command(self, byte: int) -> None:
+        with self._lock:
+            if self._control >= 0:
+                try:
+                    os.write(self._control, bytes([byte]))
+                except OSError:
+                    pass  # it has ended already
+
+    def _on_readable(self, fd: int) -> bool:
+        """Take what is there; False at the end of the stream."""
+        try:
+            data = os.read(fd, READ_SIZE)
+        except BlockingIOError:
+            return True
+        except OSError:
+            data = b""
+        if data:
+            self._readers[fd].take(data)
+            return True
+        os.close(fd)
+        del self._readers[fd]
+        return False
+
+    def _on_writable(self) -> bool:
+        """Give the guest more input; False when there is no more to give."""
+        assert self._stdin is not None  # noqa: S101 - narrows the type
+        try:
+            if self._input:
+                self._input = self._input[os.write(self._stdin, self._input[:READ_SIZE]) :]
+        except BlockingIOError:
+            return True
+        except OSError:
+            self._input = memoryview(b"")  # the guest closed its end
+        if self._input:
+            return True
+        os.close(self._stdin)
+        self._stdin = None
+        return False
+
+    def _finish(self) -> None:
+        with self._lock:
+            os.close(self._control)
+            self._control = -1
+        if self._stdin is not None:
+            os.close(self._stdin)
+            self._stdin = None
+        try:
+            os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            pass  # SIGCHLD is ignored, or someone else waited; the status line has told all
+        streams = [self._collectors[fd].bytes for fd in self._order]
+        streams += [b""] * (2 - len(streams))
+        try:
+            self._result = self._interpret(self._status_collector.bytes, streams[0], streams[1])
+        except BaseException as error:
+            self._failure = error
+        self._done.set()
+
+    def _outcome(self) -> Result:
+        if self._failure is not None:
+            raise self._failure
+        assert self._result is not None  # noqa: S101 - set before _done
+        return self._result
+
+    def _abandon(self) -> None:
+        """A callback or the waiting itself failed: end the run, and let the descriptors go."""
+        self.kill()
+        for fd in list(self._readers):
+            if fd != self._status:
+                os.close(fd)
+                del self._readers[fd]
+        if self._stdin is not None:
+            os.close(self._stdin)
+            self._stdin = None
+        if self._status in self._readers:
+            os.set_blocking(self._status, True)
+            while self._on_readable(self._status):
+                pass
+        self._finish()
+
+    def pump(self) -> Result:
+        """Move bytes in this thread until the end. Used once, by whoever owns the process."""
+        try:
+            poll = select.poll()
+            for fd in self._readers:
+                poll.register(fd, select.POLLIN)
+            if self._stdin is not None:
+                poll.register(self._stdin, select.POLLOUT)
+            while self._readers:
+                for fd, _ in poll.poll():
+                    if fd == self._stdin:
+                        if not self._on_writable():
+                            poll.unregister(fd)
+                    elif not self._on_readable(fd):
+                        poll.unregister(fd)
+        except BaseException:
+            self._abandon()
+            raise
+        self._finish()
+        return self._outcome()
+
+    def pump_in_thread(self) -> None:
+        """Move bytes in a thread of its own; ``wait`` tells the end, or what a callback raised."""
+
+        def work() -> None:
+            try:
+                self.pump()
+            except BaseException as error:
+                self._failure = error
+                self._done.set()
+
+        threading.Thread(target=work, name=f"wardian-{self.pid}", daemon=True).start()
+
+    async def pump_async(self) -> Result:
+        """Move bytes on the running asyncio loop; cancelling ends the run."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[None] = loop.create_future()
+        self._register(loop, ended)
+        try:
+            await ended
+        except BaseException:
+            for fd in self._readers:
+                loop.remove_reader(fd)
+            if self._stdin is not None:
+                loop.remove_writer(self._stdin)
+            self._abandon()
+            raise
+        self._finish()
+        return self._outcome()
+
+    def _register(self, loop: asyncio.AbstractEventLoop, ended: asyncio.Future[None]) -> None:
+        def readable(fd: int) -> None:
+            try:
+                more = self._on_readable(fd)
+            except BaseException as error:
+                if not ended.done():
+                    ended.set_exception(error)
+                return
+            if not more:
+                loop.remove_reader(fd)
+                if not self._readers and not ended.done():
+                    ended.set_result(None)
+
+        def writable(fd: int) -> None:
+            if not self._on_writable():
+                loop.remove_writer(fd)
+
+        for fd in self._readers:
+            loop.add_reader(fd, readable, fd)
+        if self._stdin is not None:
+            loop.add_writer(self._stdin, writable, self._stdin)

@@ -1,0 +1,142 @@
+"""Finding the program that a command names, and what must be shared for it to start.
+
+Programs below /usr are inside already. For a Python, Node or other tool that lives elsewhere (a
+venv, pyenv, conda, uv, ~/.cargo/bin …) its real prefix is found by looking, never by running it.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from wardian.sandbox.shares import Source, is_below
+
+INSIDE = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
+
+
+class Program(NamedTuple):
+    """What to share for a command, and directories to put first on the guest's PATH."""
+
+    sources: tuple[Source, ...] = ()
+    path_dirs: tuple[str, ...] = ()
+
+
+NOTHING = Program()
+
+
+def find_program(command: str, env: Mapping[str, str]) -> Program:
+    """What ``command`` needs besides /usr; nothing if it is there already, or is not found."""
+    if command.startswith("/"):
+        found: str | None = command if os.access(command, os.X_OK) else None
+    elif "/" in command:
+        return NOTHING  # relative to the guest's own working directory
+    else:
+        found = _search(command, env.get("PATH", os.defpath))
+    if found is None or any(is_below(found, root) for root in INSIDE):
+        return NOTHING
+    found = _behind_shim(found, env)
+    places = _places(found)
+    if not places:
+        return NOTHING
+    sources = tuple(
+        Source(
+            os.path.realpath(place), place, False, os.path.isdir(place), owner=_needs_owner(place)
+        )
+        for place in places
+    )
+    return Program(sources, () if command.startswith("/") else (os.path.dirname(found),))
+
+
+def _search(name: str, path: str) -> str | None:
+    for directory in path.split(os.pathsep):
+        candidate = os.path.join(directory, name)
+        if (
+            directory.startswith("/")
+            and os.path.isfile(candidate)
+            and os.access(candidate, os.X_OK)
+        ):
+            return candidate
+    return None
+
+
+def _behind_shim(found: str, env: Mapping[str, str]) -> str:
+    """pyenv's shims are shell scripts that choose a version; choose as they would."""
+    directory, name = os.path.split(found)
+    if os.path.basename(directory) != "shims":
+        return found
+    root = os.path.dirname(directory)
+    versions = env.get("PYENV_VERSION") or _first_line(os.path.join(root, "version")) or ""
+    for version in versions.replace(":", " ").split():
+        real = os.path.join(root, "versions", version, "bin", name)
+        if os.access(real, os.X_OK):
+            return real
+    return found
+
+
+def _first_line(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.readline(256).strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _places(found: str) -> list[str]:
+    """Directories or files of the host that the program at ``found`` needs, shortest first."""
+    places: list[str] = []
+    for path in dict.fromkeys((found, os.path.realpath(found))):
+        prefix = _prefix(path)
+        if prefix:
+            places.append(prefix)
+            places += _venv_base(prefix)
+        else:
+            places.append(path)
+    kept: list[str] = []
+    for place in sorted(dict.fromkeys(places), key=len):
+        if not any(is_below(place, root) for root in (*INSIDE, *kept)):
+            kept.append(place)
+    return kept
+
+
+def _prefix(program: str) -> str | None:
+    """The installation a program belongs to, if it is one that can be told by its files."""
+    directory, prefix = os.path.dirname(program), os.path.dirname(os.path.dirname(program))
+    if os.path.basename(directory) != "bin" or is_below(os.path.expanduser("~"), prefix):
+        return None  # never a home directory, nor anything above one
+    marks = (
+        "pyvenv.cfg",
+        "conda-meta",
+        "lib/node_modules",
+        "lib/python3*/os.py",
+        "lib/ruby",
+        "lib/R",
+    )
+    for mark in marks:
+        if glob.glob(os.path.join(glob.escape(prefix), mark)):
+            return prefix
+    return None
+
+
+def _venv_base(prefix: str) -> list[str]:
+    """A venv names the installation it was made from in ``home = …/bin``."""
+    try:
+        with open(os.path.join(prefix, "pyvenv.cfg"), encoding="utf-8") as file:
+            pairs = [line.partition("=") for line in file]
+    except (OSError, UnicodeDecodeError):
+        return []
+    for key, _, value in pairs:
+        if key.strip() == "home" and value.strip().startswith("/"):
+            base = os.path.dirname(os.path.realpath(value.strip()))
+            if not is_below(os.path.expanduser("~"), base) and base != "/":
+                return [base]
+    return []
+
+
+def _needs_owner(place: str) -> bool:
+    """A place closed to others is only readable as its owner."""
+    try:
+        return os.stat(place).st_mode & 0o005 != 0o005
+    except OSError:
+        return False

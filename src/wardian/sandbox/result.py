@@ -1,0 +1,122 @@
+"""What came of a run: the guest's end, what it used, what held it, what it was refused."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from wardian.errors import CommandFailed
+
+SCHEMA = "wardian.result/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the run used, all its processes together."""
+
+    wall_s: float = 0.0
+    user_s: float = 0.0
+    system_s: float = 0.0
+    peak_memory_bytes: int = 0
+    processes: int = 0
+    stdin_bytes: int = 0
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+
+    @property
+    def cpu_s(self) -> float:
+        """User and system time together."""
+        return self.user_s + self.system_s
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit, the mechanism that held it, and whether it ended the run."""
+
+    name: str
+    value: float | None
+    mechanism: str
+    struck: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """A wall: was it asked for, could this host give it, did it stand during the run."""
+
+    name: str
+    requested: bool
+    available: bool
+    enforced: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something the guest tried and was refused."""
+
+    kind: str
+    action: str
+    target: str
+    process: str
+    pid: int
+    reason: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of one run. A non-zero exit is a result; ``check()`` turns it into an exception."""
+
+    command: tuple[str, ...]
+    exit_code: int
+    reason: str
+    signal: int | None = None
+    detail: str = ""
+    stdout: bytes = b""
+    stderr: bytes = b""
+    truncated: bool = False
+    usage: Usage = field(default_factory=Usage)
+    limits: tuple[Limit, ...] = ()
+    protections: tuple[Protection, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    policy_digest: str = ""
+    backend: str = "wardian"
+
+    @property
+    def ok(self) -> bool:
+        """The command ran to its end and exited with 0."""
+        return self.exit_code == 0
+
+    @property
+    def text(self) -> str:
+        """Standard output as text; bytes that are not UTF-8 become replacement characters."""
+        return self.stdout.decode("utf-8", "replace")
+
+    def check(self) -> Result:
+        """Return itself, or raise CommandFailed if the exit code is not 0."""
+        if self.exit_code != 0:
+            raise CommandFailed(self)
+        return self
+
+    def document(self, *, output: bool = False) -> dict[str, Any]:
+        """The JSON document (docs/reference/result.md); output is included on request."""
+        usage = asdict(self.usage) | {"cpu_s": self.usage.cpu_s}
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "command": list(self.command),
+            "backend": self.backend,
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "reason": self.reason,
+            "detail": self.detail,
+            "truncated": self.truncated,
+            "usage": usage,
+            "limits": [asdict(limit) for limit in self.limits],
+            "protections": [asdict(protection) for protection in self.protections],
+            "refusals": [asdict(refusal) for refusal in self.refusals],
+            "policy_digest": self.policy_digest,
+        }
+        if output:
+            document["stdout"] = self.stdout.decode("utf-8", "replace")
+            document["stderr"] = self.stderr.decode("utf-8", "replace")
+        return document

@@ -1,0 +1,157 @@
+"""The door through which everything runs: ``Sandbox.run(command) -> Result``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+
+from wardian.errors import UsageError
+from wardian.sandbox.backends import Backend, Job, backend
+from wardian.sandbox.files import Files, WorkDir
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.process import OnBytes, Process
+from wardian.sandbox.result import Result
+
+
+class Sandbox:
+    """Runs commands under one policy. Safe to use from many threads at once.
+
+    ``/work`` inside is private and lasts as long as the Sandbox: what one run writes, the next one
+    and ``files`` see. With a policy that names a work directory it is that one, on the host.
+    """
+
+    def __init__(self, policy: Policy | None = None, *, backend_name: str = "wardian") -> None:
+        """Raises SandboxError if this policy can't be put into effect here."""
+        self.policy = policy if policy is not None else Policy.default()
+        self._own_work: WorkDir | None = None
+        if self.policy.work is None:
+            self._own_work = WorkDir()
+        self._backend: Backend = backend(backend_name)
+        self._prepared = False
+
+    @classmethod
+    def create(cls, policy: Policy | None = None, *, backend: str = "wardian") -> Sandbox:
+        """A sandbox, usually in a ``with`` statement. Raises SandboxError."""
+        return cls(policy, backend_name=backend)
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the private work directory, if there is one. Safe to call twice."""
+        if self._own_work is not None:
+            self._own_work.remove()
+
+    @property
+    def files(self) -> Files:
+        """The files in ``/work``, from outside; no link of the guest's is ever followed."""
+        return Files(self._work_path())
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        input: bytes | str | None = None,
+        timeout_s: float | None = None,
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
+    ) -> Result:
+        """Run a command to its end. A list never passes through a shell. Raises SandboxError."""
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        return self._start(job).pump()
+
+    async def run_async(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        input: bytes | str | None = None,
+        timeout_s: float | None = None,
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
+    ) -> Result:
+        """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        return await self._start(job).pump_async()
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        input: bytes | str | None = None,
+        timeout_s: float | None = None,
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
+    ) -> Process:
+        """Start a command and return its handle; callbacks come from a thread of their own."""
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        process = self._start(job)
+        process.pump_in_thread()
+        return process
+
+    def start_inherited(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        tty: bool = False,
+    ) -> Process:
+        """Start a command on this process's own standard streams; ``pump`` waits for it."""
+        job = replace(self._job(command, cwd, env, None, None, None, None), inherit=True, tty=tty)
+        return self._start(job)
+
+    def _start(self, job: Job) -> Process:
+        if not self._prepared:
+            self._backend.prepare(self._effective())
+            self._prepared = True
+        return self._backend.start(job)
+
+    def _effective(self) -> Policy:
+        if self._own_work is None or not self._own_work.wanted:
+            return self.policy
+        return replace(self.policy, work=self._own_work.path)
+
+    def _work_path(self) -> str:
+        if self.policy.work is not None:
+            return self.policy.work
+        if self._own_work is None:
+            raise UsageError("this sandbox has no work directory")
+        return self._own_work.path
+
+    def _job(
+        self,
+        command: Sequence[str],
+        cwd: str | None,
+        env: Mapping[str, str] | None,
+        input_data: bytes | str | None,
+        timeout_s: float | None,
+        on_stdout: OnBytes | None,
+        on_stderr: OnBytes | None,
+    ) -> Job:
+        if isinstance(command, (str, bytes)):
+            raise UsageError(
+                "a command is a list of words", hint='for a shell, ask for one: ["sh", "-c", "…"]'
+            )
+        argv = tuple(os.fsdecode(word) for word in command)
+        if not argv or not argv[0] or any("\0" in word for word in argv):
+            raise UsageError("a command needs a program, and no word of it can hold a NUL")
+        if timeout_s is not None and timeout_s <= 0:
+            raise UsageError("timeout_s must be above 0")
+        data = input_data.encode() if isinstance(input_data, str) else input_data
+        return Job(argv, dict(env or {}), cwd, data, timeout_s, on_stdout, on_stderr)

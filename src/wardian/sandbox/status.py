@@ -1,0 +1,171 @@
+"""What the launcher said on its status descriptor, turned into a Result or an error. Pure."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from wardian.errors import BackendError, SandboxError, ShareError, WallError
+from wardian.sandbox.plan import Plan
+from wardian.sandbox.result import Refusal, Result, Usage
+
+LIMITS = ("time", "cpu", "memory", "output", "disk")
+TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
+_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+
+
+def interpret(
+    status: bytes,
+    stdout: bytes,
+    stderr: bytes,
+    *,
+    command: Sequence[str],
+    plan: Plan,
+    arch: str,
+    digest: str,
+) -> Result:
+    """Raises SandboxError if the sandbox could not be set up."""
+    events = _events(status)
+    by_kind = {event["event"]: event for event in events}
+    if "failed" in by_kind:
+        raise explain(by_kind["failed"])
+    if "ended" not in by_kind:
+        raise BackendError(
+            "the supervisor was killed; the run ended with it",
+            hint="did the host run out of memory, or someone kill wardian-launch?",
+        )
+    ended = by_kind["ended"]
+    if ended["reason"] == "setup":
+        raise SandboxError(
+            "setting up the sandbox took longer than 30 s; is a shared path hanging?"
+        )
+    exit_code, reason, detail = _verdict(ended, command[0])
+    struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
+    return Result(
+        command=tuple(command),
+        exit_code=exit_code,
+        reason=reason,
+        signal=ended["signal"] or None,
+        detail=detail,
+        stdout=stdout,
+        stderr=stderr,
+        truncated=bool(ended["output_exceeded"]),
+        usage=_usage(ended),
+        limits=tuple(replace(limit, struck=limit.name == struck) for limit in plan.limits),
+        protections=plan.protections,
+        refusals=tuple(_refusal(e, arch) for e in events if e["event"] == "refused"),
+        policy_digest=digest,
+    )
+
+
+def _events(status: bytes) -> list[dict[str, Any]]:
+    events = []
+    for line in status.splitlines():
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            continue  # cut short by the supervisor's death
+    return events
+
+
+def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
+    """Exit code, reason, and a sentence."""
+    reason = ended["reason"]
+    if reason in LIMITS:
+        return (TIME_IS_UP if reason == "time" else 137), f"{reason} limit", ""
+    if reason == "exec":
+        error = ended["exec_errno"]
+        if error == errno.ENOENT:
+            return NOT_FOUND, "not found", f"{program}: not found inside the sandbox"
+        if error == errno.ELIBBAD:
+            return NOT_EXECUTABLE, "not executable", f"{program}: its interpreter is not there"
+        return NOT_EXECUTABLE, "not executable", f"{program}: {os.strerror(error).lower()}"
+    if reason == "signal":
+        number = ended["signal"]
+        if number in _SIGNAL_LIMITS:
+            return 128 + number, f"{_SIGNAL_LIMITS[signal.Signals(number)]} limit", ""
+        return 128 + number, "signal", ""
+    if reason == "exited":
+        return ended["code"], "exited", ""
+    return (
+        137,
+        "killed",
+        {
+            "caller": "its caller went away",
+            "supervisor": "the supervisor was told to stop",
+            "hangup": "the terminal went away",
+            "lost": "its first process was killed from outside",
+        }.get(reason, ""),
+    )
+
+
+def _usage(ended: dict[str, Any]) -> Usage:
+    return Usage(
+        wall_s=ended["wall_us"] / 1e6,
+        user_s=ended["user_us"] / 1e6,
+        system_s=ended["system_us"] / 1e6,
+        peak_memory_bytes=ended["peak_bytes"],
+        processes=ended["tasks"],
+        stdin_bytes=ended["stdin_bytes"],
+        stdout_bytes=ended["stdout_bytes"],
+        stderr_bytes=ended["stderr_bytes"],
+    )
+
+
+def _refusal(event: dict[str, Any], arch: str) -> Refusal:
+    from wardian.syscalls import lookup, name_of
+
+    name = name_of(event["call"], arch) or f"syscall {event['call']}"
+    args = ", ".join(hex(arg) for arg in event["args"][:3])
+    reason = lookup(name).reason if not name.startswith("syscall ") else "unknown call"
+    return Refusal(
+        "syscall", name, f"{name}({args})", event["comm"], event["pid"], reason, event["count"]
+    )
+
+
+# Errors, re-explained where the errno alone misleads
+
+
+def explain(failed: dict[str, Any]) -> SandboxError:
+    """The launcher's failure as an error that says what to do."""
+    wall, what, number = failed["wall"], failed["what"], failed["errno"]
+    why = f"{what}: {os.strerror(number).lower()}" if number else what
+    if wall in ("share", "cwd"):
+        subject = (
+            what.split(" ", 1)[1]
+            if wall == "share"
+            else what.rsplit(" in the guest")[0].rsplit(" ", 1)[-1]
+        )
+        error = os.strerror(number).lower()
+        if wall == "cwd":
+            return SandboxError(
+                f"the working directory {subject} does not exist inside: {error}",
+                hint="share it with --read or --write, or choose another with --cwd",
+            )
+        return ShareError(subject, error)
+    return WallError(wall, why, hint=_hint(wall, number))
+
+
+def _hint(wall: str, number: int) -> str:
+    if wall == "namespaces":
+        if number in (errno.ENOSPC, errno.EUSERS):
+            return "user namespaces are used up or off: sysctl user.max_user_namespaces=10000"
+        if number == errno.EAGAIN:
+            return "this user may start no more processes: see ulimit -u"
+        return "user namespaces are forbidden here; `wardian doctor` says by what, and the way out"
+    if wall in ("mount", "proc", "devpts", "mask"):
+        if number == errno.ENOSYS:
+            return "this needs Linux 5.12 or later (mount_setattr)"
+        if wall == "proc":
+            return "the host hides parts of /proc (a container?); run with --degrade proc"
+        if number == errno.ENOSPC:
+            return "too many mounts: sysctl fs.mount-max"
+        return "`wardian doctor` says which walls work here, and what to do"
+    if wall == "notify":
+        return "run with --degrade notify: refusals still hold, but can't be told"
+    return "`wardian doctor` says which walls work here, and what to do"

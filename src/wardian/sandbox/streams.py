@@ -1,0 +1,55 @@
+"""Which of the launcher's stream kinds serves each of the caller's own standard streams."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from typing import NamedTuple
+
+from wardian.sandbox.launcher import CLEAR_OF_TARGETS, FD_FIRST_STREAM
+
+NULL = ("null", 0)
+
+
+class Streams(NamedTuple):
+    """Kinds for the plan, and descriptors for the launcher (its number → ours, ours to close)."""
+
+    kinds: list[tuple[str, int]]
+    fds: dict[int, int]
+    keep_session: bool = False
+
+
+def inherited(*, tty: bool) -> Streams:
+    """The caller's 0, 1 and 2: a pipe is handed through, anything else is relayed or a terminal."""
+    kinds, fds, keep = [], {}, False
+    for i in range(3):
+        kind = _kind(i, tty=tty)
+        if kind == "null":
+            kinds.append(NULL)
+            continue
+        target = FD_FIRST_STREAM + i
+        fds[target] = fcntl.fcntl(i, fcntl.F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS)
+        kinds.append((kind, target))
+        keep = keep or os.isatty(i)
+    return Streams(kinds, fds, keep)
+
+
+def _kind(fd: int, *, tty: bool) -> str:
+    try:
+        info = os.fstat(fd)
+    except OSError:
+        return "null"  # closed
+    if tty and os.isatty(fd):
+        return "pty"
+    if fd == 0 and stat.S_ISFIFO(info.st_mode):
+        return "direct"
+    null = os.stat("/dev/null")
+    if stat.S_ISCHR(info.st_mode) and info.st_rdev == null.st_rdev:
+        return "null"
+    return "relay"
+
+
+def wants_tty() -> bool:
+    """``--tty auto``: a person sits at both ends."""
+    return os.isatty(0) and os.isatty(1)

@@ -1,0 +1,24 @@
+"""The Linux syscall ABI as data, for x86-64 and arm64: what each call is, and what we decided.
+
+table.tsv      one row per syscall; adding a syscall is adding a row
+table          the rows, and questions about them
+conditions     the language of the ``decision`` column
+constants      the names that language knows
+filter         rows to a seccomp filter
+"""
+
+from __future__ import annotations
+
+from wardian.syscalls.filter import compile_filter, refusal_errnos
+from wardian.syscalls.table import Row, groups, lookup, name_of, number, rows
+
+__all__ = [
+    "Row",
+    "compile_filter",
+    "groups",
+    "lookup",
+    "name_of",
+    "number",
+    "refusal_errnos",
+    "rows",
+]

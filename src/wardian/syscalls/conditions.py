@@ -1,0 +1,118 @@
+"""The decision language of the syscall table, parsed; what becomes of a decision is not known here.
+
+decision     ``allow``, ``deny``, ``absent``, or guards joined by ``; ``
+guard        ``when`` condition, optionally ``else`` ERRNO (EPERM unless given)
+condition    conjunctions joined by `` or ``
+conjunction  clauses joined by `` and ``
+clause       ``argN`` or ``argN & VALUE``, then ``== VALUE``, ``!= VALUE``, ``in {VALUE,...}`` or
+             ``not in {VALUE,...}``
+VALUE        a number or a name of ``constants``, several joined by ``|``
+
+Every comparison is on the low 32 bits of the register.
+"""
+
+from __future__ import annotations
+
+import errno
+
+from wardian.errors import InputError
+from wardian.syscalls.constants import CONSTANTS
+
+Clause = tuple[int, int, bool, tuple[int, ...]]
+"""(argument, mask, negated, values): is argument & mask among the values, or not if negated?"""
+
+Condition = tuple[tuple[Clause, ...], ...]
+"""Alternatives, of which one must hold; each is clauses, which all must hold."""
+
+Guard = tuple[Condition, int]
+"""A condition, and the errno of a call that does not meet it."""
+
+WORD = 0xFFFFFFFF
+_OPERATORS = (" not in ", " in ", " != ", " == ")
+
+
+def parse_guards(decision: str) -> tuple[Guard, ...]:
+    """The guards of a ``when`` decision, in the order in which they are tried.
+
+    Raises InputError, with the column in ``decision``, for anything the grammar does not know.
+    """
+    return tuple(_guard(text, column) for text, column in _split(decision, "; ", 1))
+
+
+def _guard(text: str, column: int) -> Guard:
+    if not text.startswith("when "):
+        raise InputError(f"expected allow, deny, absent or 'when', found {text!r}", column=column)
+    condition, has_else, name = text.partition(" else ")
+    number = getattr(errno, name, None) if has_else else errno.EPERM
+    if not isinstance(number, int):
+        raise InputError(
+            f"{name!r} is not the name of an errno", column=column + len(condition + has_else)
+        )
+    start = column + len("when ")
+    alternatives = _split(condition[len("when ") :], " or ", start)
+    return tuple(_conjunction(piece, at) for piece, at in alternatives), number
+
+
+def _conjunction(text: str, column: int) -> tuple[Clause, ...]:
+    return tuple(_clause(piece, at) for piece, at in _split(text, " and ", column))
+
+
+def _clause(text: str, column: int) -> Clause:
+    operator = next((known for known in _OPERATORS if known in text), None)
+    if operator is None:
+        raise InputError(f"expected a comparison, found {text!r}", column=column)
+    left, _, right = text.partition(operator)
+    right_column = column + len(left + operator)
+    argument, mask = _operand(left, column)
+    one = operator in (" == ", " != ")
+    values = (_value(right, right_column),) if one else _set(right, right_column)
+    for value in values:
+        if value & ~mask:
+            raise InputError(
+                f"{value:#x} has bits outside the mask {mask:#x}: this never matches",
+                column=right_column,
+            )
+    return argument, mask, operator in (" not in ", " != "), values
+
+
+def _operand(text: str, column: int) -> tuple[int, int]:
+    register, has_mask, mask = text.partition(" & ")
+    if len(register) != 4 or not register.startswith("arg") or register[3] not in "012345":
+        raise InputError(f"expected arg0 to arg5, found {register!r}", column=column)
+    return int(register[3]), _value(mask, column + len(register + " & ")) if has_mask else WORD
+
+
+def _set(text: str, column: int) -> tuple[int, ...]:
+    if not (text.startswith("{") and text.endswith("}")):
+        raise InputError(f"expected a set such as {{A,B}}, found {text!r}", column=column)
+    return tuple(_value(piece, at) for piece, at in _split(text[1:-1], ",", column + 1))
+
+
+def _value(text: str, column: int) -> int:
+    value = 0
+    for name, at in _split(text, "|", column):
+        value |= CONSTANTS[name] if name in CONSTANTS else _number(name, at)
+    return value
+
+
+def _number(text: str, column: int) -> int:
+    try:
+        number = int(text, 0)
+    except ValueError:
+        raise InputError(
+            f"{text!r} is neither a number nor a known constant",
+            column=column,
+            hint="constants are listed in wardian/syscalls/constants.py",
+        ) from None
+    if not 0 <= number <= WORD:
+        raise InputError(f"{text} does not fit 32 bits", column=column)
+    return number
+
+
+def _split(text: str, separator: str, column: int) -> list[tuple[str, int]]:
+    """The pieces of the text, each with its column."""
+    pieces = []
+    for piece in text.split(separator):
+        pieces.append((piece, column))
+        column += len(piece) + len(separator)
+    return pieces
