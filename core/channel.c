@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MAX_PASSED = 4 };
-
 void channel_pair(int ends[2]) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         die(errno, "supervisor", "making the control socket");
@@ -67,4 +65,19 @@ bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count
         }
     }
     return true;
+}
+
+void give_turn(int fd, int passed) {
+    struct message go = {.kind = MSG_GO};
+    channel_send(fd, &go, &passed, passed >= 0);
+}
+
+int wait_for_turn(int fd) {
+    struct message go;
+    int passed[MAX_PASSED];
+    size_t count;
+    pid_t sender;
+    if (!channel_receive(fd, &go, passed, &count, &sender) || go.kind != MSG_GO)
+        _exit(125); /* the other one failed, and has said so */
+    return count == 1 ? passed[0] : -1;
 }

@@ -76,7 +76,10 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
-_Noreturn void guest_main(struct plan *plan, int ctl) {
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
+    give_turn(reaper, own_network(plan));
+    wait_for_turn(reaper); /* until the root is built */
+    drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
         die(errno, "session", "starting a session");
     take_streams(plan, ctl);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -14,6 +13,11 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
+
+static void say(int fd, const char *text) {
+    if (write(fd, text, strlen(text)) < 0)
+        _exit(125);
+}
 
 static void keep_out_of_the_guest(void) {
     for (int fd = FD_PLAN; fd <= FD_LAST_STREAM; fd++)
@@ -30,8 +34,7 @@ static int hold_parent(pid_t parent) {
 
 static void let_go(const struct plan *plan, const struct supervised *run) {
     map_identity(plan, run->reaper);
-    struct message go = {.kind = MSG_GO};
-    channel_send(run->ctl, &go, NULL, 0);
+    give_turn(run->ctl, -1);
 }
 
 int main(int argc, char **argv) {
@@ -40,11 +43,11 @@ int main(int argc, char **argv) {
     int ends[2];
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        puts("wardian-launch " WARDIAN_VERSION);
+        say(1, "wardian-launch " WARDIAN_VERSION "\n");
         return 0;
     }
     if (fcntl(FD_PLAN, F_GETFD) < 0 || fcntl(FD_STATUS, F_GETFD) < 0) {
-        fputs("wardian-launch is started by wardian, not by hand; try: wardian exec --help\n", stderr);
+        say(2, "wardian-launch is started by wardian, not by hand; try: wardian exec --help\n");
         return 125;
     }
     reset_signals();

@@ -53,6 +53,7 @@ struct landlock_rule {
     uint64_t access;
 };
 
+enum { MAX_PASSED = 6 };
 enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_SYSCALL = 1024 };
 
 struct plan {
@@ -92,6 +93,7 @@ struct plan {
     uint64_t process_limit;
     const char *watched[MAX_WATCHED]; /* host directories the guest may write to */
     size_t watched_count;
+    const char *discard; /* a directory to remove if the caller is killed, or NULL */
     const char *cgroup; /* a v2 directory made for this run, or NULL */
 
     char **argv;
@@ -172,6 +174,14 @@ void channel_send(int fd, const struct message *message, const int *fds, size_t 
 /* Returns false at end of file. `sender` is in the receiver's pid namespace. */
 bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count, pid_t *sender);
 
+/* Two processes that wait for each other: a message says "go on", and may carry a descriptor; the
+ * end of file says "give up". */
+void give_turn(int fd, int passed);
+int wait_for_turn(int fd);
+
+/* numbers.c: reading decimal numbers out of what /proc says */
+const char *next_number(const char *text, uint64_t *value);
+
 /* descriptors.c */
 void close_all_but(int last_kept);
 int raise_fd(int fd);
@@ -191,7 +201,8 @@ void close_sources(struct plan *plan);
 void build_root(struct plan *plan, int ctl);
 
 /* The small walls, one file each. */
-void loopback_up(void);                             /* loopback.c */
+int own_network(const struct plan *plan);           /* network.c */
+void join_network(const struct plan *plan, int namespace);
 void drop_capabilities(const struct plan *plan);    /* capabilities.c */
 void forget_session_keyring(const struct plan *plan);
 void set_rlimits(const struct plan *plan);          /* rlimits.c */
@@ -201,7 +212,7 @@ void reset_signals(void);                           /* signals.c */
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
-_Noreturn void guest_main(struct plan *plan, int ctl);
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
 /* supervise.c */
 struct supervised {
@@ -235,12 +246,21 @@ enum limit { LIMIT_NONE, LIMIT_TIME, LIMIT_CPU, LIMIT_MEMORY, LIMIT_OUTPUT, LIMI
 struct watch_fds {
     int proc;    /* the guest's /proc */
     int root;    /* its private tmpfs */
-    int sysvipc; /* /proc/sysvipc/shm of its ipc namespace */
+    int sysvipc[3]; /* shm, sem and msg of its ipc namespace */
 };
 void watch_start(const struct plan *plan);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
 uint64_t watch_peak_bytes(void);
-uint64_t watch_cpu_us(void);
+
+/* discard.c */
+void discard_tree(const char *path);
+
+/* memory.c */
+typedef void visit(const char *name, void *context);
+void each_number(int dir, visit *each, void *context); /* entries whose names are numbers */
+ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size);
+uint64_t kilobytes_after(const char *text, const char *label);
+uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost);
 
 #endif

@@ -22,6 +22,9 @@
 #ifndef SYS_mount_setattr
 #define SYS_mount_setattr 442
 #endif
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
 #ifndef SYS_open_tree
 #define SYS_open_tree 428
 #define SYS_move_mount 429
@@ -46,8 +49,8 @@ static int mount_setattr_at(int fd, unsigned flags, const struct attributes *att
                         sizeof *attributes);
 }
 
-/* A host path, one component at a time, no component being a link. */
-static int open_without_links(const char *path) {
+/* For kernels before 5.6: one component at a time. */
+static int walk_without_links(const char *path) {
     int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     char part[NAME_MAX + 1];
     for (const char *p = path; at >= 0 && *p;) {
@@ -76,6 +79,15 @@ static int open_without_links(const char *path) {
         return -1;
     }
     return at;
+}
+
+/* A host path, no component of which is a link. */
+static int open_without_links(const char *path) {
+    const struct {
+        uint64_t flags, mode, resolve;
+    } how = {O_PATH | O_CLOEXEC, 0, 4 /* RESOLVE_NO_SYMLINKS */};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    return fd < 0 && errno == ENOSYS ? walk_without_links(path) : fd;
 }
 
 static void map_owner(const struct step *step, int source) {
@@ -410,12 +422,19 @@ static void enter_root(const struct builder *b) {
 static void hand_over_views(const struct builder *b, int ctl) {
     if (b->proc < 0)
         return;
-    int sysvipc = openat(b->proc, "sysvipc/shm", O_RDONLY | O_CLOEXEC);
-    int fds[3] = {b->proc, b->root, sysvipc};
+    static const char *const tables[] = {"sysvipc/shm", "sysvipc/sem", "sysvipc/msg"};
+    int fds[5] = {b->proc, b->root};
+    size_t count = 2;
+    for (size_t i = 0; i < 3; i++) {
+        int fd = openat(b->proc, tables[i], O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            break; /* a kernel without System V ipc has none of them */
+        fds[count++] = fd;
+    }
     struct message message = {.kind = MSG_PROC};
-    channel_send(ctl, &message, fds, sysvipc < 0 ? 2 : 3);
-    if (sysvipc >= 0)
-        close(sysvipc);
+    channel_send(ctl, &message, fds, count);
+    while (count > 2)
+        close(fds[--count]);
 }
 
 void build_root(struct plan *plan, int ctl) {

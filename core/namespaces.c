@@ -43,9 +43,7 @@ static uint64_t namespace_flags(const struct plan *plan) {
         flags |= CLONE_NEWUTS;
     if (WALL_IS_UP(plan, WALL_CGROUP))
         flags |= CLONE_NEWCGROUP;
-    if (plan->own_network && WALL_IS_UP(plan, WALL_NETWORK))
-        flags |= CLONE_NEWNET;
-    return flags;
+    return flags; /* the network's comes later: network.c */
 }
 
 /* clone3's arguments; own declaration, for build hosts with older headers. */
@@ -105,11 +103,12 @@ static bool id_is_mapped(const char *map, unsigned id) {
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
         close(fd);
-    unsigned inside, outside, count;
-    for (const char *line = n > 0 ? text : NULL; line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && id >= inside &&
-            id - inside < count)
+    uint64_t inside, outside, count;
+    for (const char *at = n > 0 ? text : ""; *at; at += *at == '\n') {
+        if (!(at = next_number(at, &inside)) || !(at = next_number(at, &outside)) ||
+            !(at = next_number(at, &count)))
+            return false;
+        if (id >= inside && id - inside < count)
             return true;
     }
     return false;

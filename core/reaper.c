@@ -9,17 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void wait_for_go(int ctl) {
-    struct message message;
-    int fds[4];
-    size_t count;
-    pid_t sender;
-    if (!channel_receive(ctl, &message, fds, &count, &sender) || message.kind != MSG_GO)
-        _exit(125);
-}
 
 /* The kernel kills the whole pid namespace with us, so this one signal ends every process. */
 static void die_with_supervisor(const struct plan *plan, int ctl) {
@@ -40,7 +32,8 @@ static uint64_t last_pid(int loadavg) {
         return 0;
     text[n] = '\0';
     const char *space = strrchr(text, ' ');
-    return space ? strtoull(space + 1, NULL, 10) : 0;
+    uint64_t pid;
+    return space && next_number(space + 1, &pid) ? pid : 0;
 }
 
 static _Noreturn void wait_for_all(pid_t guest, int ctl, int loadavg) {
@@ -59,10 +52,29 @@ static _Noreturn void wait_for_all(pid_t guest, int ctl, int loadavg) {
     }
 }
 
+/* The guest is born early, so that it can see to its network while we see to its root; pivoting
+ * moves it along, for it has the root that we have. */
+static pid_t start_guest(struct plan *plan, int ctl, int *between) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        die(errno, "reaper", "making a socket to the guest");
+    pid_t guest = fork();
+    if (guest < 0)
+        die(errno, "reaper", "starting the guest");
+    if (guest == 0) {
+        close(ends[0]);
+        guest_main(plan, ctl, ends[1]);
+    }
+    close(ends[1]);
+    *between = ends[0];
+    return guest;
+}
+
 _Noreturn void reaper_main(struct plan *plan, int ctl) {
+    int between;
     report_to_supervisor(ctl);
     reset_signals();
-    wait_for_go(ctl);
+    wait_for_turn(ctl);
     if (!caller_is_root())
         open_sources(plan);
     take_identity(plan);
@@ -71,16 +83,12 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     die_with_supervisor(plan, ctl);
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         die(errno, "namespaces", "setting the host name");
-    if (plan->own_network && WALL_IS_UP(plan, WALL_NETWORK))
-        loopback_up();
+    pid_t guest = start_guest(plan, ctl, &between);
     build_root(plan, ctl);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    join_network(plan, wait_for_turn(between));
     drop_capabilities(plan);
-    pid_t guest = fork();
-    if (guest < 0)
-        die(errno, "reaper", "starting the guest");
-    if (guest == 0)
-        guest_main(plan, ctl);
+    give_turn(between, -1);
     if (!WALL_IS_UP(plan, WALL_DUMPABLE))
         prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     for (int fd = 0; fd < 3; fd++)

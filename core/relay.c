@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,7 +13,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 14, SPLICE_CHUNK = 1 << 16, TTY_CHUNK = 1024 };
@@ -35,7 +35,7 @@ static int guest_ends[3] = {-1, -1, -1};
 static int caller_ends[3] = {-1, -1, -1}; /* handed straight through; closed after the clone */
 static uint64_t output_limit, output_total;
 static bool output_exceeded;
-static struct termios saved_terminal;
+static struct termios saved_terminal; /* the kernel's, not the C library's larger one */
 static int terminal_fd = -1, terminal_master = -1;
 
 static void lane_open(struct lane *lane, int from, int to, bool counts) {
@@ -89,17 +89,27 @@ void relay_release(void) {
 
 int relay_guest_end(int stream) { return guest_ends[stream]; }
 
+/* Every key goes to the guest's own terminal, which makes of it what it will; termios(3). */
+static void make_raw(struct termios *terminal) {
+    terminal->c_iflag &= (tcflag_t)~(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
+    terminal->c_oflag &= (tcflag_t)~OPOST;
+    terminal->c_lflag &= (tcflag_t)~(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
+    terminal->c_cflag = (terminal->c_cflag & (tcflag_t)~(CSIZE | PARENB)) | CS8;
+    terminal->c_cc[VMIN] = 1;
+    terminal->c_cc[VTIME] = 0;
+}
+
 void relay_pty(struct plan *plan, int master) {
     terminal_master = master;
     fcntl(master, F_SETFL, O_NONBLOCK);
     int in = plan->streams[0].kind == STREAM_PTY ? plan->streams[0].fd : -1;
     int out = plan->streams[1].kind == STREAM_PTY ? plan->streams[1].fd : -1;
-    if (in >= 0 && tcgetattr(in, &saved_terminal) == 0) {
+    if (in >= 0 && ioctl(in, TCGETS, &saved_terminal) == 0) {
         terminal_fd = in;
         struct termios raw = saved_terminal;
-        cfmakeraw(&raw);
-        tcsetattr(in, TCSADRAIN, &raw);
-        tcsetattr(master, TCSANOW, &saved_terminal);
+        make_raw(&raw);
+        ioctl(in, TCSETSW, &raw);
+        ioctl(master, TCSETS, &saved_terminal);
     }
     if (in >= 0)
         lane_open(&lanes[0], in, master, false);
@@ -117,7 +127,7 @@ void relay_resize(void) {
 
 void relay_restore_terminal(void) {
     if (terminal_fd >= 0)
-        tcsetattr(terminal_fd, TCSADRAIN, &saved_terminal);
+        ioctl(terminal_fd, TCSETSW, &saved_terminal);
 }
 
 size_t relay_poll(struct pollfd *fds, size_t room) {

@@ -24,6 +24,8 @@ int install_filter(const struct plan *plan) {
     long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | killable, &program);
     if (listener < 0 && errno == EINVAL && killable) /* the flag is Linux 5.19's */
         listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+    if (listener < 0 && plan->notify && (errno == EBUSY || errno == EINVAL))
+        die(errno, "notify", "listening for refused calls"); /* EBUSY: someone outside listens already */
     if (listener < 0)
         die(errno, "seccomp", "installing the system call filter");
     return plan->notify ? (int)listener : -1;

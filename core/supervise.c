@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, COMMAND_KILL = 255 };
+enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10, COMMAND_KILL = 255 };
 
 struct state {
     struct plan *plan;
@@ -94,13 +95,11 @@ static void on_signal(struct state *s) {
 }
 
 static void on_views(const int *fds, size_t count) {
-    struct watch_fds views = {-1, -1, -1};
-    if (count > 0)
-        views.proc = fds[0];
-    if (count > 1)
-        views.root = fds[1];
-    if (count > 2)
-        views.sysvipc = fds[2];
+    struct watch_fds views = {-1, -1, {-1, -1, -1}};
+    int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
+                           &views.sysvipc[2]};
+    for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
+        *places[i] = fds[i];
     /* What fsmount returns is O_PATH, and can't be listed. */
     int listable = openat(views.proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (listable >= 0) {
@@ -112,7 +111,7 @@ static void on_views(const int *fds, size_t count) {
 
 static void on_message(struct state *s) {
     struct message message;
-    int fds[4];
+    int fds[MAX_PASSED];
     size_t count;
     pid_t sender;
     if (!channel_receive(s->run->ctl, &message, fds, &count, &sender)) {
@@ -135,8 +134,8 @@ static void on_message(struct state *s) {
         s->ready = true;
         s->guest = sender;
         s->listener = count == 1 ? fds[0] : -1;
-        s->started_us = s->next_watch_us = now_us();
-        emit("{\"event\":\"started\",\"pid\":%d}", (int)sender);
+        s->started_us = now_us();
+        s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;
@@ -295,9 +294,11 @@ static void turn(struct state *s) {
 }
 
 _Noreturn void supervise(struct plan *plan, struct supervised *run) {
-    char cgroup[4096] = "";
+    char cgroup[PATH_MAX] = "", discard[PATH_MAX] = "";
     if (plan->cgroup)
         snprintf(cgroup, sizeof cgroup, "%s", plan->cgroup);
+    if (plan->discard)
+        snprintf(discard, sizeof discard, "%s", plan->discard);
     plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
     s.signals = block_signals();
@@ -307,5 +308,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     report_end(&s);
     if (cgroup[0])
         rmdir(cgroup);
+    if (discard[0] && getppid() != plan->parent)
+        discard_tree(discard);
     _exit(0);
 }

@@ -3,14 +3,15 @@ a link, opens a device, or believes a name."""
 
 from __future__ import annotations
 
+import builtins
 import os
 import stat
-import tempfile
 
-from wardian.errors import UsageError
+from wardian.errors import SandboxError, UsageError
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_DEPTH = 512
+PREFIX = "wardian-"
 
 
 class Files:
@@ -70,7 +71,7 @@ class Files:
             os.close(fd)
         return sorted(found)
 
-    def _parts(self, path: str) -> list[str]:
+    def _parts(self, path: str) -> builtins.list[str]:
         relative = path.removeprefix("/work/") if path.startswith("/work/") else path
         parts = [part for part in relative.split("/") if part not in ("", ".")]
         if relative.startswith("/") or ".." in parts or "\0" in path:
@@ -106,22 +107,57 @@ class WorkDir:
         self._path: str | None = None
 
     @property
-    def wanted(self) -> bool:
-        """A Sandbox that may run twice needs one; always, for now."""
-        return True
-
-    @property
     def path(self) -> str:
-        """Where it is."""
+        """Where it is. Gone with ``remove``, with this object, or with this process."""
         if self._path is None:
-            self._path = tempfile.mkdtemp(prefix="wardian-")
+            import weakref
+
+            base = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the name is made unguessable
+            sweep(base)
+            name = f"{PREFIX}{os.geteuid()}-{os.getpid()}-{os.urandom(8).hex()}"
+            path = os.path.join(base, name)
+            try:
+                os.mkdir(path, 0o700)
+            except OSError as error:
+                raise SandboxError(
+                    f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
+                    hint="point TMPDIR to a directory with room, or give the policy a work directory",
+                ) from None
+            weakref.finalize(self, _remove_own, path, os.getpid())
+            self._path = path
         return self._path
 
     def remove(self) -> None:
         """Remove it with all that the guest left in it, however deep."""
         if self._path is not None:
-            remove_tree(self._path)
+            _remove_own(self._path, os.getpid())
             self._path = None
+
+
+def _remove_own(path: str, owner: int) -> None:
+    """A process forked off this one owns nothing."""
+    if owner == os.getpid() and os.path.isdir(path):
+        remove_tree(path)
+
+
+def sweep(base: str) -> None:
+    """Remove what processes of this user left when they were killed between two runs."""
+    try:
+        names = [name for name in os.listdir(base) if name.startswith(PREFIX)]
+    except OSError:
+        return
+    for name in names:
+        parts = name.removeprefix(PREFIX).split("-")
+        if len(parts) != 3 or parts[0] != str(os.geteuid()) or not parts[1].isdigit():
+            continue
+        try:
+            os.kill(int(parts[1]), 0)
+        except ProcessLookupError:
+            path = os.path.join(base, name)
+            if not os.path.islink(path) and os.stat(path).st_uid == os.geteuid():
+                remove_tree(path)
+        except OSError:
+            continue
 
 
 def remove_tree(path: str) -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(NamedTuple):
     """Facts that a plan depends on."""
 
     arch: str
     kernel: tuple[int, int]
     landlock_abi: int
     uid: int
-    links: tuple[tuple[str, str | None], ...] = ()
 
     @property
     def is_root(self) -> bool:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from wardian.errors import PolicyError, UsageError
 
@@ -16,8 +15,7 @@ NETWORKS = ("none", "host")
 DEFAULT_PRESET = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A path of the host, and where it stands inside."""
 
     path: str
@@ -49,8 +47,7 @@ def normal(path: str) -> str:
     return "/" + os.path.normpath("/" + path).lstrip("/")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """None means no limit. Sizes are bytes, times are seconds."""
 
     time_s: float | None = None
@@ -62,8 +59,7 @@ class Limits:
     output_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """What a run may reach and use. ``Policy.default()`` is the shipped preset."""
 
     shares: tuple[Share, ...] = ()
@@ -71,7 +67,7 @@ class Policy:
     network: str = "none"
     pass_env: tuple[str, ...] = ()
     set_env: tuple[tuple[str, str], ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     allow_syscalls: tuple[str, ...] = ()
     deny_syscalls: tuple[str, ...] = ()
     landlock_abi: int = 1
@@ -104,17 +100,17 @@ class Policy:
 
     def with_shares(self, shares: Iterable[Share]) -> Policy:
         """The same policy, sharing more."""
-        return replace(self, shares=self.shares + tuple(shares))
+        return self._replace(shares=self.shares + tuple(shares))
 
     def with_limits(self, **limits: float | None) -> Policy:
         """The same policy with other limits, by their field names."""
         changed: dict[str, Any] = dict(limits)
-        return replace(self, limits=replace(self.limits, **changed))
+        return self._replace(limits=self.limits._replace(**changed))
 
     def with_env(self, values: Mapping[str, str]) -> Policy:
         """The same policy, with more variables set."""
         merged = dict(self.set_env) | dict(values)
-        return replace(self, set_env=tuple(sorted(merged.items())))
+        return self._replace(set_env=tuple(sorted(merged.items())))
 
     @property
     def digest(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from wardian.errors import PolicyError, UsageError
@@ -133,14 +132,13 @@ class _Reader:
         }
         variables = dict(base.set_env) | get("environment", "set", {})
         work = get("files", "work", None)
-        return replace(
-            base,
+        return base._replace(
             shares=tuple(shares),
             work=self.share("work", work, True).path if work else base.work,
             network=get("network", "mode", base.network),
             pass_env=_union(base.pass_env, get("environment", "pass", [])),
             set_env=tuple(sorted(variables.items())),
-            limits=replace(base.limits, **limits),
+            limits=base.limits._replace(**limits),
             allow_syscalls=_union(base.allow_syscalls, get("syscalls", "allow", [])),
             deny_syscalls=_union(base.deny_syscalls, get("syscalls", "deny", [])),
             landlock_abi=get("landlock", "abi", base.landlock_abi),

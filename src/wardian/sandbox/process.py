@@ -63,7 +63,7 @@ class Process:
         self._readers[self._status] = self._status_collector
         self._stdin = stdin
         self._input = memoryview(input_bytes)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may come in between
         self._done = threading.Event()
         self._result: Result | None = None
         self._failure: BaseException | None = None
@@ -136,8 +136,8 @@ class Process:
 
     def _finish(self) -> None:
         with self._lock:
-            os.close(self._control)
-            self._control = -1
+            control, self._control = self._control, -1
+            os.close(control)
         if self._stdin is not None:
             os.close(self._stdin)
             self._stdin = None

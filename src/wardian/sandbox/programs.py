@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.sandbox.shares import Source, is_below
@@ -17,10 +17,10 @@ INSIDE = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 
 
 class Program(NamedTuple):
-    """What to share for a command, and directories to put first on the guest's PATH."""
+    """What to share for a command, and the host path to start; empty if /usr has it already."""
 
     sources: tuple[Source, ...] = ()
-    path_dirs: tuple[str, ...] = ()
+    path: str = ""
 
 
 NOTHING = Program()
@@ -46,7 +46,30 @@ def find_program(command: str, env: Mapping[str, str]) -> Program:
         )
         for place in places
     )
-    return Program(sources, () if command.startswith("/") else (os.path.dirname(found),))
+    return Program(sources, found)
+
+
+def placed(program: Program, shares: Sequence[Source]) -> Program:
+    """The same program where the policy's own shares leave room for it, its path as seen inside.
+
+    What a share shows already is used there; what would lie below another share's place gets a
+    place of its own, for nothing is ever created in what is shared.
+    """
+    sources: list[Source] = []
+    path = program.path
+    for number, source in enumerate(program.sources):
+        shown = next((s for s in shares if is_below(source.path, s.path)), None)
+        if shown is not None:
+            at = shown.at.rstrip("/") + source.path[len(shown.path.rstrip("/")) :]
+        elif any(is_below(source.at, s.at) for s in shares):
+            at = f"/opt/wardian/{number}"
+            sources.append(source._replace(at=at))
+        else:
+            sources.append(source)
+            continue
+        if is_below(path, source.at):
+            path = at + path[len(source.at) :]
+    return Program(tuple(sources), path)
 
 
 def _search(name: str, path: str) -> str | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from wardian.errors import CommandFailed
+from wardian.sandbox.policy import Policy
 
 SCHEMA = "wardian.result/1"
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What the run used, all its processes together."""
 
     wall_s: float = 0.0
@@ -29,8 +28,7 @@ class Usage:
         return self.user_s + self.system_s
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """A limit, the mechanism that held it, and whether it ended the run."""
 
     name: str
@@ -39,8 +37,7 @@ class Limit:
     struck: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(NamedTuple):
     """A wall: was it asked for, could this host give it, did it stand during the run."""
 
     name: str
@@ -50,8 +47,7 @@ class Protection:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Something the guest tried and was refused."""
 
     kind: str
@@ -63,8 +59,7 @@ class Refusal:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The end of one run. A non-zero exit is a result; ``check()`` turns it into an exception."""
 
     command: tuple[str, ...]
@@ -75,11 +70,11 @@ class Result:
     stdout: bytes = b""
     stderr: bytes = b""
     truncated: bool = False
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     limits: tuple[Limit, ...] = ()
     protections: tuple[Protection, ...] = ()
     refusals: tuple[Refusal, ...] = ()
-    policy_digest: str = ""
+    policy: Policy | None = None
     backend: str = "wardian"
 
     @property
@@ -92,6 +87,11 @@ class Result:
         """Standard output as text; bytes that are not UTF-8 become replacement characters."""
         return self.stdout.decode("utf-8", "replace")
 
+    @property
+    def policy_digest(self) -> str:
+        """Names the policy that was in effect."""
+        return self.policy.digest if self.policy is not None else ""
+
     def check(self) -> Result:
         """Return itself, or raise CommandFailed if the exit code is not 0."""
         if self.exit_code != 0:
@@ -100,7 +100,7 @@ class Result:
 
     def document(self, *, output: bool = False) -> dict[str, Any]:
         """The JSON document (docs/reference/result.md); output is included on request."""
-        usage = asdict(self.usage) | {"cpu_s": self.usage.cpu_s}
+        usage = self.usage._asdict() | {"cpu_s": self.usage.cpu_s}
         document: dict[str, Any] = {
             "schema": SCHEMA,
             "command": list(self.command),
@@ -111,9 +111,9 @@ class Result:
             "detail": self.detail,
             "truncated": self.truncated,
             "usage": usage,
-            "limits": [asdict(limit) for limit in self.limits],
-            "protections": [asdict(protection) for protection in self.protections],
-            "refusals": [asdict(refusal) for refusal in self.refusals],
+            "limits": [limit._asdict() for limit in self.limits],
+            "protections": [protection._asdict() for protection in self.protections],
+            "refusals": [refusal._asdict() for refusal in self.refusals],
             "policy_digest": self.policy_digest,
         }
         if output:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import TracebackType
 
 from wardian.errors import UsageError
@@ -22,13 +22,20 @@ class Sandbox:
     and ``files`` see. With a policy that names a work directory it is that one, on the host.
     """
 
-    def __init__(self, policy: Policy | None = None, *, backend_name: str = "wardian") -> None:
-        """Raises SandboxError if this policy can't be put into effect here."""
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        backend_name: str = "wardian",
+        private_work: bool = False,
+    ) -> None:
+        """With ``private_work`` each run has an empty /work in memory, and ``files`` has none."""
         self.policy = policy if policy is not None else Policy.default()
         self._own_work: WorkDir | None = None
-        if self.policy.work is None:
+        if self.policy.work is None and not private_work:
             self._own_work = WorkDir()
         self._backend: Backend = backend(backend_name)
+        self._lock = threading.Lock()
         self._prepared = False
 
     @classmethod
@@ -113,19 +120,16 @@ class Sandbox:
         tty: bool = False,
     ) -> Process:
         """Start a command on this process's own standard streams; ``pump`` waits for it."""
-        job = replace(self._job(command, cwd, env, None, None, None, None), inherit=True, tty=tty)
+        job = self._job(command, cwd, env, None, None, None, None)._replace(inherit=True, tty=tty)
         return self._start(job)
 
     def _start(self, job: Job) -> Process:
-        if not self._prepared:
-            self._backend.prepare(self._effective())
-            self._prepared = True
+        with self._lock:
+            if not self._prepared:
+                own_work = self._own_work.path if self._own_work is not None else None
+                self._backend.prepare(self.policy, own_work=own_work)
+                self._prepared = True
         return self._backend.start(job)
-
-    def _effective(self) -> Policy:
-        if self._own_work is None or not self._own_work.wanted:
-            return self.policy
-        return replace(self.policy, work=self._own_work.path)
 
     def _work_path(self) -> str:
         if self.policy.work is not None:

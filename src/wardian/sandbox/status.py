@@ -7,11 +7,11 @@ import json
 import os
 import signal
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.plan import Plan
+from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Refusal, Result, Usage
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
@@ -27,7 +27,7 @@ def interpret(
     command: Sequence[str],
     plan: Plan,
     arch: str,
-    digest: str,
+    policy: Policy,
 ) -> Result:
     """Raises SandboxError if the sandbox could not be set up."""
     events = _events(status)
@@ -56,10 +56,10 @@ def interpret(
         stderr=stderr,
         truncated=bool(ended["output_exceeded"]),
         usage=_usage(ended),
-        limits=tuple(replace(limit, struck=limit.name == struck) for limit in plan.limits),
+        limits=tuple(limit._replace(struck=limit.name == struck) for limit in plan.limits),
         protections=plan.protections,
         refusals=tuple(_refusal(e, arch) for e in events if e["event"] == "refused"),
-        policy_digest=digest,
+        policy=policy,
     )
 
 

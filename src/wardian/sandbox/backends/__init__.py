@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy import Policy
@@ -13,8 +12,7 @@ from wardian.sandbox.process import OnBytes, Process
 NAMES = ("wardian", "host")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One command and its surroundings, the same for every backend."""
 
     argv: tuple[str, ...]
@@ -33,8 +31,12 @@ class Backend(Protocol):
 
     name: str
 
-    def prepare(self, policy: Policy) -> None:
-        """Decide everything that does not differ between runs. Raises SandboxError."""
+    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
+        """Decide everything that does not differ between runs. Raises SandboxError.
+
+        ``own_work`` is a directory of ours that serves as /work where the policy names none; it
+        is to be removed should this process be killed during a run.
+        """
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
@@ -60,4 +62,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Job", "Sequence", "backend"]
+__all__ = ["NAMES", "Backend", "Job", "backend"]

@@ -9,10 +9,10 @@ from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
 from wardian.sandbox.host import Host, this_host
 from wardian.sandbox.layout import WORK
-from wardian.sandbox.plan import Plan, finish, make_plan
+from wardian.sandbox.plan import Plan, finish, make_plan, record
 from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.process import Process
-from wardian.sandbox.programs import Program, find_program
+from wardian.sandbox.programs import Program, find_program, placed
 from wardian.sandbox.shares import Source, resolve_shares
 from wardian.sandbox.status import interpret
 
@@ -27,36 +27,38 @@ class Wardian:
         self._binary, self._extra = binary, extra
         self._plans: dict[tuple[Source, ...], Plan] = {}
 
-    def prepare(self, policy: Policy) -> None:
+    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
         shares = list(policy.shares)
-        if policy.work:
-            shares.append(Share(policy.work, WORK, True))
+        work = policy.work or own_work
+        if work:
+            shares.append(Share(work, WORK, True))
         self._policy = policy
         self._host: Host = this_host()
         self._sources = resolve_shares(shares)
-        self._digest = policy.digest
+        if own_work is not None:
+            self._extra += record("discard", own_work)
         self._plans.clear()
-        self._plan(NO_MORE)
+        self._plan(())
 
-    def _plan(self, program: Program) -> Plan:
-        more = program.sources
+    def _plan(self, more: tuple[Source, ...]) -> Plan:
         if more not in self._plans:
-            places = {source.at for source in self._sources}
-            sources = [*(s for s in more if s.at not in places), *self._sources]
-            sources.sort(key=lambda s: s.at.count("/"))
+            sources = sorted((*more, *self._sources), key=lambda s: s.at.count("/"))
             self._plans[more] = make_plan(self._policy, sources, self._host)
         return self._plans[more]
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        program = find_program(job.argv[0], os.environ)
-        plan = self._plan(program)
+        program = placed(find_program(job.argv[0], os.environ), self._sources)
+        plan = self._plan(program.sources)
         env = self._environment(plan, program, job)
+        argv = job.argv
+        if program.path and argv[0].startswith("/"):
+            argv = (program.path, *argv[1:])
         given, ends = self._streams(job)
         data = finish(
             plan,
-            argv=job.argv,
+            argv=argv,
             env=env,
             cwd=job.cwd,
             streams=given.kinds,
@@ -78,7 +80,7 @@ class Wardian:
         return Process(
             launched,
             functools.partial(
-                interpret, command=job.argv, plan=plan, arch=self._host.arch, digest=self._digest
+                interpret, command=job.argv, plan=plan, arch=self._host.arch, policy=self._policy
             ),
             outputs=outputs,
             stdin=ends.get(0),
@@ -87,8 +89,8 @@ class Wardian:
 
     def _environment(self, plan: Plan, program: Program, job: Job) -> dict[str, str]:
         env = plan.environment | self._policy.environment(os.environ) | dict(job.env)
-        if program.path_dirs and "PATH" not in job.env:
-            env["PATH"] = ":".join((*program.path_dirs, env["PATH"]))
+        if program.path and "PATH" not in job.env:
+            env["PATH"] = f"{os.path.dirname(program.path)}:{env['PATH']}"
         return env
 
     def _streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
@@ -106,6 +108,3 @@ class Wardian:
             ends[i], fds[first + i] = launcher.pipe()
             kinds.append(("relay", first + i))
         return streams.Streams(kinds, fds), ends
-
-
-NO_MORE = Program()

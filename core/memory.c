@@ -1,0 +1,205 @@
+/* How much memory a whole run really takes: slow and exact, asked only when a quick look says that
+ * the limit may be passed.
+ *
+ * Seen directly: private pages and page tables of every process, its private files, memory files
+ * that are open, System V objects. Not seen by any count: what lies in socket buffers, and memory
+ * files on their way through a socket. Those are taken as the smaller of two things: what the
+ * guest's sockets could hold, and what the host has lost since the start that nothing seen explains.
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    MAX_SEEN_FILES = 4096,
+    SOCKET_BYTES = 1 << 20, /* both buffers of a socket, with the kernel's own overhead */
+    PIPE_BYTES = 1 << 16,
+    SEMAPHORE_BYTES = 64,
+    MESSAGE_QUEUE_BYTES = 512,
+};
+
+struct tally {
+    const struct watch_fds *views;
+    const char *pid;
+    int tasks;
+    int files; /* the directory being read */
+    uint64_t anonymous, mapped_shared, tables, memory_files, could_hide;
+};
+
+/* Memory files already counted: several processes may hold the same one. */
+static struct {
+    ino_t inode;
+    dev_t device;
+} seen_files[MAX_SEEN_FILES];
+static size_t seen_count;
+
+static bool seen_before(const struct stat *st) {
+    for (size_t i = 0; i < seen_count; i++)
+        if (seen_files[i].inode == st->st_ino && seen_files[i].device == st->st_dev)
+            return true;
+    if (seen_count < MAX_SEEN_FILES) {
+        seen_files[seen_count].inode = st->st_ino;
+        seen_files[seen_count++].device = st->st_dev;
+    }
+    return false;
+}
+
+uint64_t kilobytes_after(const char *text, const char *label) {
+    const char *at = strstr(text, label);
+    uint64_t kilobytes;
+    return at && next_number(at + strlen(label), &kilobytes) ? kilobytes * 1024 : 0;
+}
+
+ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size) {
+    char path[96];
+    snprintf(path, sizeof path, "%s/%s", entry, name);
+    int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+void each_number(int dir, visit *each, void *context) {
+    struct entry {
+        uint64_t inode, offset;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+    };
+    union {
+        char bytes[8192];
+        struct entry align;
+    } room;
+    lseek(dir, 0, SEEK_SET);
+    for (;;) {
+        long got = syscall(SYS_getdents64, dir, room.bytes, sizeof room.bytes);
+        if (got <= 0)
+            return;
+        for (long at = 0; at < got;) {
+            const struct entry *entry = (const struct entry *)(room.bytes + at);
+            if (entry->name[0] >= '0' && entry->name[0] <= '9')
+                each(entry->name, context);
+            at += entry->length;
+        }
+    }
+}
+
+static void add_file(const char *name, void *context) {
+    struct tally *t = context;
+    struct stat st;
+    char target[16], info[256];
+    ssize_t n = readlinkat(t->files, name, target, sizeof target);
+    if (n >= 7 && memcmp(target, "/memfd:", 7) == 0) {
+        if (fstatat(t->files, name, &st, 0) == 0 && !seen_before(&st))
+            t->memory_files += (uint64_t)st.st_blocks * 512;
+    } else if (n >= 7 && memcmp(target, "socket:", 7) == 0) {
+        char path[64];
+        uint64_t passed = 0;
+        snprintf(path, sizeof path, "../fdinfo/%s", name);
+        int fd = openat(t->files, path, O_RDONLY | O_CLOEXEC);
+        ssize_t got = fd < 0 ? 0 : read(fd, info, sizeof info - 1);
+        if (fd >= 0)
+            close(fd);
+        info[got > 0 ? got : 0] = '\0';
+        const char *at = strstr(info, "scm_fds:");
+        if (at)
+            next_number(at + 8, &passed);
+        /* A descriptor in flight can be a memory file of any size. */
+        t->could_hide += passed ? UINT64_MAX / (1 << 20) : SOCKET_BYTES;
+    } else if (n >= 5 && memcmp(target, "pipe:", 5) == 0) {
+        t->could_hide += PIPE_BYTES;
+    }
+}
+
+static void add_files_of(int dir, const char *entry, struct tally *t) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/fd", entry);
+    t->files = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->files < 0)
+        return;
+    each_number(t->files, add_file, t);
+    close(t->files);
+}
+
+/* One living thread tells the sizes of all; each may have a table of files of its own. */
+static void add_task(const char *tid, void *context) {
+    struct tally *t = context;
+    char text[2048];
+    if (t->pid && read_below(t->tasks, tid, "smaps_rollup", text, sizeof text) > 0) {
+        t->anonymous += kilobytes_after(text, "\nPss_Anon:");
+        t->mapped_shared += kilobytes_after(text, "\nPss_Shmem:");
+        if (read_below(t->tasks, tid, "status", text, sizeof text) > 0)
+            t->tables += kilobytes_after(text, "\nVmPTE:");
+        t->pid = NULL; /* told */
+    }
+    add_files_of(t->tasks, tid, t);
+}
+
+static void add_process(const char *pid, void *context) {
+    struct tally *t = context;
+    char path[64];
+    snprintf(path, sizeof path, "%s/task", pid);
+    t->tasks = openat(t->views->proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->tasks < 0)
+        return;
+    t->pid = pid;
+    each_number(t->tasks, add_task, t);
+    close(t->tasks);
+}
+
+/* Adds up one column (times `scale`, plus `each` per line) of a table in /proc/sysvipc. */
+static uint64_t add_column(int fd, int column, uint64_t scale, uint64_t each) {
+    char text[4096];
+    size_t kept = 0;
+    uint64_t sum = 0;
+    bool heading = true;
+    for (off_t at = 0; fd >= 0;) {
+        ssize_t n = pread(fd, text + kept, sizeof text - 1 - kept, at);
+        if (n <= 0)
+            break;
+        at += n;
+        kept += (size_t)n;
+        text[kept] = '\0';
+        char *line = text, *end;
+        for (; (end = strchr(line, '\n')); line = end + 1) {
+            uint64_t value = 0;
+            const char *p = line;
+            for (int c = 0; p && c < column; c++)
+                p = next_number(p, &value);
+            if (!heading && p)
+                sum += value * scale + each;
+            heading = false;
+        }
+        kept -= (size_t)(line - text);
+        for (size_t i = 0; i < kept; i++)
+            text[i] = line[i];
+    }
+    return sum;
+}
+
+static uint64_t system_v_bytes(const struct watch_fds *views) {
+    return add_column(views->sysvipc[0], 15, 1, 0) +
+           add_column(views->sysvipc[1], 4, SEMAPHORE_BYTES, 0) +
+           add_column(views->sysvipc[2], 4, 1, MESSAGE_QUEUE_BYTES);
+}
+
+uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost) {
+    struct tally t = {.views = views};
+    seen_count = 0;
+    each_number(views->proc, add_process, &t);
+    uint64_t objects = private_files + t.memory_files + system_v_bytes(views);
+    /* A mapped page of an object shows in both counts. How many do, nobody says. */
+    uint64_t shared = objects > t.mapped_shared ? objects : t.mapped_shared;
+    uint64_t seen = t.anonymous + t.tables + shared;
+    uint64_t could_hide = t.could_hide + (objects < t.mapped_shared ? objects : t.mapped_shared);
+    uint64_t unexplained = lost > seen ? lost - seen : 0;
+    return seen + (unexplained < could_hide ? unexplained : could_hide);
+}
