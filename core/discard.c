@@ -28,7 +28,7 @@ static void move_up(const char *name, void *context) {
         return;
     snprintf(fresh, sizeof fresh, ".gone-%u", r->serial++);
     fchmodat(r->dir, name, 0700, 0);
-    syscall(SYS_renameat2, r->dir, name, r->root, fresh, 0);
+    syscall(SYS_renameat2, r->dir, name, r->root, fresh, 1 /* RENAME_NOREPLACE */);
 }
 
 static void remove_entry(const char *name, void *context) {
@@ -80,7 +80,8 @@ static void each_entry(int dir, visit *each, void *context) {
 }
 
 void discard_tree(const char *path) {
-    struct removal r = {.root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    fchmodat(AT_FDCWD, path, 0700, 0);
+    struct removal r = {.serial = (unsigned)now_us(), .root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (r.root < 0)
         return;
     each_entry(r.root, remove_entry, &r);

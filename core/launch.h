@@ -93,6 +93,7 @@ struct plan {
     uint64_t process_limit;
     const char *watched[MAX_WATCHED]; /* host directories the guest may write to */
     size_t watched_count;
+    int budget_call, budget_arg; /* a call whose argument counts against the disk limit; or -1 */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
     const char *cgroup; /* a v2 directory made for this run, or NULL */
 
@@ -251,7 +252,10 @@ struct watch_fds {
 void watch_start(const struct plan *plan);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
+bool disk_exceeded(const struct plan *plan);
 uint64_t watch_peak_bytes(void);
+uint64_t watch_cpu_us(void);
+int64_t now_us(void);
 
 /* discard.c */
 void discard_tree(const char *path);
@@ -261,6 +265,8 @@ typedef void visit(const char *name, void *context);
 void each_number(int dir, visit *each, void *context); /* entries whose names are numbers */
 ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size);
 uint64_t kilobytes_after(const char *text, const char *label);
-uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost);
+/* False if there was too much to look through; then `bytes` is what was seen until then. */
+bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,
+                  uint64_t *bytes);
 
 #endif

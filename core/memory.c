@@ -20,6 +20,7 @@ enum {
     MAX_SEEN_FILES = 4096,
     SOCKET_BYTES = 1 << 20, /* both buffers of a socket, with the kernel's own overhead */
     PIPE_BYTES = 1 << 16,
+    LOOK_US = 50000,
     SEMAPHORE_BYTES = 64,
     MESSAGE_QUEUE_BYTES = 512,
 };
@@ -29,6 +30,7 @@ struct tally {
     const char *pid;
     int tasks;
     int files; /* the directory being read */
+    int64_t until_us;
     uint64_t anonymous, mapped_shared, tables, memory_files, could_hide;
 };
 
@@ -94,6 +96,8 @@ void each_number(int dir, visit *each, void *context) {
 
 static void add_file(const char *name, void *context) {
     struct tally *t = context;
+    if (now_us() > t->until_us)
+        return;
     struct stat st;
     char target[16], info[256];
     ssize_t n = readlinkat(t->files, name, target, sizeof target);
@@ -132,6 +136,8 @@ static void add_files_of(int dir, const char *entry, struct tally *t) {
 /* One living thread tells the sizes of all; each may have a table of files of its own. */
 static void add_task(const char *tid, void *context) {
     struct tally *t = context;
+    if (now_us() > t->until_us)
+        return;
     char text[2048];
     if (t->pid && read_below(t->tasks, tid, "smaps_rollup", text, sizeof text) > 0) {
         t->anonymous += kilobytes_after(text, "\nPss_Anon:");
@@ -191,8 +197,9 @@ static uint64_t system_v_bytes(const struct watch_fds *views) {
            add_column(views->sysvipc[2], 4, 1, MESSAGE_QUEUE_BYTES);
 }
 
-uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost) {
-    struct tally t = {.views = views};
+bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,
+                  uint64_t *bytes) {
+    struct tally t = {.views = views, .until_us = now_us() + LOOK_US};
     seen_count = 0;
     each_number(views->proc, add_process, &t);
     uint64_t objects = private_files + t.memory_files + system_v_bytes(views);
@@ -201,5 +208,6 @@ uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uin
     uint64_t seen = t.anonymous + t.tables + shared;
     uint64_t could_hide = t.could_hide + (objects < t.mapped_shared ? objects : t.mapped_shared);
     uint64_t unexplained = lost > seen ? lost - seen : 0;
-    return seen + (unexplained < could_hide ? unexplained : could_hide);
+    *bytes = seen + (unexplained < could_hide ? unexplained : could_hide);
+    return now_us() <= t.until_us;
 }

@@ -183,7 +183,7 @@ static bool set_flag(struct plan *plan, const char *flag) {
 }
 
 enum record_name {
-    R_ARG, R_BIND, R_CGROUP, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
+    R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
     R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_WALL, R_WATCH
@@ -195,6 +195,7 @@ static const struct {
     bool text;      /* every argument must be free of inner NULs */
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
+    [R_BUDGET] = {"budget", 3, true},
     [R_CGROUP] = {"cgroup", 2, true},     [R_CPU] = {"cpu-ms", 2, true},
     [R_CWD] = {"cwd", 2, true},           [R_DEVPTS] = {"devpts", 3, true},
     [R_DIR] = {"dir", 3, true},           [R_DISCARD] = {"discard", 2, true},
@@ -271,6 +272,12 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         return true;
     case R_DISCARD:
         plan->discard = f[1].at;
+        return true;
+    case R_BUDGET:
+        if (!number(&f[1], &a) || !number(&f[2], &b) || a >= MAX_SYSCALL || b > 5)
+            return false;
+        plan->budget_call = (int)a;
+        plan->budget_arg = (int)b;
         return true;
     case R_CWD:
         plan->cwd = f[1].at;
@@ -358,7 +365,7 @@ static bool make_room(struct plan *plan, const struct vectors *counts) {
 }
 
 bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char **problem) {
-    *plan = (struct plan){0};
+    *plan = (struct plan){.budget_call = -1};
     struct cursor cursor = {bytes, bytes + len};
     struct vectors counts = {0}, taken = {0};
     *problem = "it is not a plan of this version";

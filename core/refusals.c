@@ -55,6 +55,18 @@ static void remember(const struct seccomp_notif *request) {
     read_comm(fresh->pid, fresh->comm);
 }
 
+/* Going on is safe here, and only here: what was judged is a register, which no other thread can
+ * change, and a sum, which only grows. */
+static bool within_budget(const struct plan *plan, uint64_t amount) {
+    static uint64_t spent;
+    if (!plan->disk_bytes)
+        return true;
+    if (amount > plan->disk_bytes || spent > plan->disk_bytes - amount)
+        return false;
+    spent += amount;
+    return true;
+}
+
 void refusals_answer(const struct plan *plan, int listener) {
     union {
         struct seccomp_notif request;
@@ -69,8 +81,13 @@ void refusals_answer(const struct plan *plan, int listener) {
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in) < 0)
         return;
     int call = in.request.data.nr;
-    int error = call >= 0 && call < MAX_SYSCALL ? plan->refusal_errno[call] : 0;
     out.answer.id = in.request.id;
+    if (call == plan->budget_call && within_budget(plan, in.request.data.args[plan->budget_arg])) {
+        out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out);
+        return;
+    }
+    int error = call >= 0 && call < MAX_SYSCALL ? plan->refusal_errno[call] : 0;
     out.answer.error = -(error ? error : EPERM);
     remember(&in.request);
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */

@@ -29,7 +29,7 @@ struct state {
     int signals, listener;
     pid_t guest; /* its pid out here, once it is ready */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
-    bool ready, reaped, killed;
+    bool ready, reaped, killed, overran;
     const char *reason; /* why we ended it; NULL while nothing did */
     bool exited;        /* the guest's own end was reported */
     int status, exec_error;
@@ -37,7 +37,7 @@ struct state {
     struct rusage usage;
 };
 
-static int64_t now_us(void) {
+int64_t now_us(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
@@ -163,6 +163,8 @@ static void on_reaper_gone(struct state *s) {
     }
     if (!s->ready && !s->exited && !s->reason)
         die(0, "reaper", "the guest's first process ended while the walls were going up");
+    if (!s->reason && disk_exceeded(s->plan))
+        s->overran = true; /* it was quicker than our looks; told, even though it has ended */
     if (s->killed)
         s->drain_until_us = s->ended_us + LAST_BYTES_MS * 1000;
 }
@@ -215,9 +217,15 @@ static void report_end(const struct state *s) {
     int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
     const char *reason = s->reason && !s->exited ? s->reason
+                         : s->overran           ? "disk"
                          : s->exec_error        ? "exec"
                          : s->exited            ? (signal ? "signal" : "exited")
                                                 : "lost";
+    long long user_us = (long long)s->usage.ru_utime.tv_sec * 1000000 + s->usage.ru_utime.tv_usec;
+    long long system_us = (long long)s->usage.ru_stime.tv_sec * 1000000 + s->usage.ru_stime.tv_usec;
+    /* The time of processes that died with the reaper is in nobody's account but ours. */
+    if ((long long)watch_cpu_us() > user_us + system_us)
+        user_us = (long long)watch_cpu_us() - system_us;
     uint64_t rss = (uint64_t)s->usage.ru_maxrss * 1024;
     uint64_t peak = watch_peak_bytes() > rss ? watch_peak_bytes() : rss;
     emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
@@ -225,8 +233,7 @@ static void report_end(const struct state *s) {
          "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
          "\"output_exceeded\":%s}",
          reason, code, signal, s->exec_error, (long long)(s->ended_us - s->started_us),
-         (long long)s->usage.ru_utime.tv_sec * 1000000 + s->usage.ru_utime.tv_usec,
-         (long long)s->usage.ru_stime.tv_sec * 1000000 + s->usage.ru_stime.tv_usec,
+         user_us, system_us,
          (unsigned long long)peak, (unsigned long long)(s->tasks > 1 ? s->tasks - 1 : 1),
          (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
          (unsigned long long)relay_bytes(2),

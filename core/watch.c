@@ -16,7 +16,7 @@ static struct watch_fds views = {-1, -1, {-1, -1, -1}};
 static struct {
     int fd;
     dev_t device;
-    uint64_t used_before;
+    uint64_t used_before, files_before;
 } disks[MAX_WATCHED];
 static size_t disk_count;
 static int meminfo = -1;
@@ -28,6 +28,11 @@ static uint64_t used_bytes(int fd) {
     if (fd < 0 || fstatfs(fd, &fs) < 0)
         return 0;
     return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+}
+
+static uint64_t used_files(int fd) {
+    struct statfs fs;
+    return fd < 0 || fstatfs(fd, &fs) < 0 ? 0 : (uint64_t)(fs.f_files - fs.f_ffree);
 }
 
 /* What the host could still give; 0 where it does not say. */
@@ -53,6 +58,7 @@ static void watch_disk(const char *path) {
     }
     disks[disk_count].fd = fd;
     disks[disk_count].device = st.st_dev;
+    disks[disk_count].files_before = used_files(fd);
     disks[disk_count++].used_before = used_bytes(fd);
 }
 
@@ -137,16 +143,25 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
             peak_bytes = seen;
         return false;
     }
-    uint64_t exact = exact_memory(&views, private_files, lost);
+    uint64_t exact = 0;
+    int64_t before = now_us();
+    bool whole = exact_memory(&views, private_files, lost, &exact);
+    int64_t took = now_us() - before;
+    if (took * 10 > (int64_t)*next_ms * 1000) /* a tenth of the time at most goes into looking */
+        *next_ms = (int)(took / 100);
     if (exact > peak_bytes)
         peak_bytes = exact;
-    return exact > plan->memory_bytes;
+    /* Too much to look through in time: then what the host has lost decides. */
+    return exact > plan->memory_bytes || (!whole && lost > plan->memory_bytes);
 }
 
-static bool disk_exceeded(const struct plan *plan) {
+bool disk_exceeded(const struct plan *plan) {
     for (size_t i = 0; plan->disk_bytes && i < disk_count; i++) {
         uint64_t now = used_bytes(disks[i].fd);
+        uint64_t files = used_files(disks[i].fd);
         if (now > disks[i].used_before && now - disks[i].used_before > plan->disk_bytes)
+            return true;
+        if (files > disks[i].files_before && files - disks[i].files_before > plan->root_inodes)
             return true;
     }
     return false;
@@ -171,3 +186,5 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
 }
 
 uint64_t watch_peak_bytes(void) { return peak_bytes; }
+
+uint64_t watch_cpu_us(void) { return cpu_us; }

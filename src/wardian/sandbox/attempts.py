@@ -116,10 +116,10 @@ def mount_attributes() -> None:
     user_namespace()
     _call("unshare", CLONE_NEWNS)
     _call("mount", b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None)
-    _call("mount", b"tmpfs", b"/tmp", b"tmpfs", ctypes.c_ulong(0), None)  # noqa: S108 - our own
+    _call("mount", b"tmpfs", b"/tmp", b"tmpfs", ctypes.c_ulong(0), None)
     attributes = (ctypes.c_uint64 * 4)(MOUNT_ATTR_RDONLY, 0, 0, 0)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
-    _call("syscall", SYS_MOUNT_SETATTR, -100, b"/tmp", AT_RECURSIVE, attributes, size)  # noqa: S108
+    _call("syscall", SYS_MOUNT_SETATTR, -100, b"/tmp", AT_RECURSIVE, attributes, size)
 
 
 def proc_mount() -> None:
@@ -146,9 +146,7 @@ def seccomp_filter(flags: int = 0) -> None:
     instruction = (ctypes.c_uint32 * 2)(0x06, 0x7FFF0000)  # BPF_RET, SECCOMP_RET_ALLOW
     program = Program(1, ctypes.cast(instruction, ctypes.c_void_p))
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    _call(
-        "syscall", SYS_SECCOMP[machine], SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program)
-    )
+    _call("syscall", SYS_SECCOMP[machine], SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program))
 
 
 def seccomp_listener() -> None:

@@ -123,7 +123,9 @@ def _weaker() -> Iterator[Check]:
         outcome = _outcome(policy)
         if isinstance(outcome, Result):
             flags = " ".join(f"--degrade {name}" for name in given_up)
-            yield Check("weaker run", "sandbox", True, f"this works here: wardian exec {flags} -- …")
+            yield Check(
+                "weaker run", "sandbox", True, f"this works here: wardian exec {flags} -- …"
+            )
             return
         if not isinstance(outcome, WallError) or outcome.wall in given_up:
             return
@@ -185,7 +187,9 @@ def _programs(works: bool) -> Iterator[Check]:
     for name in INTERPRETERS:
         found = _which(name)
         if found is None:
-            yield Check(name, "program", False, "not on PATH", f"sudo apt install {_PACKAGES[name]}")
+            yield Check(
+                name, "program", False, "not on PATH", f"sudo apt install {_PACKAGES[name]}"
+            )
         elif not works:
             yield Check(name, "program", True, found)
         else:

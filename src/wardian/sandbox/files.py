@@ -15,7 +15,7 @@ PREFIX = "wardian-"
 
 
 class Files:
-    """Reads, writes and lists below one directory; paths are relative to it, or start with /work/."""
+    """Reads, writes and lists below one directory; paths are relative, or start with /work/."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -37,7 +37,7 @@ class Files:
         """Write a file, making its directories. Replaces what is there, a link included."""
         parent, name = self._open_parent(path, make=True)
         try:
-            temporary = f".{name[:200]}.{os.getpid()}.wardian"
+            temporary = f".wardian-{os.urandom(8).hex()}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(temporary, flags, 0o755 if executable else 0o644, dir_fd=parent)
             try:
@@ -121,7 +121,7 @@ class WorkDir:
             except OSError as error:
                 raise SandboxError(
                     f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
-                    hint="point TMPDIR to a directory with room, or give the policy a work directory",
+                    hint="point TMPDIR to a directory with room, or name a work directory",
                 ) from None
             weakref.finalize(self, _remove_own, path, os.getpid())
             self._path = path
@@ -162,6 +162,7 @@ def sweep(base: str) -> None:
 
 def remove_tree(path: str) -> None:
     """Remove a directory that a guest filled: iteratively, by descriptor, following nothing."""
+    os.chmod(path, 0o700)
     root = os.open(path, _DIR)
     try:
         _empty(root)
@@ -172,7 +173,7 @@ def remove_tree(path: str) -> None:
 
 def _empty(root: int) -> None:
     """Each round moves one level of directories up to the root, so depth costs no descriptors."""
-    serial = 0
+    serial, unguessable = 0, os.urandom(8).hex()
     while True:
         directories = _unlink_files(root)
         if not directories:
@@ -182,7 +183,7 @@ def _empty(root: int) -> None:
             for inner in _unlink_files(below):
                 serial += 1
                 _open_ok(below, inner)
-                os.rename(inner, f".wardian-{serial}", src_dir_fd=below, dst_dir_fd=root)
+                os.rename(inner, f".{unguessable}-{serial}", src_dir_fd=below, dst_dir_fd=root)
             os.close(below)
             os.rmdir(name, dir_fd=root)
 

@@ -34,7 +34,7 @@ def landlock_abi() -> int:
 
 def kernel_version(release: str) -> tuple[int, int]:
     """``6.18.44-x`` → (6, 18)."""
-    parts = release.split("-")[0].split(".")
+    parts = release.split("-", maxsplit=1)[0].split(".")
     try:
         return int(parts[0]), int(parts[1])
     except (IndexError, ValueError):

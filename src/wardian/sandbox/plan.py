@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import Host
-from wardian.sandbox.layout import HOSTNAME, PTYS, INODES, USER_ID, WORK, Layout, layout
+from wardian.sandbox.layout import HOSTNAME, INODES, PTYS, USER_ID, WORK, Layout, layout
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Limit, Protection
 from wardian.sandbox.shares import Source, is_below
@@ -21,7 +21,8 @@ from wardian.sandbox.shares import Source, is_below
 MAGIC = b"wardian-plan 1\n"
 BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
 MOST = (1 << 64) - 1  # RLIM_INFINITY
-ENOSYS = 38
+ENOSYS, ENOSPC = 38, 28
+FALLOCATE_LENGTH = 3  # which argument
 
 # Resource numbers that x86-64 and arm64 share; getrlimit(2).
 RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_CORE = 0, 1, 2, 4
@@ -47,7 +48,7 @@ ALWAYS = (
     "no_new_privs",
     "seccomp",
 )
-DEGRADABLE = tuple(name for name, _ in landlock.FEATURES) + ("notify", "proc", "limits.processes")
+DEGRADABLE = (*dict(landlock.FEATURES), "notify", "proc", "limits.processes")
 
 
 class Plan(NamedTuple):
@@ -94,7 +95,7 @@ def make_plan(policy: Policy, sources: Sequence[Source], host: Host) -> Plan:
         record("hostname", HOSTNAME),
         *_root(policy, sources, host, standing),
         *_landlock(policy, sources, host, degraded, standing),
-        *_filter(policy, host, standing),
+        *_filter(policy, host, standing, shares_written=any(s.write for s in sources)),
         *_limits(policy, sources),
     ]
     if policy.network == "none":
@@ -122,7 +123,8 @@ def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[
     if wants_count and not counted and "limits.processes" not in degraded:
         raise WallError(
             "limits.processes",
-            f"counting a sandbox's processes needs Linux 5.14; this is {host.kernel[0]}.{host.kernel[1]}",
+            "counting a sandbox's processes needs Linux 5.14; this is "
+            f"{host.kernel[0]}.{host.kernel[1]}",
             hint="run with --degrade limits.processes, or use a newer kernel",
         )
     found.append(
@@ -255,15 +257,22 @@ def _landlock(
     return records
 
 
-def _filter(policy: Policy, host: Host, standing: set[str]) -> list[bytes]:
+def _filter(policy: Policy, host: Host, standing: set[str], *, shares_written: bool) -> list[bytes]:
     from wardian.syscalls import compile_filter, number, refusal_errnos
 
     deny = set(policy.deny_syscalls)
     if "proc" not in standing:
-        # Then nothing counts nested user namespaces, and clone3's flags are out of a filter's sight.
+        # Nothing counts nested user namespaces then, and clone3's flags lie behind a pointer.
         deny.add("clone3")
     notify = "notify" in standing
     allow = frozenset(policy.allow_syscalls)
+    budgeted = (
+        number("fallocate", host.arch) if shares_written and "fallocate" not in allow else None
+    )
+    if budgeted is not None and notify:
+        # The one call that takes space faster than anyone can look. Its length is in a register, so
+        # the supervisor can count it, and lets it go on while the disk limit allows.
+        deny.add("fallocate")
     program = compile_filter(
         host.arch, allow=allow, deny=frozenset(deny), refuse="notify" if notify else "errno"
     )
@@ -272,8 +281,12 @@ def _filter(policy: Policy, host: Host, standing: set[str]) -> list[bytes]:
         clone3 = number("clone3", host.arch)
         if clone3 is not None:
             errnos[clone3] = ENOSYS
+    if "fallocate" in deny and budgeted is not None:
+        errnos[budgeted] = ENOSPC
     pairs = b"".join(struct.pack("<HBB", call, errno, 0) for call, errno in sorted(errnos.items()))
     records = [record("filter", program), record("refusals", pairs)]
+    if "fallocate" in deny and budgeted is not None and "fallocate" not in policy.deny_syscalls:
+        records.append(record("budget", budgeted, FALLOCATE_LENGTH))
     if notify:
         records.append(record("flag", "notify"))
     if allow & {"keyctl", "add_key", "request_key"}:
@@ -284,7 +297,8 @@ def _filter(policy: Policy, host: Host, standing: set[str]) -> list[bytes]:
 def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
     limits = policy.limits
     held = {
-        RLIMIT_CORE: 0,
+        # Not 0: only 1 keeps a crash away from a piped core_pattern, core(5).
+        RLIMIT_CORE: 1,
         RLIMIT_SIGPENDING: 4096,
         RLIMIT_MSGQUEUE: 819200,
         RLIMIT_NICE: 0,

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from wardian.errors import PolicyError, UsageError
+from wardian.errors import UsageError
 
 NETWORKS = ("none", "host")
 DEFAULT_PRESET = "default"
@@ -35,11 +35,14 @@ class Share(NamedTuple):
             raise UsageError(
                 f"{text!r} is not a path that can be shared; write PATH or PATH:/WHERE/INSIDE"
             )
+        if ":" in at:
+            raise UsageError(f"{text!r}: a place inside can't hold a colon")
         path = os.path.normpath(path)
         return cls(path, normal(at) if at else path, write)
 
     def __str__(self) -> str:
-        return self.path if self.at == self.path else f"{self.path}:{self.at}"
+        plain = self.at == self.path and ":/" not in self.path
+        return self.path if plain else f"{self.path}:{self.at}"
 
 
 def normal(path: str) -> str:
@@ -117,7 +120,9 @@ class Policy(NamedTuple):
         """Names this policy: equal policies have equal digests."""
         import hashlib
 
-        return "sha256:" + hashlib.sha256(repr(self).encode()).hexdigest()
+        limits = tuple(None if value is None else float(value) for value in self.limits)
+        text = repr(tuple(self._replace(limits=Limits())) + limits)
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
     def environment(self, host_env: Mapping[str, str]) -> dict[str, str]:
         """The variables that this policy gives the guest, the layout's own not included."""
@@ -126,7 +131,7 @@ class Policy(NamedTuple):
 
 
 def check_environment_name(name: str) -> str:
-    """Return the name, or raise PolicyError."""
+    """Return the name, or raise UsageError."""
     if not name or "=" in name or "\0" in name:
-        raise PolicyError(f"{name!r} can't be the name of an environment variable")
+        raise UsageError(f"{name!r} can't be the name of an environment variable")
     return name

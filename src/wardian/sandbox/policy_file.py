@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from wardian.errors import PolicyError, UsageError
+from wardian.errors import PolicyError, UsageError, WardianError
 from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
 from wardian.sandbox.units import (
     format_duration,
@@ -36,7 +36,7 @@ _KNOWN: dict[str, dict[str, str]] = {
     },
     "syscalls": {"allow": "calls", "deny": "calls"},
     "landlock": {"abi": "abi"},
-    "protections": {"degrade": "names"},
+    "protections": {"degrade": "protections"},
 }
 _LIMIT_FIELDS = {
     "time": "time_s",
@@ -71,7 +71,7 @@ def read_policy(path: str, base: Policy) -> Policy:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(path, str(error)) from None
+        raise _syntax_error(path, text, str(error)) from None
     return _Reader(path, text).policy(document, base)
 
 
@@ -93,13 +93,15 @@ def _read_text(path: str) -> str:
         raise PolicyError("is not UTF-8 text", path=path, line=line) from None
 
 
-def _syntax_error(path: str, message: str) -> PolicyError:
+def _syntax_error(path: str, text: str, message: str) -> PolicyError:
     """tomllib ends its messages with ``(at line L, column C)``."""
     head, _, where = message.rpartition(" (at ")
     words = where.rstrip(")").replace(",", "").split()
     if len(words) == 4 and words[0] == "line":
         return PolicyError(head, path=path, line=int(words[1]), column=int(words[3]))
-    return PolicyError(message, path=path)
+    lines = text.splitlines() or [""]
+    head = head if where == "end of document)" else message
+    return PolicyError(head, path=path, line=len(lines), column=len(lines[-1]) + 1)
 
 
 class _Reader:
@@ -159,7 +161,7 @@ class _Reader:
             return _PARSERS[kind](raw)
         except ValueError as error:
             raise self.error([table, key], f"{key}: {error}") from None
-        except PolicyError as error:
+        except WardianError as error:
             raise self.error([table, key], str(error), error.hint) from None
 
     def share(self, key: str, text: str, write: bool) -> Share:
@@ -256,6 +258,18 @@ def _calls(raw: Any) -> list[str]:
     return list(raw)
 
 
+def _protections(raw: Any) -> list[str]:
+    from wardian.sandbox.plan import DEGRADABLE, check_degrade
+
+    names = _strings(raw)
+    try:
+        check_degrade(names)
+    except UsageError as error:
+        unknown = next(name for name in names if name not in DEGRADABLE)
+        raise PolicyError(str(error), hint=error.hint or suggest(unknown, DEGRADABLE)) from None
+    return names
+
+
 def _abi(raw: Any) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= 64:
         raise ValueError("expected a Landlock ABI version, a number from 0 (none) to 64")
@@ -267,6 +281,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "path": _string,
     "network": _network,
     "names": _names,
+    "protections": _protections,
     "variables": _variables,
     "duration": lambda raw: parse_duration(_text_or_number(raw)),
     "size": lambda raw: parse_size(_text_or_number(raw)),
@@ -280,9 +295,16 @@ def _union(first: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *more)))
 
 
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in escaped) + '"'
+    return '"' + "".join(map(_escaped, escaped)) + '"'
 
 
 def _list(items: Any) -> str:

@@ -1,4 +1,4 @@
-"""A run under way: its streams, its end, and the ways to wait for it (blocking, thread, asyncio)."""
+"""A run under way: its streams, its end, and the ways to wait for it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Process:
         self._collectors = {fd: _Collector(on_bytes) for fd, on_bytes in outputs.items()}
         self._order = list(outputs)
         self._status_collector = _Collector(None)
-        self._readers = {fd: collector for fd, collector in self._collectors.items()}
+        self._readers = dict(self._collectors)
         self._readers[self._status] = self._status_collector
         self._stdin = stdin
         self._input = memoryview(input_bytes)

@@ -36,7 +36,7 @@ def find_program(command: str, env: Mapping[str, str]) -> Program:
         found = _search(command, env.get("PATH", os.defpath))
     if found is None or any(is_below(found, root) for root in INSIDE):
         return NOTHING
-    found = _behind_shim(found, env)
+    found = _behind_link(_behind_shim(found, env))
     places = _places(found)
     if not places:
         return NOTHING
@@ -96,6 +96,12 @@ def _behind_shim(found: str, env: Mapping[str, str]) -> str:
         if os.access(real, os.X_OK):
             return real
     return found
+
+
+def _behind_link(found: str) -> str:
+    """A link into an installation (uv, pipx) stands for the program there."""
+    real = os.path.realpath(found)
+    return real if _prefix(found) is None and _prefix(real) is not None else found
 
 
 def _first_line(path: str) -> str | None:

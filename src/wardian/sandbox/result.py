@@ -56,7 +56,7 @@ class Refusal(NamedTuple):
     process: str
     pid: int
     reason: str
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # hides tuple.count, which nobody needs
 
 
 class Result(NamedTuple):

@@ -10,7 +10,8 @@ from types import TracebackType
 from wardian.errors import UsageError
 from wardian.sandbox.backends import Backend, Job, backend
 from wardian.sandbox.files import Files, WorkDir
-from wardian.sandbox.policy import Policy
+from wardian.sandbox.layout import WORK
+from wardian.sandbox.policy import Policy, check_environment_name
 from wardian.sandbox.process import OnBytes, Process
 from wardian.sandbox.result import Result
 
@@ -155,7 +156,18 @@ class Sandbox:
         argv = tuple(os.fsdecode(word) for word in command)
         if not argv or not argv[0] or any("\0" in word for word in argv):
             raise UsageError("a command needs a program, and no word of it can hold a NUL")
+        variables = dict(env or {})
+        for name, value in variables.items():
+            check_environment_name(name)
+            if "\0" in value:
+                raise UsageError(f"the value of {name} can't hold a NUL")
         if timeout_s is not None and timeout_s <= 0:
             raise UsageError("timeout_s must be above 0")
         data = input_data.encode() if isinstance(input_data, str) else input_data
-        return Job(argv, dict(env or {}), cwd, data, timeout_s, on_stdout, on_stderr)
+        inside = os.path.join(WORK, cwd) if cwd is not None else None
+        return Job(argv, variables, inside, data, self._time_s(timeout_s), on_stdout, on_stderr)
+
+    def _time_s(self, timeout_s: float | None) -> float | None:
+        """A call may tighten the policy's time limit, never loosen it."""
+        limits = [t for t in (timeout_s, self.policy.limits.time_s) if t is not None]
+        return min(limits) if limits else None

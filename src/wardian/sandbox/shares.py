@@ -1,4 +1,4 @@
-"""From the shares a policy names to sources that may be mounted: resolved once, checked, ordered."""
+"""From the shares a policy names to sources that may be mounted: resolved, checked, ordered."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def resolve_shares(
     sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
     for source in sources:
         _refuse_ghost(source, sources)
-    return _protect(sources, own)
+    return _pinned(_protect(sources, own))
 
 
 def is_below(path: str, root: str) -> bool:
@@ -64,7 +64,7 @@ def is_below(path: str, root: str) -> bool:
 
 
 def wardian_files() -> tuple[str, ...]:
-    """What runs outside the sandbox on wardian's behalf: a guest that could write it would get out."""
+    """What runs outside on wardian's behalf: a guest that could write it would get out."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     own = [package]
     if sys.prefix != sys.base_prefix:
@@ -112,7 +112,7 @@ def _refuse_place(source: Source) -> None:
             hint=f"give it another place: {source.path}:/mnt{at.rstrip('/')}",
         )
     for tree in KERNEL_TREES:
-        if is_below(at, tree) and not is_below(at, "/dev/shm"):
+        if is_below(at, tree) and not is_below(at, "/dev/shm"):  # noqa: S108
             raise ShareError(source.path, f"nothing can be placed below {tree} inside")
 
 
@@ -128,6 +128,24 @@ def _refuse_ghost(source: Source, sources: list[Source]) -> None:
                 f"its place {source.at} would have to be created in {outer.path}, which is shared",
                 hint=f"create {there} first, or give it a place of its own",
             )
+
+
+def _pinned(sources: list[Source]) -> list[Source]:
+    """Directories between a writable share and a place inside it become mounts too, or a guest
+    could rename one of them and put something of its own in that place."""
+    places = {source.at: source for source in sources}
+    for inner in sources:
+        for outer in sources:
+            if not outer.write or inner.at == outer.at or not is_below(inner.at, outer.at):
+                continue
+            names = inner.at[len(outer.at.rstrip("/")) + 1 :].split("/")[:-1]
+            for depth in range(1, len(names) + 1):
+                below = "/".join(names[:depth])
+                at = f"{outer.at.rstrip('/')}/{below}"
+                path = f"{outer.path.rstrip('/')}/{below}"
+                if at not in places:
+                    places[at] = Source(path, at, True, True)
+    return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
 
 
 def _protect(sources: list[Source], own: tuple[str, ...]) -> list[Source]:

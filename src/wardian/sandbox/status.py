@@ -135,19 +135,15 @@ def explain(failed: dict[str, Any]) -> SandboxError:
     """The launcher's failure as an error that says what to do."""
     wall, what, number = failed["wall"], failed["what"], failed["errno"]
     why = f"{what}: {os.strerror(number).lower()}" if number else what
-    if wall in ("share", "cwd"):
-        subject = (
-            what.split(" ", 1)[1]
-            if wall == "share"
-            else what.rsplit(" in the guest")[0].rsplit(" ", 1)[-1]
+    error = os.strerror(number).lower()
+    if wall == "cwd":
+        return SandboxError(
+            f"{what}: {error}",
+            hint="share it with --read or --write, or choose another with --cwd",
         )
-        error = os.strerror(number).lower()
-        if wall == "cwd":
-            return SandboxError(
-                f"the working directory {subject} does not exist inside: {error}",
-                hint="share it with --read or --write, or choose another with --cwd",
-            )
-        return ShareError(subject, error)
+    if wall == "share":
+        verb, _, path = what.partition(" ")
+        return ShareError(path, error) if verb == "opening" else SandboxError(f"{what}: {error}")
     return WallError(wall, why, hint=_hint(wall, number))
 
 

@@ -1,4 +1,4 @@
-"""Sizes and durations as people write them: ``512M``, ``2G``, ``1500ms``, ``30s``, ``5m``, ``1h``."""
+"""Sizes and durations as people write them: ``512M``, ``2G``, ``500ms``, ``30s``, ``1h``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ UNLIMITED = ("none", "unlimited")
 MOST_BYTES = 1 << 62
 
 
-def _split(text: str) -> tuple[float, str]:
+def _split(text: str) -> tuple[float | int, str]:
     bare = text.strip().lower()
     digits = len(bare.rstrip("abcdefghijklmnopqrstuvwxyz"))
     number, unit = bare[:digits].strip(), bare[digits:]
     if not number or any(c not in "0123456789." for c in number):
         raise ValueError(text)
-    return float(number), unit
+    return (float(number) if "." in number else int(number)), unit
 
 
 def parse_size(text: str) -> int | None:
@@ -69,8 +69,8 @@ def format_duration(seconds: float | None) -> str:
     """A spelling that parse_duration reads back."""
     if seconds is None:
         return "none"
-    if seconds < 1 or seconds != int(seconds):
-        return f"{seconds * 1000:g}ms"
+    if seconds != int(seconds):
+        return f"{seconds:.9f}".rstrip("0") + "s"
     for unit in ("h", "m"):
         if seconds % _DURATIONS[unit] == 0:
             return f"{int(seconds // _DURATIONS[unit])}{unit}"

@@ -4,11 +4,12 @@ decision     ``allow``, ``deny``, ``absent``, or guards joined by ``; ``
 guard        ``when`` condition, optionally ``else`` ERRNO (EPERM unless given)
 condition    conjunctions joined by `` or ``
 conjunction  clauses joined by `` and ``
-clause       ``argN`` or ``argN & VALUE``, then ``== VALUE``, ``!= VALUE``, ``in {VALUE,...}`` or
+clause       ``argN``, ``highN`` or ``argN & VALUE``, then ``== VALUE``, ``!= VALUE``, ``in {VALUE,...}`` or
              ``not in {VALUE,...}``
 VALUE        a number or a name of ``constants``, several joined by ``|``
 
-Every comparison is on the low 32 bits of the register.
+Every comparison is on the low 32 bits of the register; ``highN`` names its high 32 bits, which only
+matter where a pointer is compared with NULL.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from wardian.errors import InputError
 from wardian.syscalls.constants import CONSTANTS
 
 Clause = tuple[int, int, bool, tuple[int, ...]]
-"""(argument, mask, negated, values): is argument & mask among the values, or not if negated?"""
+"""(word, mask, negated, values): is word & mask among the values, or not if negated? Words 0 to 5
+are the low halves of the arguments, 6 to 11 the high halves."""
 
 Condition = tuple[tuple[Clause, ...], ...]
 """Alternatives, of which one must hold; each is clauses, which all must hold."""
@@ -28,6 +30,7 @@ Guard = tuple[Condition, int]
 """A condition, and the errno of a call that does not meet it."""
 
 WORD = 0xFFFFFFFF
+_HALVES = {"arg": 0, "high": 6}
 _OPERATORS = (" not in ", " in ", " != ", " == ")
 
 
@@ -77,9 +80,10 @@ def _clause(text: str, column: int) -> Clause:
 
 def _operand(text: str, column: int) -> tuple[int, int]:
     register, has_mask, mask = text.partition(" & ")
-    if len(register) != 4 or not register.startswith("arg") or register[3] not in "012345":
+    half, digit = register[:-1], register[-1:]
+    if half not in _HALVES or digit not in tuple("012345"):
         raise InputError(f"expected arg0 to arg5, found {register!r}", column=column)
-    return int(register[3]), _value(mask, column + len(register + " & ")) if has_mask else WORD
+    return _HALVES[half] + int(digit), _value(mask, column + len(register + " & ")) if has_mask else WORD
 
 
 def _set(text: str, column: int) -> tuple[int, ...]:

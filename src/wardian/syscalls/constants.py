@@ -46,6 +46,8 @@ CONSTANTS: dict[str, int] = {
     "TIOCSETD": 0x5423,
     "KD_IOCTLS": 0x4B00,  # ours: linux/kd.h uses 0x4B00 to 0x4BFF
     "VT_IOCTLS": 0x5600,  # ours: linux/vt.h uses 0x5600 to 0x56FF
+    # getrlimit(2)
+    "RLIMIT_CORE": 4,
     # prctl(2), personality(2)
     "PR_SET_MM": 35,
     "PER_LINUX": 0,

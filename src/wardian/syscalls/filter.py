@@ -158,13 +158,13 @@ def _condition(program: _Program, condition: Condition, passed: int, failed: int
 
 
 def _clause(program: _Program, clause: Clause, passed: int, failed: int) -> int:
-    argument, mask, negated, values = clause
+    word, mask, negated, values = clause
     found, entry = (failed, passed) if negated else (passed, failed)
     for value in reversed(values):
         entry = program.branch(_IF_EQUAL, value, found, entry)
     if mask != WORD:
         program.add(_AND, mask)
-    return program.add(_LOAD, _ARGS + 8 * argument)
+    return program.add(_LOAD, _ARGS + 8 * (word % 6) + 4 * (word // 6))
 
 
 class _Program:

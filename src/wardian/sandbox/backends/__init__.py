@@ -1,4 +1,4 @@
-"""The sandboxes that can run a command. Each is one leaf with one class that follows ``Backend``."""
+"""The sandboxes that can run a command, each one leaf with one class that follows ``Backend``."""
 
 from __future__ import annotations
 

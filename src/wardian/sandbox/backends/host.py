@@ -40,9 +40,9 @@ class HostBackend:
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises ShareError if the work directory is not one."""
-        if policy.work is not None and not os.path.isdir(policy.work):
-            raise ShareError(policy.work, "it is not a directory")
-        self._policy = policy
+        self._policy, self._work = policy, policy.work or own_work
+        if self._work is not None and not os.path.isdir(self._work):
+            raise ShareError(self._work, "it is not a directory")
 
     def start(self, job: Job) -> Process:
         """Start the job; a command that can't be executed is a result, as elsewhere."""
