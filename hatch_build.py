@@ -33,6 +33,9 @@ class LauncherHook(BuildHookInterface[Any]):
             f"CC={compiler}",
         ]
         subprocess.run([*command, f"VERSION={self.metadata.version}"], check=True)
+        environment = os.environ | {"PYTHONPATH": os.path.join(self.root, "src")}
+        compile_data = [sys.executable, "-m", "wardian.sandbox.compile"]
+        subprocess.run(compile_data, check=True, cwd=self.root, env=environment)
         build_data["tag"] = f"py3-none-linux_{platform.machine()}"
         build_data["pure_python"] = False
-        build_data["artifacts"].append("/" + BINARY)
+        build_data["artifacts"] += [f"/{BINARY}", "/src/wardian/_bin/*.compiled"]

@@ -78,12 +78,11 @@ static int exec_error(const struct plan *plan, int error) {
 
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     give_turn(reaper, own_network(plan));
-    wait_for_turn(reaper); /* until the root is built */
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
         die(errno, "session", "starting a session");
+    wait_for_turn(reaper); /* until the root is built */
     take_streams(plan, ctl);
-    umask(022);
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     forget_session_keyring(plan);

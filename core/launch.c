@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
         return 125;
     }
     reset_signals();
+    umask(022);
     plan_read(&plan, FD_PLAN);
     if (WALL_IS_UP(&plan, WALL_CLOSE)) {
         close_all_but(FD_LAST_STREAM);
@@ -63,8 +64,10 @@ int main(int argc, char **argv) {
     choose_identity(&plan);
     relay_prepare(&plan);
     watch_start(&plan);
-    if (caller_is_root())
-        open_sources(&plan);
+    if (caller_is_root() && may_detach()) {
+        open_sources(&plan, true);
+        plan.sources_open = true;
+    }
     channel_pair(ends);
     run.ctl = ends[0];
     run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);

@@ -70,6 +70,7 @@ struct plan {
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
     struct step *steps;
+    bool sources_open;
     size_t step_count;
     const char *cwd;
 
@@ -197,7 +198,8 @@ bool caller_is_root(void);
 uid_t guest_host_uid(void);
 
 /* mounts.c */
-void open_sources(struct plan *plan);
+bool may_detach(void); /* may the caller clone mounts outside, with rights that the guest lacks? */
+void open_sources(struct plan *plan, bool outside);
 void close_sources(struct plan *plan);
 void build_root(struct plan *plan, int ctl);
 

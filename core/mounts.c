@@ -90,12 +90,16 @@ static int open_without_links(const char *path) {
     return fd < 0 && errno == ENOSYS ? walk_without_links(path) : fd;
 }
 
-static void map_owner(const struct step *step, int source) {
+/* Only a caller with rights over the host's mounts can map an owner. Without, the guest has the
+ * rights of anybody, which is enough to read most things and to write nothing. */
+static void map_owner(const struct plan *plan, const struct step *step, int source, bool outside) {
     struct stat st;
     if (fstat(source, &st) < 0)
         die(errno, "share", "looking at %s", step->text);
-    if (st.st_uid == guest_host_uid())
+    if (st.st_uid == (outside ? guest_host_uid() : plan->uid) || (!outside && !(step->number & BIND_WRITE)))
         return;
+    if (!outside)
+        die(EPERM, "identity", "letting the guest act as the owner of %s in that share", step->text);
     struct attributes map = {.attr_set = MOUNT_ATTR_IDMAP};
     int namespace = idmap_namespace(st.st_uid, st.st_gid);
     map.userns_fd = (uint64_t)namespace;
@@ -105,7 +109,14 @@ static void map_owner(const struct step *step, int source) {
     close(namespace);
 }
 
-static void open_source(const struct plan *plan, struct step *step) {
+bool may_detach(void) {
+    int fd = (int)syscall(SYS_open_tree, AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void open_source(const struct plan *plan, struct step *step, bool outside) {
     int source = open_without_links(step->text);
     if (source < 0) {
         if (step->number & BIND_OPTIONAL)
@@ -126,14 +137,14 @@ static void open_source(const struct plan *plan, struct step *step) {
     if (mount_setattr_at(step->fd, AT_RECURSIVE, &attributes) < 0)
         die(errno, "mount", "setting the flags of %s", step->text);
     if ((step->number & BIND_OWNER) && caller_is_root())
-        map_owner(step, source);
+        map_owner(plan, step, source, outside);
     close(source);
 }
 
-void open_sources(struct plan *plan) {
+void open_sources(struct plan *plan, bool outside) {
     for (size_t i = 0; i < plan->step_count; i++)
         if (plan->steps[i].kind == STEP_BIND)
-            open_source(plan, &plan->steps[i]);
+            open_source(plan, &plan->steps[i], outside);
 }
 
 void close_sources(struct plan *plan) {

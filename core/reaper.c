@@ -75,14 +75,14 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     report_to_supervisor(ctl);
     reset_signals();
     wait_for_turn(ctl);
-    if (!caller_is_root())
-        open_sources(plan);
+    if (!plan->sources_open)
+        open_sources(plan, false);
     take_identity(plan);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         die(errno, "reaper", "hiding from the guest");
     die_with_supervisor(plan, ctl);
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
-        die(errno, "namespaces", "setting the host name");
+        die(errno, "identity", "setting the host name");
     pid_t guest = start_guest(plan, ctl, &between);
     build_root(plan, ctl);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

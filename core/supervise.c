@@ -269,7 +269,8 @@ static void turn(struct state *s) {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
         [POLL_PARENT] = {.fd = s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
-        [POLL_CTL] = {.fd = s->run->ctl, .events = POLLIN},
+        /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
+        [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
         [POLL_CONTROL] = {.fd = s->killed || s->reaped ? -1 : FD_CONTROL, .events = POLLIN},
         [POLL_LISTENER] = {.fd = s->listener, .events = POLLIN},
     };
@@ -313,6 +314,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
         turn(&s);
     relay_restore_terminal();
     report_end(&s);
+    close(FD_STATUS); /* the caller goes on while we clean up */
     if (cgroup[0])
         rmdir(cgroup);
     if (discard[0] && getppid() != plan->parent)

@@ -17,8 +17,7 @@ Each class owns the exit code that the command line ends with. ``hint`` says wha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from wardian.sandbox.result import Result
 

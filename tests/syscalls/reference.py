@@ -18,7 +18,7 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "arm64": 0xC00000B7}
 ALLOW, NOTIFY, ERRNO = 0x7FFF0000, 0x7FC00000, 0x00050000
 
 _CLAUSE = re.compile(
-    r"arg(?P<arg>[0-5])(?: & (?P<mask>\S+))? (?P<op>==|!=|in|not in) (?P<values>\{.*\}|\S+)"
+    r"(?P<half>arg|high)(?P<arg>[0-5])(?: & (?P<mask>\S+))? (?P<op>==|!=|in|not in) (?P<values>\{.*\}|\S+)"
 )
 
 
@@ -77,7 +77,8 @@ def _holds(clause: str, args: tuple[int, ...]) -> bool:
     parts = _CLAUSE.fullmatch(clause)
     assert parts, clause
     mask = _value(parts["mask"]) if parts["mask"] else 0xFFFFFFFF
-    seen = args[int(parts["arg"])] % 2**32 & mask
+    word = args[int(parts["arg"])] >> (32 if parts["half"] == "high" else 0)
+    seen = word % 2**32 & mask
     among = seen in {_value(text) for text in parts["values"].strip("{}").split(",")}
     return among if parts["op"] in ("==", "in") else not among
 

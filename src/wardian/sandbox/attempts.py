@@ -127,11 +127,13 @@ def proc_mount() -> None:
     user_namespace()
     _call("unshare", CLONE_NEWNS | CLONE_NEWPID)
     _call("mount", b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_PRIVATE), None)
-    number = attempt(
-        lambda: _call("mount", b"proc", b"/proc", b"proc", ctypes.c_ulong(0), None) and None
-    )
+    number = attempt(_mount_proc)
     if number:
         raise OSError(number, os.strerror(number))
+
+
+def _mount_proc() -> None:
+    _call("mount", b"proc", b"/proc", b"proc", ctypes.c_ulong(0), None)
 
 
 def seccomp_filter(flags: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Which walls and backends work on this host, found out by trying, and what to do about the others."""
+"""Which walls and backends work on this host, found by trying, and what to do about the rest."""
 
 from __future__ import annotations
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import NamedTuple
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from typing import NamedTuple
 
-from wardian.errors import BackendError, WallError
+from wardian.errors import BackendError
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_bin", "wardian-launch")
 FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM = 3, 4, 5, 6
@@ -66,13 +71,14 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
     except OSError as error:
         for fd in opened:
             os.close(fd)
-        raise _explained(error, launcher) from None
+        raise explained(error, launcher) from None
     for fd in (plan_fd, status_out, control_in):
         os.close(fd)
     return Launched(pid, status, control)
 
 
-def _explained(error: OSError, launcher: str) -> BackendError | WallError:
+def explained(error: OSError, launcher: str) -> BackendError:
+    """Why the launcher could not be started, and what to do."""
     if not os.path.exists(launcher):
         return BackendError(
             f"the launcher is not there: {launcher}",

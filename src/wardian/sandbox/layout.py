@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-import tomllib
-from typing import NamedTuple
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 USER_ID = 1000
 HOSTNAME = "wardian"
@@ -29,20 +33,22 @@ class Layout(NamedTuple):
     environment: tuple[tuple[str, str], ...]
 
 
+SOURCES = ("sandbox/layout.toml", "sandbox/layout.py")
+
+
 @functools.cache
 def layout() -> Layout:
     """The shipped layout."""
+    from wardian import compiled
+
+    return Layout(*compiled.load("layout", SOURCES, read_layout))
+
+
+def read_layout() -> tuple[tuple[Any, ...], ...]:
+    """The fields of Layout, read from layout.toml: lists as tuples, tables as tuples of pairs."""
+    import tomllib
+
     with open(os.path.join(os.path.dirname(__file__), "layout.toml"), "rb") as file:
         data = tomllib.load(file)
-    return Layout(
-        read=tuple(data["read"]),
-        roots=tuple(data["roots"]),
-        etc=tuple(data["etc"]),
-        etc_network=tuple(data["etc_network"]),
-        devices=tuple(data["devices"]),
-        masks=tuple(data["masks"]),
-        private=tuple(data["private"].items()),
-        sysctl=tuple(data["sysctl"].items()),
-        files=tuple(data["files"].items()),
-        environment=tuple(data["environment"].items()),
-    )
+    values = (data[name] for name in Layout._fields)
+    return tuple(tuple(v.items()) if isinstance(v, dict) else tuple(v) for v in values)

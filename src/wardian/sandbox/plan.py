@@ -8,7 +8,6 @@ import math
 import os
 import struct
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
@@ -17,6 +16,12 @@ from wardian.sandbox.layout import HOSTNAME, INODES, PTYS, USER_ID, WORK, Layout
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Limit, Protection
 from wardian.sandbox.shares import Source, is_below
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 MAGIC = b"wardian-plan 1\n"
 BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
@@ -257,7 +262,34 @@ def _landlock(
     return records
 
 
+FILTER_SOURCES = (
+    "sandbox/plan.py",
+    *(
+        f"syscalls/{name}"
+        for name in ("table.tsv", "table.py", "filter.py", "conditions.py", "constants.py")
+    ),
+)
+
+
 def _filter(policy: Policy, host: Host, standing: set[str], *, shares_written: bool) -> list[bytes]:
+    """``make_filter``, or what the build has made of it for policies that change no syscall."""
+    make = functools.partial(make_filter, policy, host, standing, shares_written=shares_written)
+    if policy.allow_syscalls or policy.deny_syscalls or not {"proc", "notify"} <= standing:
+        return make()
+    from wardian import compiled
+
+    found: list[bytes] = compiled.load(filter_name(host.arch, shares_written), FILTER_SOURCES, make)
+    return found
+
+
+def filter_name(arch: str, shares_written: bool) -> str:
+    """The name of a compiled filter."""
+    return f"filter-{arch}-{'shares' if shares_written else 'private'}"
+
+
+def make_filter(
+    policy: Policy, host: Host, standing: set[str], *, shares_written: bool
+) -> list[bytes]:
     from wardian.syscalls import compile_filter, number, refusal_errnos
 
     deny = set(policy.deny_syscalls)

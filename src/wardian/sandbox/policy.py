@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
 
 from wardian.errors import UsageError
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
+
 NETWORKS = ("none", "host")
 DEFAULT_PRESET = "default"
+DEFAULT_SOURCES = (
+    "sandbox/presets/default.toml",
+    "sandbox/policy.py",
+    "sandbox/policy_file.py",
+    "sandbox/units.py",
+)
 
 
 class Share(NamedTuple):
@@ -79,7 +90,10 @@ class Policy(NamedTuple):
     @classmethod
     def default(cls) -> Policy:
         """The shipped preset ``default``."""
-        return cls.preset(DEFAULT_PRESET)
+        from wardian import compiled
+
+        fields = compiled.load(DEFAULT_PRESET, DEFAULT_SOURCES, read_default)
+        return cls(**fields | {"limits": Limits(**fields["limits"])})
 
     @classmethod
     def preset(cls, name: str) -> Policy:
@@ -100,6 +114,10 @@ class Policy(NamedTuple):
         from wardian.sandbox import policy_file
 
         return policy_file.write_policy(self)
+
+    def but(self, **changes: Any) -> Policy:
+        """The same policy with other values for these fields."""
+        return self._replace(**changes)
 
     def with_shares(self, shares: Iterable[Share]) -> Policy:
         """The same policy, sharing more."""
@@ -135,3 +153,9 @@ def check_environment_name(name: str) -> str:
     if not name or "=" in name or "\0" in name:
         raise UsageError(f"{name!r} can't be the name of an environment variable")
     return name
+
+
+def read_default() -> dict[str, Any]:
+    """The fields of the preset ``default`` as plain values; it shares nothing."""
+    policy = Policy.preset(DEFAULT_PRESET)
+    return policy._asdict() | {"limits": policy.limits._asdict()}

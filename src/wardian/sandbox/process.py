@@ -6,10 +6,10 @@ import os
 import select
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from wardian.sandbox.launcher import Launched
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     import asyncio
 
@@ -141,16 +141,16 @@ class Process:
         if self._stdin is not None:
             os.close(self._stdin)
             self._stdin = None
-        try:
-            os.waitpid(self.pid, 0)
-        except ChildProcessError:
-            pass  # SIGCHLD is ignored, or someone else waited; the status line has told all
         streams = [self._collectors[fd].bytes for fd in self._order]
         streams += [b""] * (2 - len(streams))
         try:
             self._result = self._interpret(self._status_collector.bytes, streams[0], streams[1])
         except BaseException as error:
             self._failure = error
+        try:
+            os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            pass  # SIGCHLD is ignored, or someone else waited; the status line has told all
         self._done.set()
 
     def _outcome(self) -> Result:

@@ -6,12 +6,16 @@ venv, pyenv, conda, uv, ~/.cargo/bin …) its real prefix is found by looking, n
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from wardian.sandbox.shares import Source, is_below
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 INSIDE = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 
@@ -134,6 +138,8 @@ def _prefix(program: str) -> str | None:
     directory, prefix = os.path.dirname(program), os.path.dirname(os.path.dirname(program))
     if os.path.basename(directory) != "bin" or is_below(os.path.expanduser("~"), prefix):
         return None  # never a home directory, nor anything above one
+    import glob  # loads re; only programs outside /usr come here
+
     marks = (
         "pyvenv.cfg",
         "conda-meta",

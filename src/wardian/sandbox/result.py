@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from wardian.errors import CommandFailed
 from wardian.sandbox.policy import Policy
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 SCHEMA = "wardian.result/1"
 

@@ -6,10 +6,15 @@ import os
 import stat
 import sys
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from wardian.errors import ShareError
 from wardian.sandbox.policy import Share
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 # The host's own view of itself: sharing any of it would undo the guest's.
 KERNEL_TREES = ("/proc", "/sys", "/dev")

@@ -5,9 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from typing import NamedTuple
 
 from wardian.sandbox.launcher import CLEAR_OF_TARGETS, FD_FIRST_STREAM
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 NULL = ("null", 0)
 

@@ -55,7 +55,7 @@ def container() -> str | None:
         return "podman"
     if os.path.exists("/.dockerenv"):
         return "docker"
-    told = _read("/run/systemd/container") or os.environ.get("container")
+    told = _read("/run/systemd/container") or os.environ.get("container")  # noqa: SIM112
     return told.strip() if told else None
 
 
@@ -166,7 +166,8 @@ def container_flags(kind: str) -> str:
     if kind == "kubernetes":
         return (
             "in the pod: hostUsers: false; in the container's securityContext:\n"
-            "procMount: Unmasked, seccompProfile: {type: Unconfined}, appArmorProfile: {type: Unconfined}"
+            "procMount: Unmasked, seccompProfile: {type: Unconfined},\n"
+            "appArmorProfile: {type: Unconfined}"
         )
     if kind == "podman":
         return "podman run --security-opt seccomp=unconfined --security-opt unmask=ALL …"

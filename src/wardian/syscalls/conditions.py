@@ -4,8 +4,8 @@ decision     ``allow``, ``deny``, ``absent``, or guards joined by ``; ``
 guard        ``when`` condition, optionally ``else`` ERRNO (EPERM unless given)
 condition    conjunctions joined by `` or ``
 conjunction  clauses joined by `` and ``
-clause       ``argN``, ``highN`` or ``argN & VALUE``, then ``== VALUE``, ``!= VALUE``, ``in {VALUE,...}`` or
-             ``not in {VALUE,...}``
+clause       ``argN``, ``highN`` or ``argN & VALUE``, then ``== VALUE``, ``!= VALUE``,
+             ``in {VALUE,...}`` or ``not in {VALUE,...}``
 VALUE        a number or a name of ``constants``, several joined by ``|``
 
 Every comparison is on the low 32 bits of the register; ``highN`` names its high 32 bits, which only
@@ -83,7 +83,8 @@ def _operand(text: str, column: int) -> tuple[int, int]:
     half, digit = register[:-1], register[-1:]
     if half not in _HALVES or digit not in tuple("012345"):
         raise InputError(f"expected arg0 to arg5, found {register!r}", column=column)
-    return _HALVES[half] + int(digit), _value(mask, column + len(register + " & ")) if has_mask else WORD
+    word = _HALVES[half] + int(digit)
+    return word, _value(mask, column + len(register + " & ")) if has_mask else WORD
 
 
 def _set(text: str, column: int) -> tuple[int, ...]:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.process import OnBytes, Process
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple, Protocol
+else:
+    from wardian.values import NamedTuple
+
+    Protocol = object
 
 NAMES = ("wardian", "host")
 

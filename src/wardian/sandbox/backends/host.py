@@ -1,4 +1,4 @@
-"""The backend ``host``: no sandbox at all. The oracle that says how a command behaves without walls.
+"""The backend ``host``: no sandbox at all, the oracle that says how a command behaves without.
 
 It keeps to the protocol of the others: same jobs, same results, time and output limits, and no
 process of the command's own group left behind. It protects from nothing, and its results say so.
@@ -293,6 +293,6 @@ class _Run:
             pass
 
 
-_NOTHING_USED = {
-    "code": -1, "signal": 0, "wall_us": 0, "user_us": 0, "system_us": 0, "peak_bytes": 0, "tasks": 0,
-}  # fmt: skip
+_NOTHING_USED = {"code": -1, "signal": 0} | dict.fromkeys(
+    ("wall_us", "user_us", "system_us", "peak_bytes", "tasks"), 0
+)

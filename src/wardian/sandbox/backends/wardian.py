@@ -55,7 +55,10 @@ class Wardian:
         argv = job.argv
         if program.path and argv[0].startswith("/"):
             argv = (program.path, *argv[1:])
-        given, ends = self._streams(job)
+        try:
+            given, ends = self._streams(job)
+        except OSError as error:
+            raise launcher.explained(error, self._binary) from None
         data = finish(
             plan,
             argv=argv,

@@ -1,0 +1,74 @@
+# make demo    what a hostile-looking script can and can't do under wardian
+# make test    everything that is checked: linters, types, layers, C under sanitizers, all tests
+# make bench   times, beside the other sandboxes that are installed
+# make lint · make format · make clean
+#
+# Needs python3 (3.11 or later, with venv), a C compiler and make; the rest is put into .venv.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+WORKERS ?= 2
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/wardian/__init__.py)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+
+demo: $(VENV)/.run launcher
+	@echo
+	@echo '$$ wardian exec --read examples:/demo -- python3 /demo/hostile.py'
+	@$(BIN)/wardian exec --read examples:/demo --processes 64 --memory 256M --time 60s -- python3 /demo/hostile.py
+
+test: $(VENV)/.test launcher test-launchers lint
+	$(MAKE) -s -C core check
+	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.run launcher
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# The launcher as the installed package finds it, rebuilt when its sources are newer; and bytecode,
+# which an editable install has none of where PYTHONDONTWRITEBYTECODE is set.
+launcher: $(VENV)/.run
+	@$(MAKE) -s -C core OUT=$(CURDIR)/src/wardian/_bin VERSION=$(VERSION)
+	@$(BIN)/python -m compileall -q src/wardian
+
+# Launchers that only tests use: one can leave walls out, one is built with sanitizers.
+test-launchers:
+	@$(MAKE) -s -C core OUT=build VERSION=$(VERSION) test-launchers
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: $(PYTHON) is older than 3.11; name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "error: $(PYTHON) has no ensurepip; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@command -v $${CC:-cc} >/dev/null || \
+		{ echo "error: no C compiler; on Debian and Ubuntu: apt-get install gcc libc6-dev" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(VENV)/bin/python pyproject.toml hatch_build.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml hatch_build.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	@touch $@ $(VENV)/.run
+
+clean:
+	$(MAKE) -s -C core clean
+	rm -rf $(VENV) build dist src/wardian/_bin .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help demo test lint format bench launcher test-launchers clean

@@ -1,0 +1,98 @@
+"""The door people use. This module only chooses; each command imports its own work when called.
+
+``exec`` has a path of its own that leaves click out: importing click costs three times the start of
+Python, and a sandbox that starts in milliseconds should not wait for it. See ``commands`` for the
+others, ``options`` for what ``exec`` and ``policy show`` understand.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+FAILED = 125
+
+
+def main() -> None:
+    """The console script ``wardian``."""
+    code = FAILED
+    try:
+        _open_standard_streams()
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    finally:
+        code = _flush(code)
+    sys.exit(code)
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command line and return its exit code; whatever goes wrong is told on stderr."""
+    from wardian.cli import output
+
+    words = list(args)
+    try:
+        if words and words[0] == "exec":
+            from wardian.cli import exec as exec_command
+
+            return exec_command.run(words[1:])
+        from wardian.cli import commands
+
+        return commands.run(words)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _reader_went_away()
+    except Exception as error:
+        return output.report(error, as_json=_wants_json(words), own_codes=words[:1] != ["exec"])
+
+
+def _open_standard_streams() -> None:
+    """/dev/null where 0, 1 or 2 was closed: no file of ours may land there."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            try:
+                os.open(os.devnull, os.O_RDWR)
+            except OSError:
+                return
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _wants_json(words: list[str]) -> bool:
+    """``--json`` among the options, not among the words of the guest's command."""
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
+def _reader_went_away() -> int:
+    """As a program without Python would end: by SIGPIPE, told as 128 + 13."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError:
+        pass
+    return 141
+
+
+def _flush(code: int) -> int:
+    """Write out what is buffered, so that Python need not complain when it can't."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_went_away()
+    except (OSError, ValueError) as error:
+        try:
+            sys.stderr.write(f"error: standard output can't be written: {error}\n")
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        except (OSError, ValueError):
+            pass
+        return code or FAILED
+    return code

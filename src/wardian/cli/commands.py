@@ -1,0 +1,152 @@
+"""The commands by name, each loaded when it is called; click parses them and draws their help."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from wardian.cli import output
+from wardian.cli.options import EXEC_OPTIONS, Option
+
+# command → module, and the line shown in `wardian --help` without loading it
+COMMANDS = {
+    "exec": ("wardian.cli.commands", "Run a command in the sandbox."),
+    "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
+    "policy": ("wardian.cli.policy", "Show the policy that a run would get."),
+    "check": ("wardian.cli.check", "Check skills by the specification."),
+    "list": ("wardian.cli.listing", "List the skills that agents see from here."),
+    "show": ("wardian.cli.show", "Show what a skill is and needs."),
+    "pack": ("wardian.cli.pack", "Pack a skill's directory into a .skill file."),
+    "unpack": ("wardian.cli.unpack", "Unpack a skill from an archive that nobody trusts."),
+}
+
+EXEC_HELP = """Run COMMAND in a sandbox: no network, no host files, no other processes.
+
+It gets its own root with /usr read-only, a private /tmp and home, and /work, where it starts.
+What else it may reach is named by options. Its exit code is ours; 124 means its time was up,
+125 that wardian refused, 126 and 127 that COMMAND can't be executed or is not there, 128+N that
+signal N ended it.
+"""
+EXEC_EXAMPLES = """\b
+Examples:
+  wardian exec -- python3 -c 'print(6 * 7)'
+  wardian exec --work . --time 30s --memory 512M -- python3 convert.py in.csv
+
+\b
+Options end at the first word of COMMAND, with or without --."""
+
+
+class Rendered(click.Command):
+    """A command whose options are a table: parsed by ``options.parse``, drawn by click."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if any(word in ("--help", "-h") for word in args):
+            click.echo(self.get_help(ctx))
+            ctx.exit()
+        ctx.params["args"] = list(args)
+        return []
+
+
+def click_options(table: Sequence[Option]) -> list[click.Parameter]:
+    """The table as click knows it."""
+    options: list[click.Parameter] = []
+    for option in table:
+        names = [f"-{option.short}"] if option.short else []
+        names.append(f"--{option.name}")
+        options.append(
+            click.Option(
+                [*names, f"opt_{option.name}"],
+                metavar=option.metavar or None,
+                is_flag=not option.metavar,
+                multiple=option.several,
+                help=option.help + (" Repeatable." if option.several else ""),
+            )
+        )
+    return options
+
+
+def _exec(args: list[str]) -> None:
+    from wardian.cli.exec import run as run_exec
+
+    click.get_current_context().exit(run_exec(args))
+
+
+command = Rendered(
+    "exec",
+    callback=_exec,
+    params=[*click_options(EXEC_OPTIONS), click.Argument(["command"], nargs=-1)],
+    help=EXEC_HELP,
+    epilog=EXEC_EXAMPLES,
+    add_help_option=False,
+    options_metavar="[OPTIONS] [--]",
+)
+
+
+class Commands(click.Group):
+    """Loads a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        found: click.Command = module.command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        from wardian import __version__
+
+        click.echo(f"wardian {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  wardian doctor
+  wardian exec -- python3 -c 'print(6 * 7)'""",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Version."
+)
+def group() -> None:
+    """Run Agent Skills, and anything else, under glass."""
+
+
+def run(args: list[str]) -> int:
+    """Run one command line; returns the exit code. Raises WardianError and OSError."""
+    if not args:
+        args = ["--help"]
+    try:
+        code: Any = group.main(args, prog_name="wardian", standalone_mode=False)
+    except click.exceptions.NoSuchOption as error:
+        near = ", ".join(error.possibilities or ())
+        return _usage(error, f"did you mean {near}?" if near else None)
+    except click.UsageError as error:
+        return _usage(error, None)
+    except click.exceptions.Abort:
+        return 130
+    except click.ClickException as error:
+        output.say_error(error.format_message(), None)
+        return error.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: click.UsageError, hint: str | None) -> int:
+    path = error.ctx.command_path if error.ctx is not None else "wardian"
+    message = error.format_message().rstrip(".")
+    output.say_error(message[:1].lower() + message[1:], hint or f"see: {path} --help")
+    return output.USAGE

@@ -1,0 +1,78 @@
+"""``wardian list``: the skills that clients would find from here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from wardian.skills.discovery import Found
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  wardian list
+  wardian list --json ~/src/project
+
+\b
+Exit code: 0 skills found, 2 usage, 3 none.""",
+)
+@click.argument(
+    "project", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(project: Path, as_json: bool) -> None:
+    """List the skills that agents see from PROJECT, in the order in which they win.
+
+    Looks into .agents, .claude, .codex, .gemini and .cursor, from PROJECT up to the top of its
+    repository, then under the home. A project's skill shadows the user's of the same name.
+    """
+    from wardian.errors import NothingMatched
+    from wardian.skills.discovery import ROOTS, discover
+
+    found = discover(project)
+    if as_json:
+        import json
+
+        document = {"schema": "wardian.list/1", "skills": [_entry(one) for one in found]}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        for line in _lines(found):
+            click.echo(line)
+    if not found:
+        raise NothingMatched("no skills found", hint=f"looked for {', '.join(ROOTS)}")
+
+
+def _entry(one: Found) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "description": one.skill.description if one.skill is not None else None,
+        "path": str(one.path),
+        "root": str(one.root),
+        "scope": one.scope,
+        "client": one.client,
+        "loads": one.skill is not None,
+        "problem": one.problem,
+        "shadowed_by": str(one.shadowed_by) if one.shadowed_by is not None else None,
+        "diagnostics": [item.code for item in one.diagnostics],
+    }
+
+
+def _lines(found: list[Found]) -> list[str]:
+    from wardian.text import printable
+
+    names = [printable(one.name) for one in found]
+    width = min(max(map(len, names), default=0), 40)
+    lines = []
+    for name, one in zip(names, found, strict=True):
+        line = f"{name:<{width}}  {one.scope:<7}  {one.client:<6}  {printable(str(one.path))}"
+        if one.problem is not None:
+            line += f"\n    does not load: {printable(one.problem)}"
+        elif one.shadowed_by is not None:
+            line += f"\n    shadowed by {printable(str(one.shadowed_by))}"
+        lines.append(line)
+    return lines

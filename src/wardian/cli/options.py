@@ -1,0 +1,202 @@
+"""The options that describe a run, as data: ``exec`` and ``policy show`` take the same ones.
+
+``parse`` stops at the first word of the guest's command; click only draws the help.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wardian.errors import UsageError
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import NamedTuple
+
+    from wardian.sandbox.policy import Policy, Share
+else:
+    from wardian.values import NamedTuple
+
+Given = dict[str, list[str]]
+
+
+class Option(NamedTuple):
+    """``metavar`` is empty for a flag; ``several`` allows the option more than once."""
+
+    name: str
+    metavar: str
+    help: str
+    several: bool = False
+    short: str = ""
+
+
+POLICY_OPTIONS = (
+    Option("work", "DIR", "Share DIR read-write at /work, where the command starts."),
+    Option("read", "PATH[:AT]", "Share a file or directory read-only.", several=True),
+    Option("write", "PATH[:AT]", "Share a file or directory read-write.", several=True),
+    Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
+    Option("net", "none|host", "none: a loopback of its own. host: yours."),
+    Option("time", "DURATION", "Limit by the clock: 30s, 5m, 1h, none."),
+    Option("cpu", "DURATION", "Limit of CPU time, all processes together."),
+    Option("memory", "SIZE", "Limit of memory, private files included: 512M, 2G, none."),
+    Option("processes", "COUNT", "Limit of processes and threads."),
+    Option("files", "COUNT", "Limit of open files in one process."),
+    Option("disk", "SIZE", "Limit of what may be written to files."),
+    Option("output", "SIZE", "Limit of standard output and error together."),
+    Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
+    Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
+)
+EXEC_OPTIONS = (
+    *POLICY_OPTIONS,
+    Option("cwd", "DIR", "Working directory inside; /work unless given."),
+    Option("backend", "NAME", "wardian, or host: no sandbox at all."),
+    Option("tty", "auto|yes|no", "A terminal of its own; auto: if both ends are one."),
+    Option("json", "", "Capture the output and print the result as one document."),
+    Option("verbose", "", "Always tell what stood, what was used, what was refused.", short="v"),
+    Option("quiet", "", "Tell nothing but errors.", short="q"),
+    Option("help", "", "Show this message and exit.", short="h"),
+)
+
+_LIMITS = {
+    "time": ("time_s", "parse_duration"),
+    "cpu": ("cpu_s", "parse_duration"),
+    "memory": ("memory_bytes", "parse_size"),
+    "processes": ("processes", "parse_count"),
+    "files": ("files", "parse_count"),
+    "disk": ("disk_bytes", "parse_size"),
+    "output": ("output_bytes", "parse_size"),
+}
+
+
+def parse(args: Sequence[str], known: Sequence[Option]) -> tuple[Given, list[str]]:
+    """Options by name, and the words that follow them. Raises UsageError.
+
+    ``--name value``, ``--name=value``, ``-v``; no abbreviations; ends at the first other word.
+    (getopt and argparse load re and gettext, which take a quarter of the time that a run takes.)
+    """
+    by_word = {f"--{option.name}": option for option in known}
+    by_word |= {f"-{option.short}": option for option in known if option.short}
+    given: Given = {}
+    words = list(args)
+    while words and words[0].startswith("-") and words[0] != "-":
+        word = words.pop(0)
+        if word == "--":
+            break
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        option = by_word.get(name)
+        if option is None:
+            raise UsageError(f"there is no option {name}", hint=_suggestion(name, known))
+        if equals and not option.metavar:
+            raise UsageError(f"{name} takes no value")
+        if option.metavar and not equals:
+            if not words:
+                raise UsageError(f"{name} needs a value: {name} {option.metavar}")
+            value = words.pop(0)
+        values = given.setdefault(option.name, [])
+        values.append(value)
+        if option.metavar and not option.several and len(values) > 1:
+            raise UsageError(f"{name} can be given only once")
+    return given, words
+
+
+def _suggestion(wrong: str, known: Sequence[Option]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(wrong, [f"--{option.name}" for option in known], 1, 0.6)
+    if near:
+        return f"did you mean {near[0]}?"
+    return "--help tells the options; what follows -- belongs to the command"
+
+
+def one(given: Given, name: str) -> str | None:
+    """The value of an option that is given at most once."""
+    return given[name][0] if name in given else None
+
+
+def choice(given: Given, name: str, choices: Sequence[str]) -> str:
+    """The value of an option with few possible values; the first is the default."""
+    value = one(given, name) if name in given else choices[0]
+    if value is None or value not in choices:
+        allowed = ", ".join(choices[:-1]) + " or " + choices[-1]
+        raise UsageError(f"--{name}: {value!r} is not {allowed}")
+    return value
+
+
+def policy_of(given: Given) -> Policy:
+    """The policy that these options ask for. Raises UsageError and PolicyError."""
+    policy = base_policy(one(given, "policy"))
+    if "net" in given:
+        from wardian.sandbox.policy import NETWORKS
+
+        policy = policy._replace(network=choice(given, "net", NETWORKS))
+    if "work" in given:
+        policy = policy._replace(work=_work(given["work"][0]))
+    shares = [*_shares(given, "read", write=False), *_shares(given, "write", write=True)]
+    if shares:
+        policy = policy.with_shares(shares)
+    limits = {_LIMITS[name][0]: _limit(name, given[name][0]) for name in _LIMITS if name in given}
+    if limits:
+        policy = policy.with_limits(**limits)
+    if "env" in given:
+        policy = policy.with_env(dict(_variable(text) for text in given["env"]))
+    if "degrade" in given:
+        degrade = tuple(dict.fromkeys((*policy.degrade, *given["degrade"])))
+        policy = policy._replace(degrade=degrade)
+    return policy
+
+
+def base_policy(name: str | None) -> Policy:
+    """A preset by its name, or a file: whatever ends in .toml or holds a slash."""
+    from wardian.errors import PolicyError
+    from wardian.sandbox.policy import Policy
+
+    if name is None:
+        return Policy.default()
+    if name.endswith(".toml") or "/" in name:
+        return Policy.from_toml(name)
+    try:
+        return Policy.preset(name)
+    except PolicyError as error:
+        more = "; a file's name ends in .toml or has a slash in it"
+        raise PolicyError(str(error), hint=(error.hint or "") + more) from None
+
+
+def _work(text: str) -> str:
+    if not text:
+        raise UsageError("--work: a directory is needed")
+    return os.path.normpath(os.path.join(os.getcwd(), os.path.expanduser(text)))
+
+
+def _shares(given: Given, name: str, *, write: bool) -> Iterable[Share]:
+    from wardian.sandbox.policy import Share
+
+    for text in given.get(name, ()):
+        if not text:
+            raise UsageError(f"--{name}: a path is needed")
+        yield Share.parse(text, write=write, base=os.getcwd())
+
+
+def _limit(name: str, text: str) -> float | None:
+    from wardian.sandbox import units
+
+    read: Callable[[str], float | None] = getattr(units, _LIMITS[name][1])
+    try:
+        return read(text)
+    except ValueError as error:
+        raise UsageError(f"--{name}: {error}") from None
+
+
+def _variable(text: str) -> tuple[str, str]:
+    from wardian.sandbox.policy import check_environment_name
+
+    name, equals, value = text.partition("=")
+    check_environment_name(name)
+    if equals:
+        return name, value
+    if name not in os.environ:
+        raise UsageError(
+            f"--env: {name} is not set here, so there is no value to pass",
+            hint=f"give it one: --env {name}=VALUE",
+        )
+    return name, os.environ[name]

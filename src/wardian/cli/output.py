@@ -1,0 +1,115 @@
+"""What every command prints the same way: errors, JSON documents, colour. stdout is data only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+FAILED = 125
+USAGE = 2
+ERROR_SCHEMA = "wardian.error/1"
+_CODES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
+
+
+def coloured(stream: Any) -> bool:
+    """NO_COLOR and FORCE_COLOR are obeyed, in this order; otherwise only a terminal gets colour."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, style: str, stream: Any) -> str:
+    """The text in a style, where the stream shows styles; it says the same without."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if coloured(stream) else text
+
+
+def say(text: str) -> None:
+    """A line to the person at the terminal; if nobody can hear it, that is all right."""
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One document on stdout, in ASCII, whatever the locale."""
+    import json
+
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Text on stdout; what the locale can't show is escaped rather than an error."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def valid(text: str) -> str:
+    """Text for JSON: bytes of a command line that are not UTF-8 become replacement characters."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def report(error: Exception, *, as_json: bool, own_codes: bool) -> int:
+    """Tell an error on stderr (and as a document, if asked) and return the exit code.
+
+    ``own_codes`` is False for ``exec``, whose guest may use every other code: whatever wardian
+    itself refuses there is 125.
+    """
+    message, hint, code = _told(error)
+    if not own_codes:
+        code = FAILED
+    if as_json:
+        document = {
+            "message": valid(message),
+            "hint": valid(hint) if hint else None,
+            "class": type(error).__name__,
+            "exit_code": code,
+        }
+        print_json({"schema": ERROR_SCHEMA, "error": document})
+    say_error(message, hint)
+    if os.environ.get("WARDIAN_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    return code
+
+
+def say_error(message: str, hint: str | None) -> None:
+    """``error: …``, a blank line, ``hint: …``."""
+    from wardian.text import printable
+
+    say(f"{styled('error:', 'red', sys.stderr)} {printable(message)}")
+    if hint:
+        # Only what we wrote ourselves has line breaks worth keeping.
+        lines = "\n".join(printable(line) for line in hint.split("\n"))
+        say(f"\n{styled('hint:', 'green', sys.stderr)} {lines}")
+
+
+def _told(error: Exception) -> tuple[str, str | None, int]:
+    """Message, hint and exit code."""
+    from wardian.errors import WardianError
+
+    if isinstance(error, WardianError):
+        return str(error), error.hint, error.exit_code
+    if isinstance(error, OSError):
+        what = error.strerror or str(error)
+        if error.filename is not None:
+            what = f"{os.fsdecode(error.filename)}: {what}"
+        return what[:1].lower() + what[1:], None, FAILED
+    if isinstance(error, MemoryError):
+        return "there is not enough memory", "see: ulimit -v", FAILED
+    if isinstance(error, ImportError):
+        return str(error), "install again: pip install --force-reinstall wardian", FAILED
+    return (
+        f"internal error: {type(error).__name__}: {error}",
+        "this is a fault in wardian; WARDIAN_DEBUG=1 shows where, please report it",
+        FAILED,
+    )

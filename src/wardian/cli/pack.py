@@ -1,0 +1,59 @@
+"""``wardian pack``: a skill's directory into a .skill file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    "pack",
+    epilog="""\b
+Examples:
+  wardian pack skills/pdf
+  wardian pack skills/pdf -o dist/pdf.skill
+
+\b
+Exit code: 0 packed, 1 the skill has errors, 2 usage.""",
+)
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: NAME.skill"
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def command(ctx: click.Context, directory: Path, output: Path | None, as_json: bool) -> None:
+    """Check the skill in DIRECTORY and pack it, the same to the byte each time.
+
+    Caches, version control, installed packages and the skill's own evals/ are left out.
+    """
+    from wardian.skills.archive import pack
+    from wardian.skills.check import check
+    from wardian.skills.diagnostic import described
+    from wardian.text import printable
+
+    found = [one for one in check(directory) if one.severity != "info"]
+    for one in found:
+        click.echo(described(one), err=True)
+    if any(one.severity == "error" for one in found):
+        click.echo("not packed: the skill has errors", err=True)
+        ctx.exit(1)
+    packed = pack(directory, output)
+    if packed.left_out:
+        click.echo(f"left out: {printable(', '.join(packed.left_out))}", err=True)
+    if as_json:
+        import json
+
+        document = {
+            "schema": "wardian.pack/1",
+            "path": str(packed.path),
+            "bytes": packed.size,
+            "sha256": packed.sha256,
+            "files": list(packed.files),
+            "left_out": list(packed.left_out),
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        click.echo(printable(str(packed.path)))
+        click.echo(f"{len(packed.files)} files, {packed.size:,} bytes", err=True)

@@ -1,0 +1,151 @@
+"""``wardian show``: one skill as a whole, or the block that agents are told of many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from wardian.skills.skill import Skill
+
+
+@click.command(
+    "show",
+    epilog="""\b
+Examples:
+  wardian show skills/pdf
+  wardian show --prompt skills/pdf skills/docx
+
+\b
+Exit code: 0 shown, 2 usage, 3 no such skill.""",
+)
+@click.argument("skills", nargs=-1)
+@click.option("--prompt", is_flag=True, help="Print the <available_skills> block for an agent.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(skills: tuple[str, ...], prompt: bool, as_json: bool) -> None:
+    """Show what SKILLS are: fields, scripts with interpreter, dependencies, sizes.
+
+    Each is a path, or the name of a skill that `wardian list` finds. With --prompt and no
+    SKILLS, all that it finds.
+    """
+    from wardian.errors import UsageError
+
+    if prompt and as_json:
+        raise UsageError("--prompt and --json exclude each other")
+    if not skills and not prompt:
+        raise UsageError("name a skill", hint="`wardian list` tells which there are")
+    if prompt:
+        from wardian.skills.prompt import available_skills
+
+        click.echo(available_skills(_prompted(skills)))
+        return
+    documents = [_described(_path(skill)) for skill in skills]
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"schema": "wardian.show/1", "skills": documents}, indent=2))
+    else:
+        click.echo("\n\n".join(_page(document) for document in documents))
+
+
+def _prompted(skills: tuple[str, ...]) -> list[Skill]:
+    from wardian.skills.skill import load_skill
+
+    if skills:
+        return [load_skill(_path(skill), scripts=False) for skill in skills]
+    from wardian.skills.discovery import discover
+
+    found = discover(Path())
+    return [one.skill for one in found if one.skill is not None and one.shadowed_by is None]
+
+
+def _path(skill: str) -> Path:
+    if Path(skill).exists():
+        return Path(skill)
+    from wardian.errors import NothingMatched
+    from wardian.skills.discovery import discover
+
+    for one in discover(Path()):
+        if one.name == skill and one.shadowed_by is None:
+            return one.path
+    raise NothingMatched(f"no skill called {skill!r}", hint="`wardian list` tells which there are")
+
+
+def _described(path: Path) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from wardian.skills.dependencies import declared_by
+    from wardian.skills.reading import walk
+    from wardian.skills.skill import load_folder, opened
+
+    with opened(path) as folder:
+        skill = load_folder(folder, path)
+        listing = walk(folder.path)
+        declared = declared_by(folder.path, skill.body, listing)
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "path": str(path),
+        "license": skill.license,
+        "compatibility": skill.compatibility,
+        "metadata": dict(skill.metadata),
+        "allowed_tools": list(skill.allowed_tools),
+        "other": dict(skill.other),
+        "scripts": [asdict(script) for script in skill.scripts],
+        "dependencies": {
+            "python": list(declared.python),
+            "requires_python": declared.requires_python,
+            "node": dict(declared.node),
+            "node_lock": declared.node_lock,
+            "prose": list(declared.prose),
+        },
+        "files": len(listing.files),
+        "bytes": sum(entry.size for entry in listing.files),
+        "body_lines": skill.body.count("\n"),
+        "diagnostics": [asdict(one) for one in skill.diagnostics],
+    }
+
+
+def _page(document: dict[str, Any]) -> str:
+    from wardian.text import printable
+
+    lines = [printable(document["name"]), f"  {printable(document['description'])}", ""]
+    for label in ("path", "license", "compatibility"):
+        if document[label]:
+            lines.append(f"  {label:<14}{printable(document[label])}")
+    if document["allowed_tools"]:
+        lines.append(f"  {'allowed tools':<14}{printable(' '.join(document['allowed_tools']))}")
+    for key, value in {**document["metadata"], **document["other"]}.items():
+        lines.append(f"  {printable(key):<14}{printable(value)}")
+    size = f"{document['files']} files, {document['bytes']:,} bytes"
+    lines.append(f"  {'size':<14}{size}, {document['body_lines']} lines of instructions")
+    lines += [f"  {label:<14}{printable(value)}" for label, value in _needs(document)]
+    if document["scripts"]:
+        lines += ["", "  scripts"]
+        lines += [f"    {printable(_script(script))}" for script in document["scripts"]]
+    if document["diagnostics"]:
+        count = len(document["diagnostics"])
+        lines += ["", f"  {count} finding{'s' if count != 1 else ''}: see `wardian check`"]
+    return "\n".join(lines)
+
+
+def _needs(document: dict[str, Any]) -> list[tuple[str, str]]:
+    needs = document["dependencies"]
+    told = [
+        ("python needs", ", ".join(needs["python"])),
+        ("python", needs["requires_python"] or ""),
+        ("node needs", ", ".join(f"{name} {wish}" for name, wish in needs["node"].items())),
+        ("said in prose", ", ".join(needs["prose"])),
+    ]
+    return [(label, value) for label, value in told if value]
+
+
+def _script(script: dict[str, Any]) -> str:
+    interpreter = script["interpreter"]
+    runs = "unknown" if interpreter is None else interpreter["name"]
+    if interpreter is not None and interpreter["version"]:
+        runs += f" {interpreter['version']}"
+    role = "" if script["entry"] else "  (module)"
+    return f"{runs:<14}{script['path']}  {script['size']:,} bytes{role}"

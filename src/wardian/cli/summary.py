@@ -1,0 +1,143 @@
+"""A run's result as a person reads it: a few lines, the guest's own text made harmless. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wardian.cli.exec import ORDINARY_SIGNALS, given_up
+from wardian.sandbox.units import format_duration, format_size, human_bytes
+from wardian.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wardian.sandbox.result import Limit, Protection, Refusal, Result
+
+SHOWN_REFUSALS = 20
+_SIZES = ("memory", "disk", "output")
+_DURATIONS = ("time", "cpu")
+
+
+def summary(result: Result, *, verbose: bool) -> list[str]:
+    """The lines to print."""
+    lines = []
+    if verbose:
+        lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
+    lines += _weaker(result)
+    lines += _refusals(result.refusals if verbose else result.refusals[:SHOWN_REFUSALS])
+    hidden = 0 if verbose else max(0, len(result.refusals) - SHOWN_REFUSALS)
+    if hidden:
+        lines.append(f"  … and {hidden} more; -v tells all")
+    lines += _ending(result)
+    return lines if result.reason in ("not found", "not executable") else [*lines, _figures(result)]
+
+
+def _policy_line(result: Result) -> str:
+    return f"wardian: backend {result.backend}, policy {result.policy_digest}"
+
+
+def _walls(protections: Sequence[Protection]) -> list[str]:
+    if not protections:
+        return []
+    lines = ["walls"]
+    for wall in protections:
+        state = "stands" if wall.enforced else "does not stand"
+        why = wall.note
+        if not wall.enforced and not why:
+            why = (
+                "not asked for"
+                if not wall.requested
+                else "given up"
+                if wall.available
+                else "this host has none"
+            )
+        lines.append(f"  {wall.name:<32}{state}{': ' + printable(why) if why else ''}")
+    return lines
+
+
+def _limits(limits: Sequence[Limit]) -> list[str]:
+    lines = ["limits"] if limits else []
+    for limit in limits:
+        value = shown_limit(limit)
+        held = f"held by {limit.mechanism}" if limit.value is not None else ""
+        lines.append(f"  {limit.name:<12}{value:<10}{held}".rstrip())
+    return lines
+
+
+def shown_limit(limit: Limit) -> str:
+    """The value with its unit, as an option would spell it."""
+    if limit.value is None:
+        return "none"
+    if limit.name in _SIZES:
+        return format_size(int(limit.value))
+    if limit.name in _DURATIONS:
+        return format_duration(limit.value)
+    return f"{limit.value:g}"
+
+
+def _weaker(result: Result) -> list[str]:
+    if result.backend == "host":
+        return ["wardian: backend host: this ran without any sandbox"]
+    names = ", ".join(wall.name for wall in given_up(result))
+    return [f"wardian: ran without {names}, as was asked for"] if names else []
+
+
+def _refusals(refusals: Sequence[Refusal]) -> list[str]:
+    if not refusals:
+        return []
+    count = len(refusals)
+    lines = [f"wardian: {count} thing{'s were' if count != 1 else ' was'} refused"]
+    rows = [
+        (
+            printable(one.kind),
+            printable(one.target or one.action) + (f" ×{one.count}" if one.count > 1 else ""),
+            printable(one.process),
+            printable(one.reason),
+        )
+        for one in refusals
+    ]
+    widths = [min(44, max(len(row[i]) for row in rows)) for i in range(3)]
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row[:3], widths, strict=True)]
+        lines.append("  " + "  ".join((*cells, row[3])).rstrip())
+    return lines
+
+
+def _ending(result: Result) -> list[str]:
+    if result.truncated and result.reason != "output limit":
+        return ["wardian: the output was cut at its limit"]
+    if result.reason.endswith(" limit"):
+        return [_struck(result)]
+    if result.reason == "signal" and result.signal not in ORDINARY_SIGNALS:
+        return [f"wardian: ended by signal {_signal_name(result.signal)}"]
+    if result.reason == "killed":
+        return ["wardian: killed" + (f": {printable(result.detail)}" if result.detail else "")]
+    if result.reason in ("not found", "not executable"):
+        return [f"wardian: {printable(result.detail or result.reason)}"]
+    return []
+
+
+def _struck(result: Result) -> str:
+    name = result.reason.removesuffix(" limit")
+    limit = next((one for one in result.limits if one.name == name), None)
+    value = f" of {shown_limit(limit)}" if limit is not None and limit.value is not None else ""
+    return f"wardian: ended by its {name} limit{value}; allow more: --{name} …"
+
+
+def _signal_name(number: int | None) -> str:
+    import signal
+
+    try:
+        return f"{number} ({signal.Signals(number or 0).name})"
+    except ValueError:
+        return str(number)
+
+
+def _figures(result: Result) -> str:
+    usage = result.usage
+    parts = [f"exit {result.exit_code}", f"{usage.wall_s:.2f} s", f"{usage.cpu_s:.2f} s CPU"]
+    parts.append(human_bytes(usage.peak_memory_bytes))
+    parts.append(f"{usage.processes} process{'es' if usage.processes != 1 else ''}")
+    if usage.stdout_bytes + usage.stderr_bytes:
+        parts.append(f"{human_bytes(usage.stdout_bytes + usage.stderr_bytes)} of output")
+    return " · ".join(parts)

@@ -1,0 +1,39 @@
+"""``wardian unpack``: a skill out of an archive that nobody trusts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(
+    "unpack",
+    epilog="""\b
+Examples:
+  wardian unpack pdf.skill
+  wardian unpack downloads/pdf.tar.gz ~/.agents/skills
+
+\b
+Exit code: 0 a valid, safe skill was unpacked, 2 usage, 125 refused.""",
+)
+@click.argument("archive", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("directory", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--lenient", is_flag=True, help="Also a skill that loads but breaks the rules.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(archive: Path, directory: Path, lenient: bool, as_json: bool) -> None:
+    """Unpack the skill in ARCHIVE (.skill, zip, tar) as a folder in DIRECTORY.
+
+    All of it is verified before anything is written; nothing that exists is replaced; if it
+    is refused, nothing is left behind.
+    """
+    from wardian.skills.archive import unpack
+    from wardian.text import printable
+
+    target = unpack(archive, directory, lenient=lenient)
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"schema": "wardian.unpack/1", "path": str(target)}, indent=2))
+    else:
+        click.echo(printable(str(target)))

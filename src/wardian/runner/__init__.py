@@ -1,0 +1,16 @@
+"""Skill × sandbox: a skill's script, with its interpreter and its dependencies, in a run.
+
+location       SKILL as given → a directory on this disk
+script         SCRIPT as given → a file in it, and the interpreter it asks for
+pythons, interpreters     what this host has to run it with
+needs          what the script says it needs
+indexes        where packages come from: the user's own settings
+environments   what it needs, prepared once and kept; nothing of it is trusted
+invocation     all of it together → command, variables and shares of one run
+outputs        what the run wrote, told and kept
+state          directories that last from run to run
+cases/         skills shown to work: cases, oracles, reports
+
+Nothing of a skill is executed, imported or used as a working directory out here. The modules that
+every run needs import next to nothing, so that a run starts as fast as the sandbox does.
+"""

@@ -1,0 +1,97 @@
+"""SKILL as people give it: a directory, an archive, or the name of a skill that agents see here."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from wardian.errors import NothingMatched, SkillError
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from types import TracebackType
+
+MANIFESTS = ("SKILL.md", "skill.md")
+
+
+class Located(NamedTuple):
+    """A skill's directory, free of links. ``origin`` is where it came from: itself, or an archive."""
+
+    path: str
+    name: str
+    origin: str
+
+
+class located:  # noqa: N801 - used like a function, in a with statement
+    """The skill as a directory, for the while of a ``with``.
+
+    Raises SkillError if it is no skill, or an archive that is not safe to open, and NothingMatched
+    if it is neither a path nor the name of a skill.
+    """
+
+    def __init__(self, given: str) -> None:
+        self._given = given
+        self._archive: AbstractContextManager[object] | None = None
+
+    def __enter__(self) -> Located:
+        path = self._given
+        if not os.path.lexists(path):
+            path = _by_name(path)
+        if os.path.basename(path) in MANIFESTS and not os.path.isdir(path):
+            path = os.path.dirname(path) or "."
+        origin = os.path.realpath(path)
+        if os.path.isdir(origin):
+            return _checked(Located(origin, os.path.basename(origin), origin), self._given)
+        return self._unpacked(origin)
+
+    def _unpacked(self, origin: str) -> Located:
+        from wardian.skills import opened
+
+        archive = opened(origin)
+        folder = archive.__enter__()
+        self._archive = archive
+        try:
+            found = Located(os.path.realpath(folder.path), folder.name, origin)
+            return _checked(found, self._given)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._archive is not None:
+            self._archive.__exit__(kind, error, trace)
+            self._archive = None
+
+
+def _checked(found: Located, given: str) -> Located:
+    if not any(os.path.isfile(os.path.join(found.path, name)) for name in MANIFESTS):
+        raise SkillError(
+            "there is no SKILL.md", path=given, hint="a skill is a folder with a SKILL.md in it"
+        )
+    return found
+
+
+def _by_name(name: str) -> str:
+    hint = "`wardian list` tells which there are"
+    if "/" in name or name in ("", ".", ".."):
+        raise SkillError("there is no such skill", path=name)
+    from pathlib import Path
+
+    from wardian.skills import discover
+
+    found = [one for one in discover(Path()) if one.shadowed_by is None]
+    for one in found:
+        if one.name == name:
+            return str(one.path)
+    import difflib
+
+    near = difflib.get_close_matches(name, [one.name for one in found], 1, 0.6)
+    raise NothingMatched(
+        f"there is no file and no skill called {name!r}",
+        hint=f"did you mean {near[0]}?" if near else hint,
+    )

@@ -1,0 +1,144 @@
+"""The Pythons of this host, found by looking at files; none is started."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+Version = tuple[int, ...]
+# Where tools keep the versions they install, below the home unless a variable says otherwise.
+_KEPT = (
+    ("PYENV_ROOT", ".pyenv", "versions"),
+    ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python", ""),
+    ("CONDA_ROOT", "miniconda3", "envs"),
+)
+_NAME = re.compile(r"python(\d)(?:\.(\d+))?")
+_CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>|===)?\s*v?(\d+(?:\.\d+)*)(\.\*)?")
+
+
+class Python(NamedTuple):
+    """An installed Python; ``path`` is what to start."""
+
+    path: str
+    version: Version
+
+
+def find(wish: str, env: Mapping[str, str]) -> Python | None:
+    """The first that fits: ``python3`` and ``python`` of the PATH first, then the newest."""
+    first: list[Python] = []
+    others: list[Python] = []
+    for python, preferred in _all(env):
+        if allows(wish, python.version):
+            (first if preferred else others).append(python)
+    if first:
+        return first[0]
+    return max(others, key=lambda one: one.version, default=None)
+
+
+def allows(wish: str, version: Version) -> bool:
+    """Does ``>=3.10,<3.13`` or ``3.12`` allow this version? What can't be read allows none.
+
+    A version whose patch level is not known counts as its newest patch level.
+    """
+    for clause in wish.split(","):
+        match = _CLAUSE.fullmatch(clause.strip())
+        if match is None:
+            return False
+        wanted = tuple(int(part) for part in match[2].split("."))
+        if not _holds(match[1] or "==", wanted, bool(match[3]) or not match[1], version):
+            return False
+    return True
+
+
+def _holds(operator: str, wanted: Version, as_prefix: bool, version: Version) -> bool:
+    full = version if len(version) > 2 else (*version, 99)
+    padded = wanted + (0,) * (3 - len(wanted))
+    if operator in ("==", "===", "!="):
+        known = version if len(version) >= len(wanted) else full
+        prefix = len(wanted) if as_prefix else 3
+        same = known[:prefix] == (wanted if as_prefix else padded)
+        if not as_prefix and len(wanted) < 3 and len(version) < 3:
+            same = version[:2] == padded[:2]
+        return same != (operator == "!=")
+    if operator == "~=":
+        return full >= padded and full[: len(wanted) - 1] == wanted[:-1]
+    if operator == "<" and len(version) < 3:
+        return version[:2] < padded[:2]  # 3.12.? is not below 3.12, whatever its patch level
+    return {"<=": full <= padded, ">=": full >= padded, "<": full < padded, ">": full > padded}[
+        operator
+    ] or (operator == "<=" and len(version) < 3 and version[:2] <= padded[:2])
+
+
+def version_of(path: str) -> Version | None:
+    """By the names around it: python3.11, lib/python3.11, versions/3.11.7, cpython-3.11.7-…"""
+    real = os.path.realpath(path)
+    prefix = os.path.dirname(os.path.dirname(real))
+    exact = re.fullmatch(r"(?:cpython-|pypy-?)?(\d+\.\d+\.\d+)(?:-.*)?", os.path.basename(prefix))
+    if exact is not None:
+        return tuple(int(part) for part in exact[1].split("."))
+    named = _NAME.fullmatch(os.path.basename(real))
+    if named is not None and named[2]:
+        return int(named[1]), int(named[2])
+    try:
+        found = [name for name in os.listdir(os.path.join(prefix, "lib")) if _NAME.fullmatch(name)]
+    except OSError:
+        return None
+    for name in found:
+        match = _NAME.fullmatch(name)
+        if match is not None and match[2] and os.path.exists(f"{prefix}/lib/{name}/os.py"):
+            return int(match[1]), int(match[2])
+    return None
+
+
+def _all(env: Mapping[str, str]) -> Iterator[tuple[Python, bool]]:
+    from wardian.sandbox.programs import find_program
+
+    for name in ("python3", "python"):
+        path = on_path(name, env)
+        if path is not None:
+            # find_program sees through pyenv's shims; below /usr it has nothing to add.
+            real = find_program(path, env).path or path
+            version = version_of(real)
+            if version is not None:
+                yield Python(real, version), True
+    for directory in (*_path(env), *_kept(env)):
+        if os.path.basename(directory) == "shims":
+            continue
+        try:
+            names = os.listdir(directory)
+        except OSError:
+            continue
+        for name in names:
+            match = _NAME.fullmatch(name)
+            path = os.path.join(directory, name)
+            if match is not None and match[2] and os.access(path, os.X_OK):
+                version = version_of(path)
+                if version is not None:
+                    yield Python(path, version), False
+
+
+def on_path(name: str, env: Mapping[str, str]) -> str | None:
+    """The program of that name, as a shell would find it; relative entries do not count."""
+    for directory in _path(env):
+        path = os.path.join(directory, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def _path(env: Mapping[str, str]) -> list[str]:
+    entries = env.get("PATH", os.defpath).split(os.pathsep)
+    return [entry for entry in dict.fromkeys(entries) if entry.startswith("/")]
+
+
+def _kept(env: Mapping[str, str]) -> Iterator[str]:
+    home = os.path.expanduser("~")
+    for variable, default, below in _KEPT:
+        root = os.path.join(env.get(variable) or os.path.join(home, default), below)
+        try:
+            names = sorted(os.listdir(root))
+        except OSError:
+            continue
+        yield from (os.path.join(root, name, "bin") for name in names)

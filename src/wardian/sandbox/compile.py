@@ -1,0 +1,31 @@
+"""``python -m wardian.sandbox.compile``: write the compiled forms of our data. Run by the build."""
+
+from __future__ import annotations
+
+import functools
+
+from wardian import compiled
+from wardian.sandbox import layout, plan, policy
+from wardian.sandbox.host import Host
+
+MACHINES = ("x86_64", "aarch64")
+
+
+def compile_all() -> None:
+    """See wardian.compiled."""
+    compiled.store("layout", layout.SOURCES, layout.read_layout)
+    compiled.store(policy.DEFAULT_PRESET, policy.DEFAULT_SOURCES, policy.read_default)
+    for arch in MACHINES:
+        for shares_written in (False, True):
+            make = functools.partial(
+                plan.make_filter,
+                policy.Policy(),
+                Host(arch=arch, kernel=(0, 0), landlock_abi=0, uid=0),
+                {"proc", "notify"},
+                shares_written=shares_written,
+            )
+            compiled.store(plan.filter_name(arch, shares_written), plan.FILTER_SOURCES, make)
+
+
+if __name__ == "__main__":
+    compile_all()

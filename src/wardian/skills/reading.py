@@ -1,0 +1,145 @@
+"""Files of an untrusted folder: read without following, blocking or filling memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+MAX_FILES = 10_000
+MAX_DEPTH = 32
+
+# Not the skill's own: caches, version control, installed packages.
+JUNK_FOLDERS = frozenset((
+    "__pycache__", "node_modules", ".git", ".hg", ".svn", ".venv", "venv", "__MACOSX",
+    ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox", ".idea", ".vscode",
+))  # fmt: skip
+JUNK_SUFFIXES = (".pyc", ".pyo", "~")
+JUNK_FILES = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
+
+Kind = Literal["file", "link", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file below a folder; ``path`` is relative, with forward slashes."""
+
+    path: str
+    kind: Kind
+    size: int
+    mode: int
+
+    @property
+    def executable(self) -> bool:
+        return bool(self.mode & 0o111)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a walk found, sorted; ``complete`` is false if a limit ended it."""
+
+    entries: tuple[Entry, ...]
+    complete: bool = True
+
+    @property
+    def files(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if entry.kind == "file")
+
+
+class NotRegularError(OSError):
+    """The path names a link, a directory, a pipe, a socket or a device."""
+
+
+class TooLargeError(OSError):
+    """The file is longer than the caller will read."""
+
+
+def read_bytes(path: Path, limit: int, *, truncate: bool = False) -> bytes:
+    """The content of a regular file; with ``truncate``, no more than its first ``limit`` bytes.
+
+    Raises NotRegularError, TooLargeError, or the OSError of the failed call.
+    """
+    # O_NONBLOCK: opening a pipe without a writer would wait for ever.
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if _is_link(path):
+            raise NotRegularError(f"{path} is a symbolic link") from error
+        raise
+    with open(descriptor, "rb", buffering=0):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise NotRegularError(f"{path} is not a regular file")
+        if status.st_size > limit and not truncate:
+            raise TooLargeError(f"{path} has {status.st_size} bytes, more than {limit}")
+        content = _read_up_to(descriptor, limit if truncate else limit + 1)
+    if len(content) > limit:
+        raise TooLargeError(f"{path} grew past {limit} bytes")
+    return content
+
+
+def walk(folder: Path) -> Listing:
+    """Every file below ``folder``, links told and not followed, junk folders left out."""
+    found: list[Entry] = []
+    waiting = [("", 0)]
+    complete = True
+    while waiting:
+        prefix, depth = waiting.pop()
+        try:
+            scan = os.scandir(folder / prefix if prefix else folder)
+        except OSError:
+            complete = False
+            continue
+        with scan:
+            for item in scan:
+                if item.is_dir(follow_symlinks=False):
+                    if item.name in JUNK_FOLDERS:
+                        continue
+                    if depth < MAX_DEPTH:
+                        waiting.append((prefix + item.name + "/", depth + 1))
+                    else:
+                        complete = False
+                elif not is_junk(item.name):
+                    found.append(_entry(prefix, item))
+                if len(found) + len(waiting) > MAX_FILES:
+                    return Listing(tuple(sorted(found, key=_by_path)), complete=False)
+    return Listing(tuple(sorted(found, key=_by_path)), complete)
+
+
+def is_junk(name: str) -> bool:
+    """Whether a file of this name is left behind by a tool rather than written by the author."""
+    return name in JUNK_FILES or name.endswith(JUNK_SUFFIXES)
+
+
+def _read_up_to(descriptor: int, count: int) -> bytes:
+    parts: list[bytes] = []
+    while count > 0:
+        part = os.read(descriptor, min(count, 1 << 20))
+        if not part:
+            break
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _entry(prefix: str, item: os.DirEntry[str]) -> Entry:
+    status = item.stat(follow_symlinks=False)
+    kind: Kind = "other"
+    if stat.S_ISREG(status.st_mode):
+        kind = "file"
+    elif stat.S_ISLNK(status.st_mode):
+        kind = "link"
+    return Entry(prefix + item.name, kind, status.st_size, stat.S_IMODE(status.st_mode))
+
+
+def _by_path(entry: Entry) -> str:
+    return entry.path

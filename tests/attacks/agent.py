@@ -1,0 +1,102 @@
+"""Runs attacks for a test as the user it was started as: one JSON request a line, one answer a line.
+
+Started by ``callers.Caller`` with the directory that holds the package as its only argument; needs
+nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+sys.path.insert(0, sys.argv[1])
+
+from wardian import Policy, Sandbox
+from wardian.errors import WardianError
+from wardian.sandbox.backends.wardian import Wardian
+from wardian.sandbox.plan import record
+from wardian.sandbox.policy import Share
+
+KEPT = 1 << 16  # of each stream; how long it was is told besides
+
+
+def policy_of(request: dict[str, Any]) -> Policy:
+    """The default policy, with what the request changes."""
+    shares = [Share(path, at, write) for path, at, write in request["shares"]]
+    policy = Policy.default().with_limits(**request["limits"]).with_shares(shares)
+    return policy._replace(work=request["work"], degrade=tuple(request["degrade"]))
+
+
+def high_water_kb(pid: int) -> int:
+    """The most memory that a process ever held; 0 once it is gone."""
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            found = [line.split()[1] for line in status if line.startswith("VmHWM:")]
+    except OSError:
+        return 0
+    return int(found[0]) if found else 0
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """One command in a sandbox of its own, behind all walls or all but those named."""
+    sandbox = Sandbox(policy_of(request))
+    if request["without"]:
+        flags = b"".join(record("flag", f"without-{wall}") for wall in request["without"])
+        sandbox._backend = Wardian(binary=request["test_launcher"], extra=flags)
+    with sandbox:
+        process = sandbox.start(request["command"], env=request["env"], cwd=request["cwd"])
+        launcher_kb = 0
+        while not process.ended:
+            launcher_kb = max(launcher_kb, high_water_kb(process.pid))
+            process._done.wait(0.002)
+        result = process.wait()
+    return {
+        "exit_code": result.exit_code,
+        "reason": result.reason,
+        "wall_s": result.usage.wall_s,
+        "cpu_s": result.usage.cpu_s,
+        "peak_bytes": result.usage.peak_memory_bytes,
+        "truncated": result.truncated,
+        "stdout": result.stdout[:KEPT].decode("utf-8", "replace"),
+        "stderr": result.stderr[:KEPT].decode("utf-8", "replace"),
+        "output_bytes": len(result.stdout) + len(result.stderr),
+        "refused": [refusal.action for refusal in result.refusals],
+        "launcher_kb": launcher_kb,
+    }
+
+
+def natively(request: dict[str, Any]) -> dict[str, Any]:
+    """The same command with no wall at all."""
+    done = subprocess.run(
+        request["command"],
+        env={**os.environ, **request["env"]},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    return {
+        "exit_code": done.returncode,
+        "reason": "natively",
+        "stdout": done.stdout[:KEPT].decode("utf-8", "replace"),
+        "stderr": done.stderr[:KEPT].decode("utf-8", "replace"),
+        "refused": [],
+    }
+
+
+def main() -> None:
+    """Answer until there are no more requests."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = natively(request) if request["natively"] else run(request)
+        except (WardianError, OSError) as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The callers, and the scene on the host that attacks aim at."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.callers import Caller, staged
+
+Scene = dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def stage() -> Iterator[Path]:
+    with staged() as path:
+        yield path
+
+
+@pytest.fixture(scope="session")
+def _callers(stage: Path) -> Iterator[dict[str, Caller]]:
+    made: dict[str, Caller] = {}
+    yield made
+    for caller in made.values():
+        caller.close()
+
+
+@pytest.fixture
+def caller(request: pytest.FixtureRequest, stage: Path, _callers: dict[str, Caller]) -> Caller:
+    """The user whose name the test is parametrised with."""
+    name = request.param
+    if name not in _callers:
+        _callers[name] = Caller(name, stage)
+    return _callers[name]
+
+
+@pytest.fixture(scope="session")
+def _scenes() -> Iterator[dict[str, "Host"]]:
+    made: dict[str, Host] = {}
+    yield made
+    for host in made.values():
+        host.close()
+
+
+@pytest.fixture
+def scene(caller: Caller, _scenes: dict[str, "Host"]) -> Scene:
+    """Names of things on the host: files, sockets, a process; all of them the caller's."""
+    if caller.name not in _scenes:
+        _scenes[caller.name] = Host(caller)
+    return _scenes[caller.name].names
+
+
+class Host:
+    """What the host has to lose, made once for each caller."""
+
+    def __init__(self, caller: Caller) -> None:
+        home = caller.directory()
+        self._sockets: list[socket.socket] = []
+        self.names = {
+            "HOME": str(home),
+            "OPEN": self._file(caller, home / "open", 0o644),
+            "CLOSED": self._file(caller, home / "closed", 0o600),
+            "SHARE": self._share(caller),
+            "WORK": str(caller.directory()),
+            "PORT": self._listen(socket.AF_INET, ("127.0.0.1", 0)),
+            "ABSTRACT": self._listen(socket.AF_UNIX, f"\0attack-{os.getpid()}-{caller.name}"),
+            "PATH_SOCKET": self._listen(socket.AF_UNIX, str(home / "socket")),
+            "HOSTNAME": socket.gethostname(),
+            "STAGE": str(caller.stage),
+        }
+        os.chmod(home / "socket", 0o777)
+        home.chmod(0o755)
+        self._victim = caller.popen(["sleep", "600"], stdout=subprocess.DEVNULL)
+        self.names["VICTIM"] = str(self._victim.pid)
+
+    @staticmethod
+    def _file(caller: Caller, path: Path, mode: int) -> str:
+        path.write_text("the-hosts-secret\n")
+        os.chown(path, caller.uid, caller.gid)
+        path.chmod(mode)
+        return str(path)
+
+    def _share(self, caller: Caller) -> str:
+        share = caller.directory()
+        self._file(caller, share / "file", 0o644)
+        (share / "link").symlink_to(f"{share}/../{share.name}/../../src")
+        return str(share)
+
+    def _listen(self, family: int, address: tuple[str, int] | str) -> str:
+        made = socket.socket(family)
+        made.bind(address)
+        made.listen()
+        self._sockets.append(made)
+        bound = made.getsockname()
+        return str(bound[1]) if family == socket.AF_INET else str(address).lstrip("\0")
+
+    def close(self) -> None:
+        self._victim.kill()
+        self._victim.wait()
+        for made in self._sockets:
+            made.close()

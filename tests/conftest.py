@@ -1,0 +1,55 @@
+"""What every test may use: a sandbox that is closed afterwards, and the host as an oracle."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from wardian import Policy, Sandbox
+
+MakeSandbox = Callable[..., Sandbox]
+
+
+@pytest.fixture
+def make_sandbox() -> Iterator[MakeSandbox]:
+    """Make sandboxes with ``make_sandbox(policy)``; all of them are closed after the test."""
+    made: list[Sandbox] = []
+
+    def make(policy: Policy | None = None, **options: str) -> Sandbox:
+        made.append(Sandbox.create(policy, **options))
+        return made[-1]
+
+    yield make
+    for sandbox in made:
+        sandbox.close()
+
+
+@pytest.fixture
+def sandbox(make_sandbox: MakeSandbox) -> Sandbox:
+    """A sandbox under the default policy."""
+    return make_sandbox()
+
+
+@pytest.fixture
+def as_root() -> bool:
+    """Is this run of the tests root's?"""
+    return os.geteuid() == 0
+
+
+def natively(
+    command: Sequence[str], cwd: Path, *, env: dict[str, str] | None = None, timeout_s: float = 120
+) -> subprocess.CompletedProcess[bytes]:
+    """The same command without a sandbox: what it should have printed."""
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "LC_ALL": "C.UTF-8", "HOME": str(cwd), "TMPDIR": "/tmp", **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_s,
+        check=False,
+    )

@@ -1,0 +1,167 @@
+"""Policy files: what is wrong is told with file, line, column and a way out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wardian import Limits, Policy, Share
+from wardian.errors import PolicyError
+from wardian.sandbox.policy_file import preset_names, read_preset
+from wardian.syscalls import rows
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "policy.toml"
+
+
+WRONG = [
+    # text, line, column, words of the message, words of the hint
+    ("[filez]\nread = []", 1, 1, "unknown table [filez]", "did you mean 'files'?"),
+    ("[zzz]\n", 1, 1, "unknown table [zzz]", "known: "),
+    ("[limits]\ntime = '1s'\nmemroy = '1G'", 3, 1, "unknown key 'memroy'", "'memory'"),
+    ("[limits]\n  xyz = 1", 2, 3, "unknown key 'xyz' in [limits]", "known: "),
+    ("limits.memroy = '1G'", 1, 1, "unknown key 'memroy'", "'memory'"),
+    ("files = 3", 1, 1, "files must be a table: write [files]", ""),
+    ("[limits]\nmemory = []", 2, 1, "expected a string or a number", ""),
+    ("[limits]\nmemory = true", 2, 1, "expected a string or a number", ""),
+    ("[limits]\nmemory = 'lots'", 2, 1, "'lots' is not a size; write 512M", ""),
+    ("[limits]\ntime = '5 parsecs'", 2, 1, "is not a duration; write 30s", ""),
+    ("[limits]\nprocesses = 1.5", 2, 1, "is not a number above 0; write 64", ""),
+    ("[limits]\nprocesses = 0", 2, 1, "is not a number above 0", ""),
+    ("[limits]\ntime = -1", 2, 1, "is not a duration", ""),
+    ("[limits]\ntime = inf", 2, 1, "is not a duration", ""),
+    ("[network]\nmode = 'all'", 2, 1, "'all' is not a network mode; write none or host", ""),
+    ("[network]\nmode = ['none']", 2, 1, "is not a network mode", ""),
+    ("[files]\nread = '/tmp'", 2, 1, 'expected a list of strings, such as ["a", "b"]', ""),
+    ("[files]\nread = ['/tmp', 3]", 2, 1, "expected a list of strings", ""),
+    ("[files]\nread = ['relative/path']", 2, 10, "'relative/path' is not an absolute path", ""),
+    ("[files]\nread = [\n  '/tmp',\n  '/no/such/thing',\n]", 4, 4, "/no/such/thing does not", ""),
+    ("[files]\nwrite = ['/no/such:/x']", 2, 11, "/no/such does not exist", ""),
+    ("[files]\nwork = '/no/such'", 2, 9, "/no/such does not exist", ""),
+    ("[files]\nwork = 3", 2, 1, "expected a string", ""),
+    ("[environment]\npass = ['A=B']", 2, 1, "can't be the name of an environment variable", ""),
+    ("[environment]\nset = {A = 3}", 2, 1, "expected a table of strings", ""),
+    ("[environment]\nset = {'' = 'x'}", 2, 1, "can't be the name", ""),
+    ("[environment.set]\nA = 3", 1, 1, "expected a table of strings", ""),
+    ("[syscalls]\nallow = ['opennat']", 2, 1, "opennat", "openat"),
+    ("[landlock]\nabi = 'new'", 2, 1, "expected a Landlock ABI version", ""),
+    ("[landlock]\nabi = -1", 2, 1, "expected a Landlock ABI version", ""),
+    ("[protections]\ndegrade = ['landlok']", 2, 1, "landlok", "landlock"),
+    ("[protections]\ndegrade = 'notify'", 2, 1, "expected a list of strings", ""),
+    ("[files\nread = []", 1, 7, "", ""),
+    ("[limits]\ntime = ", 2, 8, "", ""),
+    ("[limits]\ntime = 1\ntime = 2", 3, 9, "", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "message", "hint"), WRONG)
+def test_what_is_wrong_is_pointed_at(
+    text: str, line: int, column: int, message: str, hint: str, file: Path
+) -> None:
+    file.write_text(text)
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_toml(file)
+    error = caught.value
+    assert (error.line, error.column) == (line, column), str(error)
+    assert str(error).startswith(f"{file}:{line}:{column}: ")
+    assert message in str(error)
+    assert hint in (error.hint or "") or hint in str(error)
+    assert error.exit_code == 125
+
+
+def test_a_key_behind_a_comment_or_in_a_string_is_not_mistaken(file: Path) -> None:
+    file.write_text("# memory = []\n[environment]\nset = {X = 'memory = []'}\n[limits]\nmemory = []")
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_toml(file)
+    assert (caught.value.line, caught.value.column) == (5, 1)
+
+
+def test_files_that_are_no_files_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.toml")
+    (tmp_path / "dir.toml").mkdir()
+    (tmp_path / "binary.toml").write_bytes(b"[files]\n\xff\xfe")
+    (tmp_path / "large.toml").write_bytes(b"#" * (2 << 20))
+    for name, words in (
+        ("fifo.toml", "regular file"),
+        ("dir.toml", "directory"),
+        ("binary.toml", "not UTF-8"),
+        ("large.toml", "larger than"),
+        ("missing.toml", "No such file"),
+    ):
+        with pytest.raises(PolicyError, match=words) as caught:
+            Policy.from_toml(tmp_path / name)
+        assert name in str(caught.value)
+
+
+def test_a_file_stands_on_the_default_and_adds_to_it(file: Path, tmp_path: Path) -> None:
+    file.write_text(f"[files]\nread = ['{tmp_path}:/in']\n[limits]\ntime = '5s'\nmemory = 'none'\n")
+    policy = Policy.from_toml(file)
+    default = Policy.default()
+    assert policy.shares == (Share(str(tmp_path), "/in"),)
+    assert policy.limits == replace(default.limits, time_s=5.0, memory_bytes=None)
+    assert policy.pass_env == default.pass_env
+
+
+def test_every_preset_can_be_read_and_an_unknown_one_is_told() -> None:
+    for name in preset_names():
+        assert isinstance(read_preset(name), Policy)
+    with pytest.raises(PolicyError) as caught:
+        Policy.preset("defualt")
+    assert "default" in (caught.value.hint or "")
+
+
+names = st.text("ABCXYZ_abc019é-. ", min_size=1, max_size=8)
+values = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
+places = st.sampled_from(["/in", "/mnt/a b", '/q"uote', "/back\\slash", "/ü", "/tab\there", "/a:b"])
+policies = st.builds(
+    Policy,
+    shares=st.lists(
+        st.builds(Share, st.sampled_from(["/tmp", "/usr/lib"]), places, st.booleans()),
+        max_size=3,
+        unique_by=lambda share: share.at,
+    ).map(tuple),
+    work=st.sampled_from([None, "/tmp"]),
+    network=st.sampled_from(["none", "host"]),
+    pass_env=st.lists(names, max_size=3, unique=True).map(tuple),
+    set_env=st.dictionaries(names, values, max_size=3).map(lambda d: tuple(sorted(d.items()))),
+    limits=st.builds(
+        Limits,
+        time_s=st.none() | st.floats(0.001, 1e6).map(lambda s: round(s, 3)),
+        cpu_s=st.none() | st.integers(1, 10**6).map(float),
+        memory_bytes=st.none() | st.integers(1, 1 << 50),
+        processes=st.none() | st.integers(1, 1 << 30),
+        files=st.none() | st.integers(1, 1 << 30),
+        disk_bytes=st.none() | st.integers(1, 1 << 50),
+        output_bytes=st.none() | st.integers(1, 1 << 50),
+    ),
+    allow_syscalls=st.lists(st.sampled_from([row.name for row in rows()][:50]), max_size=2, unique=True).map(tuple),
+    landlock_abi=st.integers(0, 8),
+    degrade=st.sampled_from([(), ("notify",), ("landlock.refer", "proc")]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(policy=policies)
+def test_a_written_policy_is_read_back_as_the_same(policy: Policy, file: Path) -> None:
+    file.write_text(policy.to_toml(), encoding="utf-8")
+    again = Policy.from_toml(file, base=Policy())
+    # A file lists what may be read apart from what may be written.
+    shares = tuple(sorted(policy.shares, key=lambda share: share.write))
+    assert again == replace(policy, shares=shares)
+
+
+@given(text=st.text(max_size=60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_text_gives_a_policy_or_a_policy_error(text: str, file: Path) -> None:
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        Policy.from_toml(file)
+    except PolicyError as error:
+        assert str(error).startswith(str(file))
