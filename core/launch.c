@@ -67,6 +67,8 @@ int main(int argc, char **argv) {
     if (caller_is_root() && may_detach()) {
         open_sources(&plan, true);
         plan.sources_open = true;
+    } else if (caller_is_root() && plan.discard) {
+        give_to_guest(plan.discard);
     }
     channel_pair(ends);
     run.ctl = ends[0];

@@ -96,7 +96,6 @@ struct plan {
     size_t watched_count;
     int budget_call, budget_arg; /* a call whose argument counts against the disk limit; or -1 */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
-    const char *cgroup; /* a v2 directory made for this run, or NULL */
 
     char **argv;
     char **envp;
@@ -193,6 +192,7 @@ pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
 void choose_identity(const struct plan *plan);
 void map_identity(const struct plan *plan, pid_t child);
 void take_identity(const struct plan *plan);
+bool give_to_guest(const char *path);
 int idmap_namespace(uid_t owner, gid_t group);
 bool caller_is_root(void);
 uid_t guest_host_uid(void);

@@ -103,8 +103,10 @@ static void map_owner(const struct plan *plan, const struct step *step, int sour
     struct attributes map = {.attr_set = MOUNT_ATTR_IDMAP};
     int namespace = idmap_namespace(st.st_uid, st.st_gid);
     map.userns_fd = (uint64_t)namespace;
+    bool own = plan->discard && strcmp(plan->discard, step->text) == 0;
     if (mount_setattr_at(step->fd, AT_RECURSIVE, &map) < 0 &&
-        mount_setattr_at(step->fd, 0, &map) < 0 && (step->number & BIND_WRITE))
+        mount_setattr_at(step->fd, 0, &map) < 0 && (step->number & BIND_WRITE) &&
+        !(own && give_to_guest(step->text)))
         die(errno, "identity", "letting the guest act as the owner of %s in that share", step->text);
     close(namespace);
 }

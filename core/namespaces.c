@@ -18,10 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef CLONE_INTO_CGROUP
-#define CLONE_INTO_CGROUP 0x200000000ULL
-#endif
-
 /* Just above the range that systemd hands to containers; nobody, where a container maps less. */
 static const uid_t host_ids[] = {0x70000000, 65534};
 static uid_t host_id;
@@ -46,31 +42,8 @@ static uint64_t namespace_flags(const struct plan *plan) {
     return flags; /* the network's comes later: network.c */
 }
 
-/* clone3's arguments; own declaration, for build hosts with older headers. */
-struct clone3_args {
-    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
-        set_tid_size, cgroup;
-};
-
-static pid_t clone_into_cgroup(const struct plan *plan, uint64_t flags, int *pidfd) {
-    int cgroup = open(plan->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (cgroup < 0)
-        die(errno, "limits", "opening the cgroup %s", plan->cgroup);
-    struct clone3_args args = {.flags = flags | CLONE_PIDFD | CLONE_INTO_CGROUP,
-                               .pidfd = (uint64_t)(uintptr_t)pidfd,
-                               .exit_signal = SIGCHLD,
-                               .cgroup = (uint64_t)cgroup};
-    pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
-    if (child < 0)
-        die(errno, "limits", "starting the guest in its cgroup");
-    close(cgroup);
-    return child;
-}
-
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd) {
     uint64_t flags = namespace_flags(plan);
-    if (plan->cgroup)
-        return clone_into_cgroup(plan, flags, pidfd);
     /* clone rather than clone3: containers often answer clone3 with ENOSYS. */
     pid_t child = (pid_t)syscall(SYS_clone, flags | CLONE_PIDFD | SIGCHLD, 0, pidfd, 0, 0);
     if (child < 0)
@@ -147,6 +120,11 @@ void map_identity(const struct plan *plan, pid_t child) {
         die(error, "identity", "mapping the guest's user id to %u outside", host_id);
 }
 
+/* Where owners can't be mapped, our own work directory is handed to the guest instead. */
+bool give_to_guest(const char *path) {
+    return syscall(SYS_fchownat, AT_FDCWD, path, host_id, host_group, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 void take_identity(const struct plan *plan) {
     /* Refused with EPERM where setgroups is denied: then the groups are the caller's own. */
     if (setgroups(0, NULL) < 0 && errno != EPERM)
@@ -163,7 +141,7 @@ int idmap_namespace(uid_t owner, gid_t group) {
         die(errno, "identity", "making a pipe");
     pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
     if (child < 0)
-        die(errno, "identity", "creating a namespace to map a share's owner");
+        die(errno, "namespaces", "creating a user namespace to map a share's owner");
     if (child == 0) {
         char byte;
         close(hold[1]);

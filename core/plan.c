@@ -183,7 +183,7 @@ static bool set_flag(struct plan *plan, const char *flag) {
 }
 
 enum record_name {
-    R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
+    R_ARG, R_BIND, R_BUDGET, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
     R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_WALL, R_WATCH
@@ -196,7 +196,7 @@ static const struct {
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
     [R_BUDGET] = {"budget", 3, true},
-    [R_CGROUP] = {"cgroup", 2, true},     [R_CPU] = {"cpu-ms", 2, true},
+    [R_CPU] = {"cpu-ms", 2, true},
     [R_CWD] = {"cwd", 2, true},           [R_DEVPTS] = {"devpts", 3, true},
     [R_DIR] = {"dir", 3, true},           [R_DISCARD] = {"discard", 2, true},
     [R_DISK] = {"disk", 2, true},
@@ -267,9 +267,6 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         return add_step(plan, STEP_SYMLINK, r);
     case R_SYSCTL:
         return add_step(plan, STEP_SYSCTL, r);
-    case R_CGROUP:
-        plan->cgroup = f[1].at;
-        return true;
     case R_DISCARD:
         plan->discard = f[1].at;
         return true;

@@ -302,9 +302,7 @@ static void turn(struct state *s) {
 }
 
 _Noreturn void supervise(struct plan *plan, struct supervised *run) {
-    char cgroup[PATH_MAX] = "", discard[PATH_MAX] = "";
-    if (plan->cgroup)
-        snprintf(cgroup, sizeof cgroup, "%s", plan->cgroup);
+    char discard[PATH_MAX] = "";
     if (plan->discard)
         snprintf(discard, sizeof discard, "%s", plan->discard);
     plan_forget(); /* only numbers are needed from here on */
@@ -315,8 +313,6 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     relay_restore_terminal();
     report_end(&s);
     close(FD_STATUS); /* the caller goes on while we clean up */
-    if (cgroup[0])
-        rmdir(cgroup);
     if (discard[0] && getppid() != plan->parent)
         discard_tree(discard);
     _exit(0);

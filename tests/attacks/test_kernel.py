@@ -166,7 +166,8 @@ NESTED = [
                               + CAPABILITIES), "capable", ("sysctl", "seccomp"),
            permitted=py("import ctypes\nprint('fine' if ctypes.CDLL(None).unshare(0x400) == 0 "
                         "else 'no')")),
-    Attack("unshare-command", "unshare -Ur id -u", "0", ("sysctl", "seccomp")),
+    Attack("unshare-command", "unshare -Ur id -u", "0",
+           ("sysctl", "seccomp", "readonly", "landlock")),
     *(Attack(f"clone3-{name}", py(CLONE3.format(flags=flag, inside="print('made', flush=True)")),
              "made", ("capabilities", "sysctl"), permitted=PLAIN_CLONE3)
       for name, flag in NEW.items() if name != "user"),

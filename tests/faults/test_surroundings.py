@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,10 @@ def test_whatever_the_environment_all_walls_stand(
     env: dict[str, str], door: str, tmp_path: Path
 ) -> None:
     outcome = attempt(DOORS[door], tmp_path, [], env=env)
-    stands(outcome)
+    if door == "api" and env.get("TMPDIR"):
+        refused(outcome, "TMPDIR")  # its work directory, which the command has inside instead
+    else:
+        stands(outcome)
 
 
 @each_door
@@ -160,7 +162,7 @@ def test_inside_wardian_it_fails_closed(tmp_path: Path, make_sandbox: MakeSandbo
     sources = tmp_path / "sources"
     shutil.copytree(f"{SOURCES}/wardian", sources / "wardian")
     shutil.copytree(HERE, sources / "faults")
-    policy = replace(Policy.default().with_shares([Share(str(sources), "/mnt/src")]))
+    policy = Policy.default().with_shares([Share(str(sources), "/mnt/src")])
     result = make_sandbox(policy).run(
         [PYTHON, "/mnt/src/faults/use.py", *GUEST, "/etc/shadow"],
         env={"PYTHONPATH": "/mnt/src", "PYTHONDONTWRITEBYTECODE": "1"},

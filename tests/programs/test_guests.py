@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,7 +48,7 @@ def test_a_program_does_inside_what_it_does_outside(
         shutil.copy(GUESTS / script, place)
     expected = natively([program, script], outside)
     assert expected.returncode == 0, expected.stderr.decode()
-    sandbox = make_sandbox(replace(Policy.default(), work=str(inside)))
+    sandbox = make_sandbox(Policy.default().but(work=str(inside)))
     result = sandbox.run([program, script], env={"LC_ALL": "C.UTF-8"}, timeout_s=100)
     assert result.stdout.decode() == expected.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0

@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 import sysconfig
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,7 +69,7 @@ def at_work(tmp_path: Path, make_sandbox: MakeSandbox) -> tuple[Sandbox, Path]:
     """A sandbox whose /work is a directory of the host."""
     work = tmp_path / "work"
     work.mkdir()
-    return make_sandbox(replace(Policy.default(), work=str(work))), work
+    return make_sandbox(Policy.default().but(work=str(work))), work
 
 
 def good(result: Result) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,7 +115,7 @@ def test_closing_removes_the_work_directory(make_sandbox: MakeSandbox) -> None:
 
 
 def test_a_named_work_directory_stays(tmp_path: Path) -> None:
-    with Sandbox.create(replace(Policy.default(), work=str(tmp_path))) as sandbox:
+    with Sandbox.create(Policy.default().but(work=str(tmp_path))) as sandbox:
         sandbox.run(["touch", "f"])
         assert sandbox.files.list() == ["f"]
     assert (tmp_path / "f").exists()

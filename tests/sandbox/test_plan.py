@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -78,33 +77,33 @@ ABSENT = (True, False, False)
 def test_each_protection_is_requested_available_enforced(
     abi: int, policy: dict[str, object], name: str, expected: tuple[bool, bool, bool]
 ) -> None:
-    plan = make_plan(replace(Policy.default(), **policy), [], replace(NEW, landlock_abi=abi))  # type: ignore[arg-type]
+    plan = make_plan(Policy.default().but(**policy), [], NEW._replace(landlock_abi=abi))  # type: ignore[arg-type]
     assert state(plan, name) == expected
 
 
 def test_the_walls_that_make_a_sandbox_always_stand() -> None:
-    plan = make_plan(replace(Policy.default(), degrade=DEGRADABLE), [], NEW)
+    plan = make_plan(Policy.default().but(degrade=DEGRADABLE), [], NEW)
     assert all(state(plan, name) == YES for name in ALWAYS)
 
 
 @pytest.mark.parametrize(
     ("host", "policy", "words", "hint"),
     [
-        (replace(NEW, landlock_abi=0), {}, "needs Landlock ABI 1; this kernel has none", "landlock"),
+        (NEW._replace(landlock_abi=0), {}, "needs Landlock ABI 1; this kernel has none", "landlock"),
         (
-            replace(NEW, landlock_abi=4),
+            NEW._replace(landlock_abi=4),
             {"landlock_abi": 6},
             "landlock.ioctl_dev: needs Landlock ABI 5; this kernel has 4",
             "--degrade landlock.ioctl_dev",
         ),
-        (replace(NEW, kernel=(5, 13)), {}, "needs Linux 5.14; this is 5.13", "limits.processes"),
+        (NEW._replace(kernel=(5, 13)), {}, "needs Linux 5.14; this is 5.13", "limits.processes"),
     ],
 )
 def test_a_wall_that_is_wanted_and_not_there_stops_the_plan(
     host: Host, policy: dict[str, object], words: str, hint: str
 ) -> None:
     with pytest.raises(WallError) as caught:
-        make_plan(replace(Policy.default(), **policy), [], host)  # type: ignore[arg-type]
+        make_plan(Policy.default().but(**policy), [], host)  # type: ignore[arg-type]
     assert words in str(caught.value)
     assert hint in (caught.value.hint or "")
 
@@ -112,13 +111,13 @@ def test_a_wall_that_is_wanted_and_not_there_stops_the_plan(
 @pytest.mark.parametrize("name", [*ALWAYS, "namespace.network"])
 def test_what_makes_the_sandbox_can_t_be_given_up(name: str) -> None:
     with pytest.raises(UsageError, match="without it there is no sandbox") as caught:
-        make_plan(replace(Policy.default(), degrade=(name,)), [], NEW)
+        make_plan(Policy.default().but(degrade=(name,)), [], NEW)
     assert "--backend host" in (caught.value.hint or "")
 
 
 def test_a_protection_that_does_not_exist_is_told() -> None:
     with pytest.raises(UsageError, match="there is no protection 'landlok'") as caught:
-        make_plan(replace(Policy.default(), degrade=("landlok",)), [], NEW)
+        make_plan(Policy.default().but(degrade=("landlok",)), [], NEW)
     assert "landlock" in (caught.value.hint or "")
 
 
@@ -174,15 +173,15 @@ def test_no_limits_no_records() -> None:
 
 def test_the_network_flag_is_there_only_for_a_network_of_its_own() -> None:
     assert ["network"] in named(make_plan(Policy.default(), [], NEW), "flag")
-    shared = make_plan(replace(Policy.default(), network="host"), [], NEW)
+    shared = make_plan(Policy.default().but(network="host"), [], NEW)
     assert ["network"] not in named(shared, "flag")
 
 
 def test_both_architectures_have_a_filter_and_an_unknown_one_is_refused() -> None:
     for arch in ("x86_64", "aarch64"):
-        assert named(make_plan(Policy.default(), [], replace(NEW, arch=arch)), "filter")
+        assert named(make_plan(Policy.default(), [], NEW._replace(arch=arch)), "filter")
     with pytest.raises(Exception, match="riscv64"):
-        make_plan(Policy.default(), [], replace(NEW, arch="riscv64"))
+        make_plan(Policy.default(), [], NEW._replace(arch="riscv64"))
 
 
 def test_a_plan_is_the_same_each_time() -> None:

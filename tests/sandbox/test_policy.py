@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,14 +15,14 @@ from wardian.sandbox.policy import normal
 
 
 def test_a_policy_can_t_be_changed() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         Policy.default().network = "host"  # type: ignore[misc]
 
 
 def test_the_default_has_limits_and_no_network() -> None:
     policy = Policy.default()
     assert policy.network == "none"
-    assert None not in dataclasses.astuple(policy.limits)
+    assert None not in tuple(policy.limits)
     assert policy.shares == ()
     assert policy.degrade == ()
 
@@ -70,7 +68,7 @@ def test_the_digest_is_the_same_in_another_process() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_differs_changes_the_digest(change: dict[str, object]) -> None:
-    assert replace(Policy.default(), **change).digest != Policy.default().digest  # type: ignore[arg-type]
+    assert Policy.default().but(**change).digest != Policy.default().digest  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +104,7 @@ def test_a_file_stands_on_the_default_and_adds_to_it(file: Path, tmp_path: Path)
     policy = Policy.from_toml(file)
     default = Policy.default()
     assert policy.shares == (Share(str(tmp_path), "/in"),)
-    assert policy.limits == replace(default.limits, time_s=5.0, memory_bytes=None)
+    assert policy.limits == default.limits._replace(time_s=5.0, memory_bytes=None)
     assert policy.pass_env == default.pass_env
 
 
@@ -154,7 +153,7 @@ def test_a_written_policy_is_read_back_as_the_same(policy: Policy, file: Path) -
     again = Policy.from_toml(file, base=Policy())
     # A file lists what may be read apart from what may be written.
     shares = tuple(sorted(policy.shares, key=lambda share: share.write))
-    assert again == replace(policy, shares=shares)
+    assert again == policy.but(shares=shares)
 
 
 @given(text=st.text(max_size=60))

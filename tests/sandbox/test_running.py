@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,7 +132,7 @@ def test_a_policy_s_variables_reach_the_guest_and_the_call_s_win(
     make_sandbox: MakeSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WANTED", "passed")
-    policy = replace(Policy.default(), pass_env=("WANTED",), set_env=(("A", "policy"),))
+    policy = Policy.default().but(pass_env=("WANTED",), set_env=(("A", "policy"),))
     run = make_sandbox(policy).run
     assert run(["sh", "-c", "echo $WANTED $A"]).text == "passed policy\n"
     assert run(["sh", "-c", "echo $WANTED $A"], env={"A": "call"}).text == "passed call\n"
@@ -281,7 +280,7 @@ def test_every_wall_is_told_and_stands(sandbox: Sandbox) -> None:
 
 
 def test_a_wall_that_was_given_up_is_told(make_sandbox: MakeSandbox) -> None:
-    sandbox = make_sandbox(replace(Policy.default(), degrade=("notify", "landlock")))
+    sandbox = make_sandbox(Policy.default().but(degrade=("notify", "landlock")))
     result = sandbox.run(["unshare", "-U", "true"])
     told = {p.name: p for p in result.protections}
     assert (told["notify"].requested, told["notify"].enforced) == (True, False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ def share(*texts: str, write: bool = False) -> list[Share]:
 
 def sandbox_with(make: MakeSandbox, *shares: Share, work: Path | None = None) -> Sandbox:
     policy = Policy.default().with_shares(shares)
-    return make(replace(policy, work=str(work)) if work else policy)
+    return make(policy.but(work=str(work)) if work else policy)
 
 
 def shell(sandbox: Sandbox, script: str) -> Result:

@@ -30,6 +30,7 @@ FORWARDED = (
     signal.SIGUSR2,
 )
 SECOND_INTERRUPT_S = 2.0
+HANGUP_S = 0.05
 WORK = "/work"
 # Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
 ORDINARY_SIGNALS = (1, 2, 13, 15)
@@ -95,7 +96,7 @@ def noteworthy(result: Result) -> bool:
     """Something happened that the exit code alone does not tell."""
     if result.reason == "signal":
         return result.signal not in ORDINARY_SIGNALS
-    if result.reason != "exited" or result.truncated:
+    if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
     return bool(given_up(result)) or (result.exit_code != 0 and bool(result.refusals))
 
@@ -180,6 +181,7 @@ def _document(result: Result) -> dict[str, Any]:
 def _forward_signals(process: Process) -> dict[int, Any]:
     """Handlers that hand signals on; what was ignored when we were started stays ignored."""
     interrupts: list[float] = []
+    terminals = [fd for fd in range(3) if os.isatty(fd)]
 
     def forward(number: int, frame: FrameType | None) -> None:
         if number == signal.SIGINT:
@@ -189,6 +191,12 @@ def _forward_signals(process: Process) -> dict[int, Any]:
                 return
             interrupts.append(now)
         process.send_signal(number)
+        if number == signal.SIGHUP and not all(os.isatty(fd) for fd in terminals):
+            # The terminal itself is gone: a guest that ignores this goes with it.
+            signal.setitimer(signal.ITIMER_REAL, HANGUP_S)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        process.kill()
 
     def stop(number: int, frame: FrameType | None) -> None:
         # The guest's group is an orphaned one, which SIGTSTP does not stop; SIGSTOP does.
@@ -197,7 +205,7 @@ def _forward_signals(process: Process) -> dict[int, Any]:
         process.send_signal(signal.SIGCONT)
 
     handlers: dict[int, Any] = dict.fromkeys(FORWARDED, forward)
-    handlers[signal.SIGTSTP] = stop
+    handlers |= {signal.SIGTSTP: stop, signal.SIGALRM: end}
     previous: dict[int, Any] = {}
     for number, handler in handlers.items():
         if signal.getsignal(number) is not signal.SIG_IGN:

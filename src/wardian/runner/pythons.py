@@ -15,7 +15,7 @@ _KEPT = (
     ("CONDA_ROOT", "miniconda3", "envs"),
 )
 _NAME = re.compile(r"python(\d)(?:\.(\d+))?")
-_CLAUSE = re.compile(r"(~=|==|!=|<=|>=|<|>|===)?\s*v?(\d+(?:\.\d+)*)(\.\*)?")
+_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d+(?:\.\d+)*)(\.\*)?")
 
 
 class Python(NamedTuple):
@@ -40,7 +40,7 @@ def find(wish: str, env: Mapping[str, str]) -> Python | None:
 def allows(wish: str, version: Version) -> bool:
     """Does ``>=3.10,<3.13`` or ``3.12`` allow this version? What can't be read allows none.
 
-    A version whose patch level is not known counts as its newest patch level.
+    Where a patch level is not known, the version is given the benefit of the doubt.
     """
     for clause in wish.split(","):
         match = _CLAUSE.fullmatch(clause.strip())
@@ -53,22 +53,16 @@ def allows(wish: str, version: Version) -> bool:
 
 
 def _holds(operator: str, wanted: Version, as_prefix: bool, version: Version) -> bool:
-    full = version if len(version) > 2 else (*version, 99)
     padded = wanted + (0,) * (3 - len(wanted))
+    low, high = (version + (0,))[:3], (version + (99,))[:3]
     if operator in ("==", "===", "!="):
-        known = version if len(version) >= len(wanted) else full
-        prefix = len(wanted) if as_prefix else 3
-        same = known[:prefix] == (wanted if as_prefix else padded)
-        if not as_prefix and len(wanted) < 3 and len(version) < 3:
-            same = version[:2] == padded[:2]
+        same = low[: len(wanted)] == wanted if as_prefix else low <= padded <= high
         return same != (operator == "!=")
     if operator == "~=":
-        return full >= padded and full[: len(wanted) - 1] == wanted[:-1]
-    if operator == "<" and len(version) < 3:
-        return version[:2] < padded[:2]  # 3.12.? is not below 3.12, whatever its patch level
-    return {"<=": full <= padded, ">=": full >= padded, "<": full < padded, ">": full > padded}[
+        return high >= padded and low[: len(wanted) - 1] == wanted[:-1]
+    return {"<=": low <= padded, ">=": high >= padded, "<": low < padded, ">": high > padded}[
         operator
-    ] or (operator == "<=" and len(version) < 3 and version[:2] <= padded[:2])
+    ]
 
 
 def version_of(path: str) -> Version | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from wardian.sandbox.shares import Source, is_below
+from wardian.sandbox.shares import KERNEL_TREES, Source, is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ NOTHING = Program()
 def find_program(command: str, env: Mapping[str, str]) -> Program:
     """What ``command`` needs besides /usr; nothing if it is there already, or is not found."""
     if command.startswith("/"):
-        found: str | None = command if os.access(command, os.X_OK) else None
+        found: str | None = command if _is_program(command) else None
     elif "/" in command:
         return NOTHING  # relative to the guest's own working directory
     else:
@@ -74,6 +74,13 @@ def placed(program: Program, shares: Sequence[Source]) -> Program:
         if is_below(path, source.at):
             path = at + path[len(source.at) :]
     return Program(tuple(sources), path)
+
+
+def _is_program(path: str) -> bool:
+    """A file that may be executed; never the kernel's own, nor a directory."""
+    real = os.path.realpath(path)
+    kernels = any(is_below(real, tree) for tree in KERNEL_TREES)
+    return not kernels and os.path.isfile(real) and os.access(real, os.X_OK)
 
 
 def _search(name: str, path: str) -> str | None:

@@ -190,7 +190,8 @@ class _Run:
 
                 shutil.rmtree(self.private, ignore_errors=True)
             os.close(self.control)
-            os.write(self.status, json.dumps(ended).encode() + b"\n")
+            line = json.dumps(ended, separators=(",", ":"))
+            os.write(self.status, line.encode() + b"\n")
             os.close(self.status)
 
     def _counts(self) -> list[tuple[str, int]]:

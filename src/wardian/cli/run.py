@@ -1,0 +1,297 @@
+"""``wardian run``: a skill's script in the sandbox, with its interpreter and its dependencies."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wardian.cli import exec as exec_command
+from wardian.cli import output
+from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import click
+
+    from wardian.runner.environments import Prepared
+    from wardian.runner.interpreters import Missing
+    from wardian.runner.location import Located
+    from wardian.runner.outputs import Kept, Written
+    from wardian.runner.script import Chosen
+    from wardian.sandbox.result import Result
+    from wardian.sandbox.sandbox import Sandbox
+
+RUN_OPTIONS = (
+    Option("out", "DIR", "Keep the files that the script wrote to /work, in DIR."),
+    Option("force", "", "With --out: also into a directory that is not empty."),
+    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
+    Option("with", "PACKAGE", "One more Python package, as pip names it.", several=True),
+    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
+    Option("offline", "", "Prepare dependencies from what is cached only."),
+    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
+    *EXEC_OPTIONS,
+)
+SHOWN_FILES = 20
+
+HELP = """Run SCRIPT of SKILL in a sandbox: no network, no host files, no other processes.
+
+SKILL is a directory, a .skill, .zip or tar file, or the name of a skill that `wardian list` tells.
+SCRIPT is relative to it, with or without scripts/; without one, the scripts are listed. The skill
+is read-only at /skill; the script starts in /work, which is its own unless --work is given.
+Exit codes are those of `wardian exec`.
+"""
+EXAMPLES = """\b
+Examples:
+  wardian run skills/csv-report report.py --work . -- sales.csv
+  wardian run image-contact-sheet sheet.py --read photos:/work/photos --out made
+
+\b
+Options stand anywhere before the script's arguments, which follow --."""
+
+
+def run(args: list[str]) -> int:
+    """Run the command line after ``wardian run`` and return its exit code. Raises WardianError."""
+    given, words = _parsed(args)
+    if "help" in given:
+        from wardian.cli import commands
+
+        return commands.run(["run", "--help"])
+    if not words:
+        raise UsageError("no skill was given", hint="wardian run SKILL SCRIPT [OPTIONS] -- ARGS…")
+    from wardian.runner.location import located
+
+    with located(words[0]) as skill:
+        if len(words) == 1:
+            return _list(skill, as_json="json" in given)
+        from wardian.runner.script import choose
+
+        return _run(skill, choose(skill.path, words[1]), words[2:], given)
+
+
+def _parsed(args: list[str]) -> tuple[Given, list[str]]:
+    """Options before, between and after SKILL and SCRIPT; from the third word on, all is ARGS."""
+    given: Given = {}
+    words: list[str] = []
+    rest = list(args)
+    while rest:
+        more, left = parse(rest, RUN_OPTIONS)
+        for option in RUN_OPTIONS:
+            values = more.get(option.name)
+            if values is None:
+                continue
+            if option.name in given and option.metavar and not option.several:
+                raise UsageError(f"--{option.name} can be given only once")
+            given.setdefault(option.name, []).extend(values)
+        ended = "--" in rest[: len(rest) - len(left)]
+        if ended or len(words) == 2:
+            return given, words + left
+        words += left[:1]
+        rest = left[1:]
+    return given, words
+
+
+def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
+    from wardian.runner import invocation as invocations
+    from wardian.runner.interpreters import Missing, runner_for
+
+    as_json, tty = "json" in given, exec_command._wants_tty(given)
+    backend = one(given, "backend") or "wardian"
+    out = _target(given)
+    prepared, script = _prepared(skill, script, given)
+    runner = runner_for(script.wish, script.path, os.environ)
+    if isinstance(runner, Missing):
+        return _missing(runner, script, as_json=as_json)
+    from wardian.sandbox.sandbox import Sandbox
+
+    call = invocations.invocation(
+        skill,
+        script,
+        runner,
+        args,
+        prepared=prepared,
+        state=_state(skill, given),
+        inside=backend != "host",
+    )
+    sandbox = Sandbox(invocations.under(policy_of(given), call), backend_name=backend)
+    with sandbox:
+        argv, cwd = list(call.argv), exec_command._cwd(given)
+        if as_json:
+            result = exec_command._captured(sandbox, argv, cwd)
+        else:
+            result = exec_command._passed_through(sandbox, argv, cwd, tty)
+        made, kept = _made(sandbox, given, out)
+    if as_json:
+        output.print_json(exec_command._document(result) | _about(skill, script, made, kept))
+    elif "quiet" not in given:
+        _tell_files(made, kept, one(given, "out"))
+        _tell_missing_module(skill, script, result)
+    exec_command._tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    return result.exit_code
+
+
+def _target(given: Given) -> str | None:
+    out = one(given, "out")
+    if out is None:
+        if "force" in given:
+            raise UsageError("--force goes with --out")
+        return None
+    if "work" in given:
+        raise UsageError("--out and --work exclude each other", hint="--work keeps all there is")
+    from wardian.runner.outputs import check_target
+
+    return check_target(out, force="force" in given)
+
+
+def _state(skill: Located, given: Given) -> str | None:
+    name = one(given, "state")
+    if name is None:
+        return None
+    from wardian.runner.state import state_directory
+
+    return state_directory(skill, name)
+
+
+def _prepared(skill: Located, script: Chosen, given: Given) -> tuple[Prepared | None, Chosen]:
+    """The environment, and the script with what its own metadata wishes about the interpreter."""
+    from wardian.runner.needs import needs_of
+
+    if "no-deps" in given:
+        if "with" in given:
+            raise UsageError("--with and --no-deps exclude each other")
+        return None, script
+    needs = needs_of(skill.path, script, given.get("with", []))
+    if needs is None:
+        return None, script
+    if needs.requires_python is not None:
+        script = script._replace(wish=script.wish._replace(version=needs.requires_python))
+    if needs.empty:
+        return None, script
+    from wardian.runner.environments import prepare
+
+    prepared = prepare(
+        needs,
+        script.wish,
+        offline="offline" in given,
+        build="build" in given,
+        say=(lambda line: None) if "quiet" in given else output.say,
+    )
+    return prepared, script
+
+
+def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
+    from wardian.sandbox.result import Result
+
+    result = Result((missing.program, script.path), 127, "not found", detail=missing.why)
+    if as_json:
+        output.print_json(exec_command._document(result))
+    output.say_error(missing.why, missing.hint)
+    return result.exit_code
+
+
+def _made(sandbox: Sandbox, given: Given, out: str | None) -> tuple[list[Written], Kept | None]:
+    if sandbox.policy.work is not None:
+        return [], None
+    root = sandbox._work_path()
+    if not os.listdir(root):
+        if out is not None:
+            os.makedirs(out, exist_ok=True)
+        return [], None
+    from wardian.runner import outputs
+
+    made = [found for found in outputs.written(root) if found.kind != "folder"]
+    return made, outputs.keep(root, out) if out is not None else None
+
+
+def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:
+    if not made:
+        return
+    from wardian.sandbox.units import human_bytes
+    from wardian.text import printable
+
+    count, size = len(made), human_bytes(sum(found.size for found in made))
+    where = f"kept in {printable(out)}" if out is not None else "not kept; keep them: --out DIR"
+    output.say(f"wardian: wrote {count} file{'s' if count != 1 else ''}, {size}, {where}")
+    for found in made[:SHOWN_FILES]:
+        output.say(f"  {printable(found.path)}  {human_bytes(found.size)}")
+    if count > SHOWN_FILES:
+        output.say(f"  … and {count - SHOWN_FILES} more")
+    for path, why in kept.left_out if kept is not None else ():
+        output.say(f"  left out: {printable(path)}: {why}")
+
+
+def _tell_missing_module(skill: Located, script: Chosen, result: Result) -> None:
+    """A script that failed at once may lack a package that its skill declares nowhere."""
+    if result.exit_code != 1 or script.wish.name != "python":
+        return
+    from wardian.runner.needs import undeclared
+
+    packages = undeclared(skill.path, script)
+    if packages:
+        names = " ".join(f"--with {name}" for name in packages)
+        output.say(f"wardian: packages that the skill declares nowhere can be added: {names}")
+
+
+def _about(
+    skill: Located, script: Chosen, made: list[Written], kept: Kept | None
+) -> dict[str, Any]:
+    files = [{"path": output.valid(found.path), "bytes": found.size} for found in made]
+    left_out = kept.left_out if kept is not None else ()
+    return {
+        "skill": {"name": output.valid(skill.name), "path": output.valid(skill.origin)},
+        "script": output.valid(script.path),
+        "files": files,
+        "files_left_out": [output.valid(path) for path, _ in left_out],
+    }
+
+
+def _list(skill: Located, *, as_json: bool) -> int:
+    from pathlib import Path
+
+    from wardian.skills.scripts import scripts_in
+    from wardian.text import printable
+
+    scripts = [script for script in scripts_in(Path(skill.path)) if script.entry]
+    if as_json:
+        listed = [
+            {
+                "path": output.valid(script.path),
+                "interpreter": script.interpreter.name if script.interpreter else None,
+                "version": script.interpreter.version if script.interpreter else None,
+            }
+            for script in scripts
+        ]
+        output.print_json(
+            {"schema": "wardian.scripts/1", "skill": output.valid(skill.name), "scripts": listed}
+        )
+        return 0
+    for script in scripts:
+        kind = script.interpreter.name if script.interpreter is not None else "unknown"
+        output.print_text(f"{kind:<8}{printable(script.path)}")
+    if not scripts:
+        output.say(f"wardian: {printable(skill.name)} has no scripts")
+    return 0
+
+
+def __getattr__(name: str) -> click.Command:
+    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
+    if name != "command":
+        raise AttributeError(name)
+    import click
+
+    from wardian.cli.commands import Rendered, click_options
+
+    return Rendered(
+        "run",
+        callback=lambda args: click.get_current_context().exit(run(args)),
+        params=[
+            *click_options(RUN_OPTIONS),
+            click.Argument(["skill"]),
+            click.Argument(["script"], required=False),
+            click.Argument(["args"], nargs=-1),
+        ],
+        help=HELP,
+        epilog=EXAMPLES,
+        add_help_option=False,
+    )

@@ -1,0 +1,211 @@
+"""What one script needs: the nearest declaration that counts for it. Declarations are read by
+``wardian.skills.dependencies``; here it is only decided which of them apply."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from wardian.errors import SkillError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wardian.runner.script import Chosen
+
+MAX_BYTES = 4 << 20
+LOCKS = ("package-lock.json", "npm-shrinkwrap.json")
+_JAVASCRIPT = ("node", "deno", "bun")
+
+
+class Needs(NamedTuple):
+    """``origin`` tells where they are declared; files are given by their content."""
+
+    python: tuple[str, ...] = ()
+    requires_python: str | None = None
+    package_json: bytes | None = None
+    package_lock: bytes | None = None
+    origin: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing has to be prepared."""
+        return not self.python and self.package_json is None
+
+
+def needs_of(skill: str, script: Chosen, extra: Sequence[str]) -> Needs | None:
+    """None if nothing is declared and nothing extra asked for.
+
+    A script's own PEP 723 block is all it needs, as that PEP says. Without one, the nearest
+    requirements.txt, pyproject.toml or package.json counts, from its folder up to the skill's.
+    Raises SkillError for a declaration that can't be read.
+    """
+    kind = script.wish.name
+    if kind in _JAVASCRIPT and extra:
+        raise UsageError("--with names Python packages, and this script is not Python")
+    if kind in _JAVASCRIPT:
+        return _node_needs(skill, script)
+    if kind != "python":
+        # A shell script may start the skill's Python; it gets what the caller names.
+        return Needs(python=_checked(extra), origin="--with") if extra else None
+    found = _inline(skill, script) or _python_file(skill, script)
+    if not extra:
+        return found
+    base = found or Needs()
+    return base._replace(
+        python=(*base.python, *_checked(extra)), origin=", ".join(filter(None, (base.origin, "--with")))
+    )
+
+
+def undeclared(skill: str, script: Chosen) -> list[str]:
+    """Distributions that the script imports and that nothing in the skill declares or holds."""
+    from pathlib import Path
+
+    from wardian.runner.script import source_of
+    from wardian.skills.dependencies import declared_by, requirement_name
+    from wardian.skills.imports import distribution_of, normalized, parse, third_party
+
+    try:
+        tree = parse(source_of(skill, script))
+    except SyntaxError:
+        return []
+    declared = declared_by(Path(skill)).python_names
+    found = []
+    for one in third_party(tree):
+        folders = {os.path.dirname(script.path), "", "scripts"}
+        own = any(
+            os.path.exists(os.path.join(skill, folder, one.module + ending))
+            for folder in folders
+            for ending in ("", ".py")
+        )
+        name = distribution_of(one.module)
+        if not own and not one.optional and normalized(name) not in declared:
+            found.append(requirement_name(name) or name)
+    return found
+
+
+def _inline(skill: str, script: Chosen) -> Needs | None:
+    from wardian.runner.script import HEAD_BYTES, source_of
+
+    source = script.head
+    if b"# /// script" not in source and len(source) >= HEAD_BYTES:
+        source = source_of(skill, script)
+    if b"# /// script" not in source:
+        return None
+    from wardian.skills.dependencies import DeclarationError, inline_metadata
+
+    try:
+        found = inline_metadata(source_of(skill, script).decode("utf-8", "replace"))
+    except DeclarationError as error:
+        raise SkillError(str(error), path=script.path, line=error.line) from None
+    if found is None:
+        return None
+    return Needs(_checked(found.dependencies), found.requires_python, origin=script.path)
+
+
+def _python_file(skill: str, script: Chosen) -> Needs | None:
+    for folder in _folders(script.path):
+        path = os.path.join(folder, "requirements.txt")
+        if os.path.isfile(os.path.join(skill, path)):
+            from wardian.skills.dependencies import requirements_txt
+
+            return Needs(_checked(requirements_txt(_text(skill, path))), origin=path)
+        path = os.path.join(folder, "pyproject.toml")
+        if os.path.isfile(os.path.join(skill, path)):
+            return _pyproject(skill, path)
+    return None
+
+
+def _pyproject(skill: str, path: str) -> Needs:
+    import tomllib
+
+    try:
+        project = tomllib.loads(_text(skill, path)).get("project", {})
+        needs = project.get("dependencies", [])
+        wish = project.get("requires-python")
+    except (tomllib.TOMLDecodeError, RecursionError, AttributeError) as error:
+        raise SkillError(f"not a pyproject.toml: {error}", path=path) from None
+    if not isinstance(needs, list) or not all(isinstance(one, str) for one in needs):
+        raise SkillError("project.dependencies must be a list of texts", path=path)
+    return Needs(_checked(needs), wish if isinstance(wish, str) else None, origin=path)
+
+
+def _node_needs(skill: str, script: Chosen) -> Needs | None:
+    for folder in _folders(script.path):
+        path = os.path.join(folder, "package.json")
+        if not os.path.isfile(os.path.join(skill, path)):
+            continue
+        if os.path.isdir(os.path.join(skill, folder, "node_modules")):
+            return None  # the skill brings them along
+        manifest = _slimmed(skill, path)
+        if manifest is None:
+            return None
+        for name in LOCKS:
+            lock = os.path.join(folder, name)
+            if os.path.isfile(os.path.join(skill, lock)):
+                return Needs(package_json=manifest, package_lock=_bytes(skill, lock), origin=path)
+        return Needs(package_json=manifest, origin=path)
+    return None
+
+
+def _slimmed(skill: str, path: str) -> bytes | None:
+    """Of package.json only what npm needs to choose packages; None if it needs none.
+
+    The skill's own scripts, workspaces and settings stay out.
+    """
+    import json
+
+    try:
+        document = json.loads(_text(skill, path))
+    except (ValueError, RecursionError) as error:
+        raise SkillError(f"not JSON: {error}", path=path) from None
+    if not isinstance(document, dict):
+        raise SkillError("it must be a JSON object", path=path)
+    kept = ("name", "version", "dependencies", "optionalDependencies", "overrides")
+    wanted = {key: document[key] for key in kept if key in document}
+    for key in ("dependencies", "optionalDependencies"):
+        if not isinstance(wanted.get(key, {}), dict):
+            raise SkillError(f"`{key}` must be an object", path=path)
+    if not wanted.get("dependencies") and not wanted.get("optionalDependencies"):
+        return None
+    for name, wish in {**wanted.get("dependencies", {}), **wanted.get("optionalDependencies", {})}.items():
+        if not isinstance(wish, str) or wish.startswith(("file:", "link:", ".", "/", "~")):
+            raise SkillError(f"{name} is asked for from this disk, which it can't see", path=path)
+    return json.dumps(wanted, sort_keys=True).encode()
+
+
+def _checked(requirements: Sequence[str]) -> tuple[str, ...]:
+    """Requirements only: no option of pip's, no path of this disk."""
+    for text in requirements:
+        plain = text.strip()
+        if not plain or plain.startswith(("-", ".", "/", "~")) or "file:" in plain or "\n" in plain:
+            raise UsageError(
+                f"{text!r} is no package; write NAME, NAME==1.2, or NAME @ https://…"
+            )
+    return tuple(text.strip() for text in requirements)
+
+
+def _folders(path: str) -> Iterator[str]:
+    folder = os.path.dirname(path)
+    while folder:
+        yield folder
+        folder = os.path.dirname(folder)
+    yield ""
+
+
+def _bytes(skill: str, path: str) -> bytes:
+    from pathlib import Path
+
+    from wardian.skills.reading import read_bytes
+
+    try:
+        return read_bytes(Path(skill) / path, MAX_BYTES)
+    except OSError as error:
+        raise SkillError(error.strerror or str(error), path=path) from None
+
+
+def _text(skill: str, path: str) -> str:
+    try:
+        return _bytes(skill, path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SkillError("it is not UTF-8", path=path) from None

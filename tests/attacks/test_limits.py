@@ -1,0 +1,276 @@
+"""Floods: nothing outgrows its limit, whatever it floods with; and what it could not have is the
+guest's trouble, not the host's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.attacks.attack import Attack, py, rows
+from tests.attacks.callers import NAMES, ROOT, Caller
+
+MB = 1 << 20
+# Small, so that a flood meets it at once; the floods stop by themselves at FLOOD_MB.
+MEMORY_MB, FLOOD_MB = 100, 400
+ROOM = {"limits": {"memory_bytes": MEMORY_MB * MB, "disk_bytes": 1000 * MB, "processes": 200}}
+SMALL = ["/programs/memory", "private", "20"]
+
+
+def memory(kind: str, *walls: str, megabytes: int = FLOOD_MB) -> Attack:
+    return Attack(kind, ["/programs/memory", kind, str(megabytes)], "held", walls, options=ROOM)
+
+
+# The supervisor's watch holds them all; where the caller may make a control group, that does first.
+MEMORY = [
+    memory("private", "watch", "rlimits"),
+    memory("shared", "watch"),
+    memory("memfd", "watch"),
+    memory("thread-memfd", "watch"),
+    memory("leaderless", "watch", "rlimits"),
+    memory("in-flight", "watch"),
+    memory("segment", "watch"),
+    memory("segments", "watch"),
+    memory("semaphores", "watch", "sysctl"),
+    memory("messages", "watch", "sysctl"),
+    memory("processes", "watch"),
+    memory("copies", "watch"),
+    memory("pipes", "watch"),
+    memory("unix", "watch"),
+    memory("tcp", "watch"),
+    memory("page-tables", "watch"),
+    # Each half alone would be allowed.
+    memory("two-kinds", "watch", megabytes=2 * MEMORY_MB - 20),
+]
+# Held by the size of the tmpfs, which can't be left out: a larger limit lets it through instead.
+IN_MEMORY_FILES = [memory("tmp"), memory("dev-shm")]
+
+
+def available_mb() -> int:
+    with open("/proc/meminfo") as meminfo:
+        sizes = dict(line.split(":", 1) for line in meminfo)
+    return int(sizes["MemAvailable"].split()[0]) // 1024
+
+
+@rows([*MEMORY, *IN_MEMORY_FILES])
+def test_memory_does_not_outgrow_its_limit(attack: Attack, caller: Caller) -> None:
+    outcome = caller.run(attack.command, **attack.options)
+    assert attack.harm not in outcome.stdout, outcome
+    if attack in MEMORY:
+        assert outcome.reason == "memory limit" or outcome.exit_code != 0, outcome
+    assert "held" in caller.run(SMALL, **attack.options).stdout
+
+
+@rows(MEMORY)
+def test_memory_outgrows_its_limit_without_the_watch(attack: Attack, caller: Caller) -> None:
+    outcome = caller.run(attack.command, without=attack.without(caller), **attack.options)
+    if attack.name in ("messages", "pipes") and "held" not in outcome.stdout:
+        pytest.skip(f"this kernel allows no such flood by itself: {outcome.stderr}")
+    assert "held" in outcome.stdout, outcome
+
+
+@rows(IN_MEMORY_FILES)
+def test_private_files_fill_with_a_larger_limit(attack: Attack, caller: Caller) -> None:
+    roomy = {"limits": {"memory_bytes": 1000 * MB, "disk_bytes": 1000 * MB}}
+    assert "held" in caller.run(attack.command, **roomy).stdout
+
+
+COUNT = {"limits": {"processes": 40, "files": 64}}
+
+
+def flood(kind: str, wanted: int, most: int, *walls: str, name: str = "") -> Attack:
+    command = ["/programs/flood", kind, str(wanted), "0.2"]
+    return Attack(name or kind, command, str(most), walls, options=COUNT)
+
+
+def made(text: str) -> int:
+    words = text.split()
+    return int(words[0]) if words and words[0].isdigit() else 0
+
+
+COUNTED = [
+    flood("processes", 300, 40, "rlimits"),
+    flood("threads", 300, 40, "rlimits"),
+    flood("zombies", 300, 40, "rlimits"),
+    flood("descriptors", 500, 64, "rlimits"),
+    flood("signals", 6000, 4096, "rlimits"),
+    flood("instances", 100, 64, "sysctl", "rlimits"),
+    flood("watches", 20000, 16384, "sysctl"),
+]
+
+
+@rows(COUNTED)
+def test_nothing_is_made_beyond_its_count(attack: Attack, caller: Caller) -> None:
+    outcome = caller.run(attack.command, **attack.options)
+    assert 5 <= made(outcome.stdout) <= int(attack.harm), outcome
+
+
+@rows(COUNTED)
+def test_more_is_made_without_the_wall(attack: Attack, caller: Caller) -> None:
+    outcome = caller.run(attack.command, without=attack.walls, **attack.options)
+    assert made(outcome.stdout) > int(attack.harm), outcome
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_terminals_of_the_guest_are_few_and_its_own(caller: Caller) -> None:
+    """Its devpts has a size of its own, so that the host's allowance stays."""
+    outcome = caller.run(["/programs/flood", "terminals", "200", "0"])
+    assert 8 <= made(outcome.stdout) <= 64, outcome
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_private_files_are_counted_too(caller: Caller) -> None:
+    outcome = caller.run("cd /tmp && /programs/flood inodes 260000", limits={"time_s": 60})
+    assert 10_000 <= made(outcome.stdout) <= 200_000, outcome
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_a_sandbox_can_be_closed_after_a_very_deep_directory(caller: Caller) -> None:
+    before = set(os.listdir(caller.stage / "tmp"))
+    outcome = caller.run(["/programs/flood", "directories", "4000"])
+    assert made(outcome.stdout) >= 1000, outcome
+    assert set(os.listdir(caller.stage / "tmp")) <= before
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.parametrize(
+    "mess",
+    [
+        "mkdir -p a/b/c; touch a/b/f; chmod 0 a/b/c a/b a .",
+        "for i in 1 2 3 4 5; do mkdir -p .wardian-$i/x/y; done; mkdir -p a/b/c/d",
+        "mkfifo f; ln -s f g; ln -s /etc h; mkdir d; ln -s ../.. d/up",
+        "touch -- -rf '--' \"$(printf 'a\\nb\\033[2J')\"; mkdir -- -x",
+    ],
+    ids=["closed-directories", "names-of-ours", "links-and-pipes", "odd-names"],
+)
+def test_a_sandbox_can_be_closed_whatever_the_guest_left(caller: Caller, mess: str) -> None:
+    before = set(os.listdir(caller.stage / "tmp"))
+    outcome = caller.run(mess)
+    assert "error" not in outcome.answer, outcome
+    assert set(os.listdir(caller.stage / "tmp")) <= before
+
+
+DISK_MB = 20
+DISK: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "files": (["files", "150"], ("watch",)),
+    "one-file": (["one", "150"], ("watch", "rlimits")),
+    "unlinked": (["unlinked", "150"], ("watch",)),
+    "allocations": (["allocations", "38"], ("watch",)),
+    "inodes": (["inodes", "50000"], ("watch",)),
+}
+SLACK_MB = 80  # what is written between two looks at the disk
+
+
+def on_disk(directory: Path) -> tuple[int, int]:
+    """Megabytes and entries below a directory."""
+    sizes = [entry.lstat().st_blocks * 512 for entry in directory.rglob("*")]
+    return sum(sizes) // MB, len(sizes)
+
+
+def fill(caller: Caller, kind: str, without: tuple[str, ...]) -> tuple[Any, int, int]:
+    work = caller.directory()
+    try:
+        outcome = caller.run(
+            ["/programs/flood", *DISK[kind][0]],
+            work=str(work),
+            without=without,
+            limits={"disk_bytes": DISK_MB * MB, "files": 400},
+        )
+        return outcome, *on_disk(work)
+    finally:
+        shutil.rmtree(work)
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.parametrize("kind", DISK)
+def test_a_shared_directory_does_not_outgrow_the_disk_limit(caller: Caller, kind: str) -> None:
+    outcome, megabytes, entries = fill(caller, kind, ())
+    assert "all" not in outcome.stdout, outcome
+    assert megabytes <= DISK_MB + SLACK_MB
+    assert entries < 40_000
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.parametrize("kind", DISK)
+def test_a_shared_directory_outgrows_the_disk_limit_without_the_watch(
+    caller: Caller, kind: str
+) -> None:
+    outcome, megabytes, entries = fill(caller, kind, DISK[kind][1])
+    if kind == "allocations" and "EOPNOTSUPP" in outcome.stdout:
+        outcome, megabytes, entries = fill(caller, kind, (*DISK[kind][1], "seccomp"))
+    assert "all" in outcome.stdout, outcome
+    assert megabytes > DISK_MB or entries >= 50_000 or kind == "unlinked"
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_a_file_can_not_seem_larger_than_the_disk_limit(caller: Caller) -> None:
+    """A sparse file takes no room, but fills the disk of whoever copies it."""
+    limits = {"disk_bytes": DISK_MB * MB}
+    work = str(caller.directory())
+    gaps = ["/programs/flood", "gaps", "1"]
+    assert made(caller.run(gaps, work=work, limits=limits).stdout) == 0
+    assert made(caller.run(gaps, work=work, limits=limits, without=("rlimits",)).stdout) == 1
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_the_private_disk_is_limited(caller: Caller) -> None:
+    fill_tmp = "cd /tmp && /programs/flood files 60"
+    outcome = caller.run(fill_tmp, limits={"disk_bytes": DISK_MB * MB})
+    assert DISK_MB // 2 <= made(outcome.stdout) <= DISK_MB, outcome
+    assert made(caller.run(fill_tmp, limits={"disk_bytes": 200 * MB}).stdout) == 60
+
+
+GIB = 1 << 30
+OUTPUT: Mapping[str, str] = {
+    "lines": "yes | head -c 1073741824",
+    "one-endless-line": "head -c 1073741824 /dev/zero | tr '\\0' x",
+    "standard-error": "yes 1>&2 | head -c 1 ; yes 1>&2 & head -c 100000000 /dev/zero; wait",
+    "from-the-background": "(setsid sh -c 'yes' &) ; sleep 20",
+}
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.parametrize("kind", OUTPUT)
+def test_output_does_not_outgrow_its_limit_nor_the_supervisor(caller: Caller, kind: str) -> None:
+    """The limit is where the flood ends; with a larger one the same command gets further."""
+    outcome = caller.run(OUTPUT[kind], limits={"output_bytes": MB, "time_s": 15})
+    assert outcome.reason == "output limit", outcome.reason
+    assert outcome.output_bytes <= MB
+    assert outcome.truncated
+    assert outcome.wall_s < 5
+    assert outcome.launcher_kb <= 16 * 1024
+    more = caller.run(OUTPUT[kind], limits={"output_bytes": 3 * MB, "time_s": 15})
+    assert MB < more.output_bytes <= 3 * MB
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_refusals_by_the_thousand_cost_the_supervisor_nothing(caller: Caller) -> None:
+    """Each refused call is answered; the list of them is bounded, and so is the time."""
+    code = (
+        "import ctypes, os\nlibc = ctypes.CDLL(None)\n"
+        "for i in range(20000): libc.syscall(101, i, i, i, i)\nprint('fine')"
+    )
+    outcome = caller.run(py(code))
+    assert "fine" in outcome.stdout
+    assert len(outcome.refused) <= 200
+    assert outcome.launcher_kb <= 16 * 1024
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_the_hosts_own_allowances_are_left_to_it(caller: Caller, stage: Path) -> None:
+    """While a guest holds all it can get of inotify, pipes and terminals, its caller still can."""
+    held = (
+        "(/programs/flood instances 500 2 &); (/programs/flood terminals 500 2 &); "
+        "(/programs/flood descriptors 900 2 &); sleep 0.5; echo fine; sleep 1"
+    )
+    check = "import os, pty, ctypes; assert ctypes.CDLL(None).inotify_init() >= 0; pty.openpty()"
+    probe = caller.popen(
+        [caller.python, "-I", "-c", f"import time\ntime.sleep(0.7)\n{check}"], stdout=-3
+    )
+    assert "fine" in caller.run(held).stdout
+    assert probe.wait(timeout=20) == 0
+    assert ROOT or caller.uid == os.geteuid()
