@@ -74,6 +74,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
     report_to_supervisor(ctl);
     reset_signals();
+    setsid(); /* out of the terminal's reach, where the supervisor stays in it */
     wait_for_turn(ctl);
     if (!plan->sources_open)
         open_sources(plan, false);
@@ -82,7 +83,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
         die(errno, "reaper", "hiding from the guest");
     die_with_supervisor(plan, ctl);
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
-        die(errno, "identity", "setting the host name");
+        die(errno, "namespaces", "setting the host name");
     pid_t guest = start_guest(plan, ctl, &between);
     build_root(plan, ctl);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

@@ -89,9 +89,9 @@ def test_a_share_is_read(text: str, path: str, at: str) -> None:
     assert Share.parse(text, write=False) == Share(path, at)
 
 
-@pytest.mark.parametrize("text", ["", "relative", "./x", ":/b", "a:/b", "/a\0b"])
+@pytest.mark.parametrize("text", ["", "relative", "./x", ":/b", "a:/b", "/a\0b", "/a:/b:c"])
 def test_what_is_no_share_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="PATH:/WHERE/INSIDE"):
+    with pytest.raises(UsageError):
         Share.parse(text, write=False)
 
 

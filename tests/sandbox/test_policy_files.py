@@ -118,7 +118,7 @@ def test_every_preset_can_be_read_and_an_unknown_one_is_told() -> None:
 
 names = st.text("ABCXYZ_abc019é-. ", min_size=1, max_size=8)
 values = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
-places = st.sampled_from(["/in", "/mnt/a b", '/q"uote', "/back\\slash", "/ü", "/tab\there", "/a:b"])
+places = st.sampled_from(["/in", "/mnt/a b", '/q"uote', "/back\\slash", "/ü", "/tab\there"])
 policies = st.builds(
     Policy,
     shares=st.lists(

@@ -75,7 +75,7 @@ def test_a_size_survives_being_written(size: int | None) -> None:
     assert parse_size(format_size(size)) == size
 
 
-@given(st.floats(0.001, 1e8, allow_nan=False) | st.integers(1, 10**8).map(float) | st.none())
+@given(st.floats(0.001, 1e6).map(lambda s: round(s, 6)) | st.integers(1, 10**8).map(float) | st.none())
 def test_a_duration_survives_being_written(seconds: float | None) -> None:
     assert parse_duration(format_duration(seconds)) == seconds
 

@@ -41,6 +41,10 @@ def run(args: Sequence[str]) -> int:
             from wardian.cli import exec as exec_command
 
             return exec_command.run(words[1:])
+        if words and words[0] == "run":
+            from wardian.cli import run_skill
+
+            return run_skill.run(words[1:])
         from wardian.cli import commands
 
         return commands.run(words)
@@ -49,7 +53,9 @@ def run(args: Sequence[str]) -> int:
     except BrokenPipeError:
         return _reader_went_away()
     except Exception as error:
-        return output.report(error, as_json=_wants_json(words), own_codes=words[:1] != ["exec"])
+        return output.report(
+            error, as_json=_wants_json(words), own_codes=words[:1] not in (["exec"], ["run"])
+        )
 
 
 def _open_standard_streams() -> None:

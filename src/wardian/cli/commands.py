@@ -13,6 +13,7 @@ from wardian.cli.options import EXEC_OPTIONS, Option
 
 # command → module, and the line shown in `wardian --help` without loading it
 COMMANDS = {
+    "run": ("wardian.cli.run_skill", "Run a skill's script in the sandbox."),
     "exec": ("wardian.cli.commands", "Run a command in the sandbox."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get."),
@@ -139,6 +140,8 @@ def run(args: list[str]) -> int:
         return _usage(error, None)
     except click.exceptions.Abort:
         return 130
+    except SystemExit:  # click's answer to a reader of ours that went away
+        raise BrokenPipeError from None
     except click.ClickException as error:
         output.say_error(error.format_message(), None)
         return error.exit_code

@@ -18,6 +18,7 @@ SKILL = "/skill"
 STATE = "/state"
 # Node looks for packages in every folder above the script's, the root last.
 NODE_MODULES = "/node_modules"
+COMPANIONS = ("python3", "node")
 
 
 class Invocation(NamedTuple):
@@ -38,7 +39,7 @@ def invocation(
     state: str | None = None,
     inside: bool = True,
 ) -> Invocation:
-    """Pure. ``inside`` is False for the backend that has no root of its own, and sees host paths."""
+    """``inside`` is False for the backend that has no root of its own, and sees host paths."""
     from wardian.sandbox.policy import Share
 
     root = SKILL if inside else skill.path
@@ -57,10 +58,35 @@ def invocation(
     if prepared is not None and prepared.node_modules is not None:
         shares.append(Share(prepared.node_modules, NODE_MODULES))
         variables["NODE_PATH"] = NODE_MODULES if inside else prepared.node_modules
+    path, programs = _companions(runner, prepared)
+    shares += programs
+    if path and inside:
+        variables["PATH"] = path
     if state is not None:
         shares.append(Share(state, STATE, write=True))
         variables["STATE_DIR"] = STATE if inside else state
     return Invocation((*argv, *args), tuple(variables.items()), tuple(shares) if inside else ())
+
+
+def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Share]]:
+    """The user's own Python and Node, which a script may start by name, and a PATH to find them.
+
+    What lies below /usr is there anyway; the script's own interpreter is the sandbox's business.
+    """
+    from wardian.sandbox.policy import Share
+    from wardian.sandbox.programs import find_program
+
+    wanted = [name for name in COMPANIONS if runner.argv[:1] != (name,)]
+    if prepared is not None and prepared.python is not None and runner.kind != "python":
+        wanted[0] = prepared.python
+    found = [find_program(name, os.environ) for name in wanted]
+    if not any(program.path for program in found):
+        return "", []
+    from wardian.sandbox.layout import layout
+
+    shares = {s.at: Share(s.path, s.at) for program in found for s in program.sources}
+    folders = [os.path.dirname(program.path) for program in found if program.path]
+    return os.pathsep.join([*folders, dict(layout().environment)["PATH"]]), list(shares.values())
 
 
 def under(policy: Policy, call: Invocation) -> Policy:
@@ -69,9 +95,3 @@ def under(policy: Policy, call: Invocation) -> Policy:
     own = {name: value for name, value in call.variables if name not in named}
     return policy.with_shares(call.shares).with_env(own)
 
-
-def listing(scripts: Iterable[tuple[str, str]]) -> list[str]:
-    """Lines that tell the scripts and what runs each."""
-    rows = list(scripts)
-    width = max((len(kind) for _, kind in rows), default=0)
-    return [f"{kind:<{width}}  {path}" for path, kind in rows]

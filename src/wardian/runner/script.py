@@ -99,11 +99,10 @@ def _find(skill: str, given: str) -> tuple[str, str | None]:
     for candidate in (name, f"{FOLDER}/{name}"):
         if os.path.isfile(os.path.join(skill, candidate)):
             return os.path.normpath(candidate), None
-    if "/" not in name and not name.endswith(".py"):
-        module = name.replace(".", "/") + ".py"
-        for candidate in (module, f"{FOLDER}/{module}"):
-            if os.path.isfile(os.path.join(skill, candidate)):
-                return candidate, candidate[: -len(".py")].replace("/", ".")
+    if "." in name and "/" not in name:
+        candidate = name.replace(".", "/") + ".py"
+        if os.path.isfile(os.path.join(skill, candidate)):
+            return candidate, name
     raise _no_such(skill, given)
 
 

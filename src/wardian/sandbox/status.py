@@ -176,18 +176,13 @@ def _hint(wall: str, number: int) -> str:
         return "this user may start no more processes: see ulimit -u"
     if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
         return "a limit of this process is very low: see ulimit -a"
-    if wall == "namespaces":
-        if number in (errno.ENOSPC, errno.EUSERS):
-            return "user namespaces are used up or off: sysctl user.max_user_namespaces=10000"
-        return "user namespaces are forbidden here; `wardian doctor` says by what, and the way out"
-    if wall in ("mount", "proc", "devpts", "mask"):
-        if number == errno.ENOSYS:
-            return "this needs Linux 5.12 or later (mount_setattr)"
-        if wall == "proc":
-            return "the host hides parts of /proc (a container?); run with --degrade proc"
-        if number == errno.ENOSPC:
-            return "too many mounts: sysctl fs.mount-max"
-        return "`wardian doctor` says which walls work here, and what to do"
+    if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
+        from wardian.sandbox.launcher import LAUNCHER
+        from wardian.sandbox.surroundings import advice, surroundings
+
+        known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
+        why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
+        return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
     if wall == "notify":
         return "run with --degrade notify: refusals still hold, but can't be told"
     return "`wardian doctor` says which walls work here, and what to do"

@@ -1,0 +1,175 @@
+"""The command as a whole: help, versions, errors, and start-ups in bad places."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import wardian
+from tests.cli.conftest import COMMAND, Wardian, environment
+from wardian.cli.commands import COMMANDS, group
+
+LEAVES = [*(name for name in COMMANDS if name != "policy"), "policy show", "policy presets"]
+
+# Everything that `wardian exec -- true` may import besides what Python itself starts with. Each
+# line costs every run: before adding one, see whether it can be imported where it is needed.
+MAY_IMPORT = {
+    "__future__", "collections.abc",
+    "_collections", "_ctypes", "_functools", "_operator", "_signal", "_struct", "_weakrefset",
+    "array", "collections", "ctypes", "ctypes._endian", "enum", "fcntl", "functools", "itertools",
+    "keyword", "marshal", "math", "operator", "reprlib", "select", "signal", "struct", "threading",
+    "time", "types", "errno", "atexit", "_locale", "runpy", "pkgutil", "importlib.util",
+    "importlib.machinery", "importlib._abc", "zipimport", "_thread", "_imp", "warnings", "_warnings",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", *LEAVES, "policy"])
+def test_every_command_has_help_with_two_examples(wardian: Wardian, name: str) -> None:
+    done = wardian(*name.split(), "--help")
+    assert done.returncode == 0
+    _, _, examples = done.stdout.partition("Examples:")
+    assert examples.count("  wardian ") >= 2
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_the_list_of_commands_says_what_each_is(name: str) -> None:
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    assert command.name == name
+    assert command.help
+
+
+def test_without_arguments_it_shows_help(wardian: Wardian) -> None:
+    done = wardian()
+    assert done.returncode == 0
+    assert "Usage: wardian" in done.stdout
+
+
+def test_version(wardian: Wardian) -> None:
+    assert wardian("--version").stdout == f"wardian {wardian_version()}\n"
+
+
+def wardian_version() -> str:
+    return wardian.__version__
+
+
+@pytest.mark.parametrize(
+    "args", [("nonesuch",), ("--nonesuch",), ("doctor", "extra"), ("doctor", "--nonesuch"),
+             ("policy", "nonesuch"), ("policy", "show", "extra"), ("policy", "show", "--nonesuch")],
+)  # fmt: skip
+def test_a_wrong_call_is_2_with_a_hint(wardian: Wardian, args: tuple[str, ...]) -> None:
+    done = wardian(*args)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+
+
+def test_exec_imports_what_it_needs_and_no_more() -> None:
+    script = (
+        "import sys; before = set(sys.modules)\n"
+        "from wardian.cli import run\n"
+        "assert run(['exec', '--', 'true']) == 0\n"
+        "print('\\n'.join(sorted(set(sys.modules) - before)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
+    )
+    others = {name for name in done.stdout.split() if not name.startswith("wardian")}
+    assert others <= MAY_IMPORT
+
+
+def test_a_poisoned_working_directory_is_not_imported_from(tmp_path: Path) -> None:
+    names = ("re", "json", "click", "errno", "signal", "select", "typing", "threading", "ctypes")
+    for name in names:
+        (tmp_path / f"{name}.py").write_text("open('poisoned', 'w').close(); raise SystemExit(66)")
+    for args in (["exec", "--", "echo", "fine"], ["exec", "--work", ".", "--", "echo", "fine"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "wardian", *args],
+            cwd=tmp_path, capture_output=True, text=True, check=False, env=environment(),
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+    done = subprocess.run(
+        [sys.executable, "-m", "wardian", "--version"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, env=environment(),
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert not (tmp_path / "poisoned").exists()
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2", "0 1", "0 2", "1 2", "0 1 2"])
+def test_closed_standard_streams_are_all_right(closed: str, tmp_path: Path) -> None:
+    redirections = " ".join(f"{fd}{'<' if fd == '0' else '>'}&-" for fd in closed.split())
+    proof = tmp_path / "proof"
+    command = " ".join(COMMAND)
+    inside = "cat; echo out; echo err >&2; echo done > /work/proof; exit 4"
+    script = f"{command} exec --work {tmp_path} -- sh -c '{inside}' {redirections}"
+    done = subprocess.run(
+        ["sh", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        check=False, env=environment(),
+    )  # fmt: skip
+    assert done.returncode == 4
+    assert proof.read_text() == "done\n"
+    assert done.stdout == ("" if "1" in closed else "out\n")
+    assert done.stderr == ("" if "2" in closed else "err\n")
+
+
+@pytest.mark.parametrize("args", [("--version",), ("policy", "show"), ("exec", "--help")])
+def test_a_reader_that_goes_away_is_no_reason_to_complain(args: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*COMMAND, *args], stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+        env=environment(),
+    )  # fmt: skip
+    os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 141
+
+
+def test_a_full_disk_behind_stdout_is_told(wardian: Wardian) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*COMMAND, "policy", "show"], stdout=full, stderr=subprocess.PIPE, text=True,
+            check=False, env=environment(),
+        )  # fmt: skip
+    assert done.returncode == 125
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_locale_without_utf_8_is_all_right(wardian: Wardian) -> None:
+    for args in (("doctor", "--help"), ("policy", "show"), ("exec", "-v", "--", "true")):
+        assert wardian(*args, PYTHONIOENCODING="ascii", LC_ALL="C").returncode == 0
+
+
+# policy
+
+
+def test_policy_show_is_a_file_that_reads_back(wardian: Wardian, tmp_path: Path) -> None:
+    shown = wardian("policy", "show", "--memory", "1G", "--read", ".:/mnt/here", "--env", "A=b")
+    assert shown.returncode == 0
+    assert 'memory = "1G"  # --memory' in shown.stdout
+    (tmp_path / "saved.toml").write_text(shown.stdout)
+    again = wardian("policy", "show", "--policy", "saved.toml", "--json")
+    first = wardian(
+        "policy", "show", "--memory", "1G", "--read", ".:/mnt/here", "--env", "A=b", "--json"
+    )
+    assert json.loads(again.stdout) == json.loads(first.stdout)
+
+
+def test_policy_show_names_the_digest_that_a_run_reports(wardian: Wardian) -> None:
+    shown = json.loads(wardian("policy", "show", "--time", "9s", "--json").stdout)
+    ran = json.loads(wardian("exec", "--time", "9s", "--json", "--", "true").stdout)
+    assert shown["digest"] == ran["policy_digest"]
+
+
+def test_policy_presets(wardian: Wardian) -> None:
+    assert "default" in wardian("policy", "presets").stdout.split()
+    assert "default" in json.loads(wardian("policy", "presets", "--json").stdout)["presets"]
