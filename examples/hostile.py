@@ -4,7 +4,7 @@ Run it under wardian, never bare: it forks, fills memory and looks for your keys
 
     wardian exec --read examples:/demo -- python3 /demo/hostile.py
 
-It exits with 0 if everything that should be refused was refused, and what ordinary work needs works.
+It exits with 0 if all that should be refused was refused, and all that honest work needs works.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable
 GOT_OUT, HELD, WORKS, BROKEN = "GOT OUT", "held", "works", "BROKEN"
 
 
-class Nothing(Exception):
+class Nothing(Exception):  # noqa: N818 - reads as the fact it states
     """There was nothing to take: as good as a refusal, and said so."""
 
 
@@ -244,7 +244,7 @@ def type_into_terminal() -> str:
 
 
 def write_files() -> str:
-    for path in ("/work/out.txt", "/tmp/scratch", os.path.expanduser("~/.cache-of-mine")):
+    for path in ("/work/out.txt", "/tmp/scratch", os.path.expanduser("~/.mine")):  # noqa: S108
         with open(path, "w", encoding="utf-8") as file:
             file.write("hello")
     return "/work, /tmp and my own home"

@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "array", "collections", "ctypes", "ctypes._endian", "enum", "fcntl", "functools", "itertools",
     "keyword", "marshal", "math", "operator", "reprlib", "select", "signal", "struct", "threading",
     "time", "types", "errno", "atexit", "_locale", "runpy", "pkgutil", "importlib.util",
-    "importlib.machinery", "importlib._abc", "zipimport", "_thread", "_imp", "warnings", "_warnings",
+    "importlib.machinery", "importlib._abc", "zipimport", "_thread", "_imp", "warnings",
+    "_warnings",
 }  # fmt: skip
 
 
@@ -79,7 +80,7 @@ def test_exec_imports_what_it_needs_and_no_more() -> None:
         "print('\\n'.join(sorted(set(sys.modules) - before)))"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
     )
     others = {name for name in done.stdout.split() if not name.startswith("wardian")}
     assert others <= MAY_IMPORT
@@ -153,14 +154,13 @@ def test_a_locale_without_utf_8_is_all_right(wardian: Wardian) -> None:
 
 
 def test_policy_show_is_a_file_that_reads_back(wardian: Wardian, tmp_path: Path) -> None:
-    shown = wardian("policy", "show", "--memory", "1G", "--read", ".:/mnt/here", "--env", "A=b")
+    options = ("--memory", "1G", "--read", ".:/mnt/here", "--env", "A=b")
+    shown = wardian("policy", "show", *options)
     assert shown.returncode == 0
     assert 'memory = "1G"  # --memory' in shown.stdout
     (tmp_path / "saved.toml").write_text(shown.stdout)
     again = wardian("policy", "show", "--policy", "saved.toml", "--json")
-    first = wardian(
-        "policy", "show", "--memory", "1G", "--read", ".:/mnt/here", "--env", "A=b", "--json"
-    )
+    first = wardian("policy", "show", *options, "--json")
     assert json.loads(again.stdout) == json.loads(first.stdout)
 
 

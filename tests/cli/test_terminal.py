@@ -27,7 +27,8 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
-                os.execve(COMMAND[0], [*COMMAND, "exec", *args], environment(TERM="xterm"))
+                command = [*COMMAND, "exec", *args]
+                os.execve(command[0], command, environment(TERM="xterm"))  # noqa: S606
             finally:
                 os._exit(99)
         self.resize(40, 100)

@@ -12,7 +12,8 @@ from wardian import Limits, Policy
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import Host, kernel_version
-from wardian.sandbox.plan import ALWAYS, DEGRADABLE, MAGIC, Plan, finish, make_plan, record
+from wardian.sandbox.plan import ALWAYS, DEGRADABLE, Plan, finish, make_plan
+from wardian.sandbox.records import MAGIC, record
 from wardian.sandbox.shares import Source
 
 NEW = Host("x86_64", (6, 18), 7, 1000)

@@ -1,21 +1,22 @@
 """Policy × host → plan: exactly what the launcher will do, and what could not be had. Pure, but for
-looking at which of the layout's paths this host has."""
+looking at which of the root's paths this host has."""
 
 from __future__ import annotations
 
 import functools
 import math
-import os
 import struct
 from collections.abc import Mapping, Sequence
 
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import Host
-from wardian.sandbox.layout import HOSTNAME, INODES, PTYS, USER_ID, WORK, Layout, layout
+from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK, layout
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.records import MAGIC, record
 from wardian.sandbox.result import Limit, Protection
-from wardian.sandbox.shares import Source, is_below
+from wardian.sandbox.root import private_places, readable_places, root_steps
+from wardian.sandbox.shares import Source
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 else:
     from wardian.values import NamedTuple
 
-MAGIC = b"wardian-plan 1\n"
-BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
 MOST = (1 << 64) - 1  # RLIM_INFINITY
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
@@ -65,15 +64,6 @@ class Plan(NamedTuple):
     environment: dict[str, str]
 
 
-def record(*fields: str | bytes | int) -> bytes:
-    """One record of the launcher's input (core/plan.c)."""
-    parts = [bytes([len(fields)])]
-    for item in fields:
-        raw = item if isinstance(item, bytes) else os.fsencode(str(item))
-        parts += (struct.pack("<I", len(raw)), raw, b"\0")
-    return b"".join(parts)
-
-
 def check_degrade(names: Sequence[str]) -> frozenset[str]:
     """The names as a set. Raises UsageError for one that can't be given up."""
     for name in names:
@@ -98,7 +88,7 @@ def make_plan(policy: Policy, sources: Sequence[Source], host: Host) -> Plan:
         MAGIC,
         record("identity", USER_ID, USER_ID),
         record("hostname", HOSTNAME),
-        *_root(policy, sources, host, standing),
+        *root_steps(policy, sources, standing),
         *_landlock(policy, sources, host, degraded, standing),
         *_filter(policy, host, standing, shares_written=any(s.write for s in sources)),
         *_limits(policy, sources),
@@ -162,80 +152,6 @@ def _landlock_protection(
     return Protection(name, wanted, available, wanted and available and not given_up)
 
 
-# The root
-
-
-@functools.cache
-def _survey(shape: Layout) -> tuple[tuple[str, str, str | None], ...]:
-    """Which of the layout's paths this host has: (path, source, link target or None)."""
-    found: list[tuple[str, str, str | None]] = []
-    for path in (*shape.read, *shape.roots):
-        if os.path.islink(path):
-            found.append((path, path, os.readlink(path)))
-        elif os.path.isdir(path):
-            found.append((path, path, None))
-    for name in shape.etc:
-        path = f"/etc/{name}"
-        real = os.path.realpath(path)
-        if not os.path.exists(real):
-            continue
-        # A link into /usr can stay a link: what it names is there.
-        found.append((path, real, real if is_below(real, "/usr") else None))
-    return tuple(found)
-
-
-def _root(policy: Policy, sources: Sequence[Source], host: Host, standing: set[str]) -> list[bytes]:
-    shape = layout()
-    places = {source.at for source in sources}
-    limits = policy.limits
-    space = min(limits.disk_bytes or 1 << 40, limits.memory_bytes or 1 << 40)
-    steps = [record("root", space, INODES)]
-    for path, source, link in _survey(shape):
-        steps.append(
-            record("symlink", link, path) if link else record("bind", source, path, BIND_OPTIONAL)
-        )
-    if policy.network == "host":
-        steps += [
-            _network_file(name) for name in shape.etc_network if os.path.exists(f"/etc/{name}")
-        ]
-    steps += [record("file", path, 0o644, text.lstrip("\n")) for path, text in shape.files]
-    steps += _devices(shape)
-    if "proc" in standing:
-        steps.append(record("proc", "/proc"))
-        steps += [record("sysctl", value, path) for path, value in shape.sysctl]
-        steps += [record("mask", path) for path in shape.masks]
-    else:
-        steps.append(record("dir", "/proc", 0o555))
-    for path, mode in shape.private:
-        if not any(is_below(path, place) for place in places):
-            steps.append(record("private", path, mode))
-    steps += [_bind(source) for source in sources]
-    steps += [record("watch", source.path) for source in sources if source.write]
-    return steps
-
-
-def _network_file(name: str) -> bytes:
-    real = os.path.realpath(f"/etc/{name}")
-    return record("bind", real, f"/etc/{name}", BIND_OPTIONAL)
-
-
-def _bind(source: Source) -> bytes:
-    flags = (BIND_WRITE if source.write else 0) | (BIND_OWNER if source.owner else 0)
-    return record("bind", source.path, source.at, flags)
-
-
-def _devices(shape: Layout) -> list[bytes]:
-    steps = [
-        record("bind", f"/dev/{name}", f"/dev/{name}", BIND_WRITE | BIND_DEVICE)
-        for name in shape.devices
-    ]
-    steps.append(record("devpts", "/dev/pts", PTYS))
-    links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
-    links |= {name: f"/proc/self/fd/{i}" for i, name in enumerate(("stdin", "stdout", "stderr"))}
-    steps += [record("symlink", target, f"/dev/{name}") for name, target in links.items()]
-    return steps
-
-
 # Landlock, filter, limits
 
 
@@ -249,12 +165,8 @@ def _landlock(
     if "landlock" not in standing:
         return []
     handled = landlock.ruleset(host.landlock_abi, degraded)
-    shape = layout()
-    readable = ["/usr", "/etc", "/proc"]
-    readable += [path for path, _, link in _survey(shape) if link is None and path in shape.roots]
-    readable += [source.at for source in sources if not source.write]
-    places = {source.at for source in sources}
-    writable = [path for path, _ in shape.private if not any(is_below(path, p) for p in places)]
+    readable = readable_places(policy) + [source.at for source in sources if not source.write]
+    writable = [path for path, _ in private_places({source.at for source in sources})]
     writable += [source.at for source in sources if source.write]
     records = [record("landlock", *handled)]
     for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):

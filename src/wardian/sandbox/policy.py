@@ -78,6 +78,7 @@ class Policy(NamedTuple):
 
     shares: tuple[Share, ...] = ()
     work: str | None = None
+    rootfs: str | None = None
     network: str = "none"
     pass_env: tuple[str, ...] = ()
     set_env: tuple[tuple[str, str], ...] = ()

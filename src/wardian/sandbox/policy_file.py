@@ -22,7 +22,7 @@ MAX_BYTES = 1 << 20
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
-    "files": {"read": "paths", "write": "paths", "work": "path"},
+    "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path"},
     "network": {"mode": "network"},
     "environment": {"pass": "names", "set": "variables"},
     "limits": {
@@ -133,10 +133,11 @@ class _Reader:
             _LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})
         }
         variables = dict(base.set_env) | get("environment", "set", {})
-        work = get("files", "work", None)
+        work, rootfs = get("files", "work", None), get("files", "rootfs", None)
         return base._replace(
             shares=tuple(shares),
             work=self.share("work", work, True).path if work else base.work,
+            rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
             network=get("network", "mode", base.network),
             pass_env=_union(base.pass_env, get("environment", "pass", [])),
             set_env=tuple(sorted(variables.items())),
@@ -330,6 +331,8 @@ def write_policy(policy: Policy) -> str:
     lines.append(f"write = {_list(s for s in policy.shares if s.write)}")
     if policy.work:
         lines.append(f"work = {_quoted(policy.work)}")
+    if policy.rootfs:
+        lines.append(f"rootfs = {_quoted(policy.rootfs)}")
     lines += ["", "[network]", f"mode = {_quoted(policy.network)}"]
     lines += ["", "[environment]", f"pass = {_list(policy.pass_env)}"]
     variables = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in policy.set_env)

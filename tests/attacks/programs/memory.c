@@ -1,5 +1,5 @@
 /* memory KIND MEGABYTES: takes that much memory in one of many ways, says "held", and keeps it for
- * two seconds. Bounded by its argument, so that a missing wall can't hurt the machine. */
+ * half a second. Bounded by its argument, so that a missing wall can't hurt the machine. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,10 +14,11 @@
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MB (1UL << 20)
-enum { HOLD_S = 2 };
+enum { HOLD_US = 500000, CHILD_S = 10 };
 static unsigned long megabytes;
 static char filler[MB];
 
@@ -29,7 +30,7 @@ static void fail(const char *what) {
 static void hold(void) {
     puts("held");
     fflush(stdout);
-    sleep(HOLD_S);
+    usleep(HOLD_US);
     _exit(0);
 }
 
@@ -184,7 +185,7 @@ static void many_processes(void) {
             touch(EACH, MAP_PRIVATE | MAP_ANONYMOUS);
             if (write(ready[1], "x", 1) != 1)
                 _exit(1);
-            sleep(HOLD_S + 2);
+            sleep(CHILD_S);
             _exit(0);
         }
     }
@@ -211,7 +212,7 @@ static void copied_on_write(void) {
             memset(at, 'y', each * MB);
             if (write(ready[1], "x", 1) != 1)
                 _exit(1);
-            sleep(HOLD_S + 2);
+            sleep(CHILD_S);
             _exit(0);
         }
     }
@@ -246,8 +247,9 @@ static void buffers(int (*open_pair)(int ends[2])) {
         if (child < 0)
             fail("fork");
         if (child > 0) {
-            sleep(HOLD_S + 4);
-            _exit(0);
+            int status;
+            waitpid(child, &status, 0);
+            _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 3);
         }
         if (left)
             for (int fd = 3; fd < 1024; fd++)

@@ -109,6 +109,9 @@ class _Run:
         except OSError as error:
             self.exec_errno = error.errno or 0
             if error.filename is not None and error.filename == self._cwd():
+                relays = (fd for source, (sink, _) in self.relays.items() for fd in (source, sink))
+                for fd in (status, self.status, self.control, control, *ends.values(), *relays):
+                    os.close(fd)
                 raise BackendError(
                     f"the working directory can't be used: {error.filename}: {error.strerror}"
                 ) from None

@@ -9,10 +9,11 @@ from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
 from wardian.sandbox.host import Host, this_host
 from wardian.sandbox.layout import WORK
-from wardian.sandbox.plan import Plan, finish, make_plan, record
+from wardian.sandbox.plan import Plan, finish, make_plan
 from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.process import Process
-from wardian.sandbox.programs import Program, find_program, placed
+from wardian.sandbox.programs import NOTHING, Program, find_program, placed
+from wardian.sandbox.records import record
 from wardian.sandbox.shares import Source, resolve_shares
 from wardian.sandbox.status import interpret
 
@@ -49,7 +50,9 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        program = placed(find_program(job.argv[0], os.environ), self._sources)
+        program = NOTHING  # another root has programs of its own
+        if self._policy.rootfs is None:
+            program = placed(find_program(job.argv[0], os.environ), self._sources)
         plan = self._plan(program.sources)
         env = self._environment(plan, program, job)
         argv = job.argv

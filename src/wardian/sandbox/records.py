@@ -1,0 +1,18 @@
+"""The launcher's input, record by record (core/plan.c reads it)."""
+
+from __future__ import annotations
+
+import os
+import struct
+
+MAGIC = b"wardian-plan 1\n"
+BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
+
+
+def record(*fields: str | bytes | int) -> bytes:
+    """One record of the launcher's input (core/plan.c)."""
+    parts = [bytes([len(fields)])]
+    for item in fields:
+        raw = item if isinstance(item, bytes) else os.fsencode(str(item))
+        parts += (struct.pack("<I", len(raw)), raw, b"\0")
+    return b"".join(parts)

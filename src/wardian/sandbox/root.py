@@ -1,0 +1,160 @@
+"""What the guest's root is made of, as the launcher's set-up steps: the host's /usr or another
+root file system, our own /etc, /dev and /proc, private directories, and what the policy shares."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Sequence
+
+from wardian.errors import ShareError
+from wardian.sandbox.layout import INODES, PTYS, Layout, layout
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.records import (
+    BIND_DEVICE,
+    BIND_OPTIONAL,
+    BIND_OWNER,
+    BIND_WRITE,
+    record,
+)
+from wardian.sandbox.shares import KERNEL_TREES, Source, is_below
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+# Made by us in every root, whatever another root file system brings.
+OWN = ("dev", "home", "proc", "sys", "tmp", "work")
+# Of these, another root file system gives what lies inside, but for what we make there.
+OPENED = ("etc", "var")
+
+
+class Base(NamedTuple):
+    """One thing in every guest's root: our ``link``, or else ``source`` of the host, read-only."""
+
+    path: str
+    source: str
+    link: str | None
+
+
+def base(rootfs: str | None = None) -> tuple[Base, ...]:
+    """What the guest finds before anything is shared with it. Raises ShareError."""
+    return _of_host(layout()) if rootfs is None else _of_rootfs(layout(), rootfs)
+
+
+@functools.cache
+def _of_host(shape: Layout) -> tuple[Base, ...]:
+    found: list[Base] = []
+    for path in (*shape.read, *shape.roots):
+        if os.path.islink(path):
+            found.append(Base(path, path, os.readlink(path)))
+        elif os.path.isdir(path):
+            found.append(Base(path, path, None))
+    for name in shape.etc:
+        path = f"/etc/{name}"
+        real = os.path.realpath(path)
+        if os.path.exists(real):
+            # A link into /usr can stay a link: what it names is there.
+            found.append(Base(path, real, real if is_below(real, "/usr") else None))
+    return tuple(found)
+
+
+def _of_rootfs(shape: Layout, rootfs: str) -> tuple[Base, ...]:
+    real = os.path.realpath(rootfs)
+    if real == "/" or any(is_below(real, tree) for tree in KERNEL_TREES):
+        raise ShareError(rootfs, "that is the host itself")
+    made = {path for path, _ in shape.files} | {path for path, _ in shape.private}
+    found: list[Base] = []
+    try:
+        found += _entries(real, "", {f"/{name}" for name in (*OWN, *OPENED)})
+        for name in OPENED:
+            if os.path.isdir(f"{real}/{name}") and not os.path.islink(f"{real}/{name}"):
+                found += _entries(f"{real}/{name}", f"/{name}", made)
+    except OSError as error:
+        raise ShareError(rootfs, (error.strerror or "it can't be read").lower()) from None
+    if not found:
+        raise ShareError(rootfs, "it is empty, and so no root file system")
+    return tuple(found)
+
+
+def _entries(directory: str, at: str, left_out: set[str]) -> list[Base]:
+    found = []
+    for name in sorted(os.listdir(directory)):
+        path, source = f"{at}/{name}", f"{directory}/{name}"
+        if path in left_out:
+            continue
+        if os.path.islink(source):
+            found.append(Base(path, source, os.readlink(source)))
+        elif os.path.isdir(source) or os.path.isfile(source):
+            found.append(Base(path, source, None))
+    return found
+
+
+def root_steps(policy: Policy, sources: Sequence[Source], standing: set[str]) -> list[bytes]:
+    """The records that build the root, in order."""
+    shape = layout()
+    places = {source.at for source in sources}
+    limits = policy.limits
+    space = min(limits.disk_bytes or 1 << 40, limits.memory_bytes or 1 << 40)
+    steps = [record("root", space, INODES)]
+    for path, source, link in base(policy.rootfs):
+        if link:
+            steps.append(record("symlink", link, path))
+        else:
+            steps.append(record("bind", source, path, BIND_OPTIONAL))
+    if policy.network == "host":
+        steps += _network_files(shape, {b.path for b in base(policy.rootfs)})
+    steps += [record("file", path, 0o644, text.lstrip("\n")) for path, text in shape.files]
+    steps += _devices(shape)
+    if "proc" in standing:
+        steps.append(record("proc", "/proc"))
+        steps += [record("sysctl", value, path) for path, value in shape.sysctl]
+        steps += [record("mask", path) for path in shape.masks]
+    else:
+        steps.append(record("dir", "/proc", 0o555))
+    steps += [record("private", path, mode) for path, mode in private_places(places)]
+    steps += [_bind(source) for source in sources]
+    steps += [record("watch", source.path) for source in sources if source.write]
+    return steps
+
+
+def private_places(shared: set[str]) -> list[tuple[str, int]]:
+    """The layout's private directories that no share takes the place of."""
+    return [
+        (path, mode)
+        for path, mode in layout().private
+        if not any(is_below(path, place) for place in shared)
+    ]
+
+
+def readable_places(policy: Policy) -> list[str]:
+    """Where the base of the root can be read."""
+    return ["/etc", "/proc", *(b.path for b in base(policy.rootfs) if b.link is None)]
+
+
+def _network_files(shape: Layout, there: set[str]) -> list[bytes]:
+    steps = []
+    for name in shape.etc_network:
+        real = os.path.realpath(f"/etc/{name}")
+        if os.path.exists(real) and f"/etc/{name}" not in there:
+            steps.append(record("bind", real, f"/etc/{name}", BIND_OPTIONAL))
+    return steps
+
+
+def _bind(source: Source) -> bytes:
+    flags = (BIND_WRITE if source.write else 0) | (BIND_OWNER if source.owner else 0)
+    return record("bind", source.path, source.at, flags)
+
+
+def _devices(shape: Layout) -> list[bytes]:
+    steps = [
+        record("bind", f"/dev/{name}", f"/dev/{name}", BIND_WRITE | BIND_DEVICE)
+        for name in shape.devices
+    ]
+    steps.append(record("devpts", "/dev/pts", PTYS))
+    links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
+    links |= {name: f"/proc/self/fd/{i}" for i, name in enumerate(("stdin", "stdout", "stderr"))}
+    steps += [record("symlink", target, f"/dev/{name}") for name, target in links.items()]
+    return steps

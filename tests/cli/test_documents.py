@@ -1,0 +1,170 @@
+"""Documentation is tested: what it shows runs, what exists is described, links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import COMMAND, Wardian, environment
+from wardian.cli.commands import COMMANDS
+from wardian.cli.options import EXEC_OPTIONS
+from wardian.errors import WardianError
+from wardian.sandbox.plan import ALWAYS, DEGRADABLE
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SKILL_COMMANDS = ("check", "list", "show", "pack", "unpack", "run")
+FENCE = re.compile(r"^```(sh|python) run\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SNIPPETS = [
+    pytest.param(page, kind, code, id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, (kind, code) in enumerate(FENCE.findall(page.read_text()), 1)
+]
+
+
+def test_there_are_snippets_to_run() -> None:
+    assert len(SNIPPETS) >= 10
+
+
+@pytest.mark.parametrize(("page", "kind", "code"), SNIPPETS)
+def test_a_snippet_that_is_marked_as_runnable_runs(
+    page: Path, kind: str, code: str, tmp_path: Path
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "wardian").write_text(f'#!/bin/sh\nexec {" ".join(COMMAND)} "$@"\n')
+    (programs / "wardian").chmod(0o755)
+    here = tmp_path / "here"
+    here.mkdir()
+    command = ["sh", "-euc", code] if kind == "sh" else [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, cwd=here, capture_output=True, text=True, timeout=120, check=False,
+        env=environment(PATH=f"{programs}:{os.environ['PATH']}"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_has_a_page(name: str) -> None:
+    page = ROOT / "docs" / ("skills.md" if name in SKILL_COMMANDS else f"{name}.md")
+    if name == "run" and (ROOT / "docs" / "run.md").exists():
+        page = ROOT / "docs" / "run.md"
+    assert f"wardian {name}" in page.read_text()
+
+
+def test_every_option_of_exec_is_described() -> None:
+    text = (ROOT / "docs" / "exec.md").read_text()
+    for option in EXEC_OPTIONS:
+        if option.name != "help":
+            assert f"`--{option.name}" in text, option.name
+
+
+def test_every_wall_that_can_be_given_up_is_named() -> None:
+    text = (ROOT / "docs" / "policy.md").read_text()
+    assert [name for name in DEGRADABLE if f"`{name}`" not in text] == []
+    assert not set(ALWAYS) & set(DEGRADABLE)
+
+
+def test_the_readme_names_the_two_ways_to_try_it() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert "make demo" in text
+    assert "make test" in text
+
+
+def test_every_error_that_the_api_page_names_exists() -> None:
+    text = (ROOT / "docs" / "api.md").read_text()
+    known = {WardianError.__name__, *(cls.__name__ for cls in _below(WardianError))}
+    named = set(re.findall(r"`([A-Z]\w+(?:Error|Failed))`", text))
+    assert named <= known
+    assert named >= {"UsageError", "PolicyError", "SandboxError", "WallError", "ShareError"}
+
+
+def _below(cls: type) -> list[type]:
+    return [each for child in cls.__subclasses__() for each in (child, *_below(child))]
+
+
+# The result document
+
+
+def schema() -> dict[str, object]:
+    text = (ROOT / "docs" / "reference" / "result.md").read_text()
+    found = re.search(r"^```json schema\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    document: dict[str, object] = json.loads(found.group(1))
+    return document
+
+
+def conforms(value: object, wanted: dict[str, object], at: str = "$") -> None:
+    """As much of JSON Schema as that page uses."""
+    if "const" in wanted:
+        assert value == wanted["const"], at
+    if "enum" in wanted:
+        assert value in wanted["enum"], f"{at}: {value!r}"  # type: ignore[operator]
+    if "type" in wanted:
+        kinds = wanted["type"] if isinstance(wanted["type"], list) else [wanted["type"]]
+        assert any(_is(value, kind) for kind in kinds), f"{at}: {value!r} is not {kinds}"
+    if isinstance(value, dict):
+        assert set(wanted.get("required", ())) <= set(value), at  # type: ignore[call-overload]
+        properties = wanted.get("properties", {})
+        for name, item in value.items():
+            other = wanted.get("additionalProperties")
+            sub = properties.get(name, other)  # type: ignore[attr-defined]
+            assert sub is not None, f"{at}.{name} is not described"
+            conforms(item, sub, f"{at}.{name}")
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            conforms(item, wanted.get("items", {}), f"{at}[{i}]")  # type: ignore[arg-type]
+
+
+def _is(value: object, kind: object) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "null": type(None)}
+    return isinstance(value, (int, float)) if kind == "number" else isinstance(value, kinds[kind])  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--", "true"),
+        ("--", "sh", "-c", "exit 3"),
+        ("--", "sh", "-c", "kill -9 $$"),
+        ("--", "printf", r"\377"),
+        ("--", "no-such-program"),
+        ("--", "/tmp"),
+        ("--time", "200ms", "--", "sleep", "60"),
+        ("--output", "1k", "--", "yes"),
+        ("--memory", "none", "--net", "host", "--degrade", "notify", "--", "true"),
+        ("--backend", "host", "--", "true"),
+        ("--", "/usr/bin/python3", "-c", "import ctypes; ctypes.CDLL(None).ptrace(16, 1, 0, 0)"),
+    ],
+    ids=" ".join,
+)
+def test_result_documents_are_as_the_schema_says(wardian: Wardian, args: tuple[str, ...]) -> None:
+    conforms(json.loads(wardian("exec", "--json", *args).stdout), schema())
+
+
+def test_the_demo_holds_and_works(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "hostile.py", tmp_path)
+    done = subprocess.run(
+        [*COMMAND, "exec", "--read", f"{tmp_path}:/demo", "--processes", "64", "--memory", "256M",
+         "--", "/usr/bin/python3", "/demo/hostile.py"],
+        capture_output=True, text=True, timeout=120, check=False, env=environment(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "GOT OUT" not in done.stdout
+    assert "BROKEN" not in done.stdout

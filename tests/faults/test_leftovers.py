@@ -1,0 +1,60 @@
+"""Nothing is left behind, whoever is killed, and whenever.
+
+``WARDIAN_SOAK_RUNS=2000 pytest tests/faults/test_leftovers.py`` for the long one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from .doors import HERE, PYTHON, environment
+
+RUNS = int(os.environ.get("WARDIAN_SOAK_RUNS", "150"))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_soak_leaves_nothing(seed: int) -> None:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "soak.py"), str(RUNS // 2), str(seed)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60 + RUNS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    kinds, slowest = found.pop("kinds"), found.pop("slowest_s")
+    assert found == {"processes": [], "descriptors": [], "mounts": 0, "files": [], "cgroups": []}
+    assert sum(kinds.values()) == RUNS // 2
+    assert slowest < 2
+
+
+GUEST = "setsid sleep 600 & trap '' TERM HUP INT; echo up; sleep 600"
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"])
+def test_the_command_gone_its_guest_is_gone(name: str) -> None:
+    """SIGTERM and the like reach the guest, which may ignore them; then SIGKILL ends both."""
+    command = [PYTHON, "-m", "wardian", "exec", "--", "sh", "-c", GUEST]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            launcher = int(file.read().split()[0])
+        process.send_signal(signal.Signals[name])
+        if name != "SIGKILL":
+            time.sleep(0.3)
+            process.kill()
+        process.wait(10)
+        deadline = time.monotonic() + 5
+        while os.path.exists(f"/proc/{launcher}/fd") and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert not os.path.exists(f"/proc/{launcher}")
