@@ -38,6 +38,16 @@ static void take_streams(const struct plan *plan, int ctl) {
     }
 }
 
+/* Nothing but the streams and our own socket stays open; the guest may be allowed few files. */
+static int keep_only(int ctl) {
+    if (ctl != 3 && dup2(ctl, 3) < 0)
+        die(errno, "streams", "closing what is not the guest's");
+    fcntl(3, F_SETFD, FD_CLOEXEC);
+    report_to_supervisor(3);
+    close_all_but(3);
+    return 3;
+}
+
 /* Like execvpe, and remembers that something was found but could not be run. */
 static int exec_by_path(const struct plan *plan) {
     const char *name = plan->argv[0];
@@ -85,9 +95,11 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     take_streams(plan, ctl);
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
+    if (WALL_IS_UP(plan, WALL_CLOSE))
+        ctl = keep_only(ctl);
     forget_session_keyring(plan);
-    set_rlimits(plan);
     restrict_with_landlock(plan);
+    set_rlimits(plan);
 
     int listener = install_filter(plan);
     struct message ready = {.kind = MSG_READY};

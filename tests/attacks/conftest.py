@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +38,15 @@ def caller(request: pytest.FixtureRequest, stage: Path, _callers: dict[str, Call
     if name not in _callers:
         _callers[name] = Caller(name, stage)
     return _callers[name]
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """No other flood of this user's runs at the same time: they look at the machine as a whole."""
+    path = os.path.join(tempfile.gettempdir(), f"wardian-attacks-{os.geteuid()}.lock")
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -52,6 +54,7 @@ IN_MEMORY_FILES = [memory("tmp"), memory("dev-shm")]
 
 
 @rows([*MEMORY, *IN_MEMORY_FILES])
+@pytest.mark.usefixtures("alone")
 def test_memory_does_not_outgrow_its_limit(attack: Attack, caller: Caller) -> None:
     outcome = caller.run(attack.command, **attack.options)
     assert attack.harm not in outcome.stdout, outcome
@@ -61,15 +64,68 @@ def test_memory_does_not_outgrow_its_limit(attack: Attack, caller: Caller) -> No
 
 
 @rows(MEMORY)
+@pytest.mark.usefixtures("alone")
 def test_memory_outgrows_its_limit_without_the_watch(attack: Attack, caller: Caller) -> None:
     outcome = caller.run(attack.command, without=attack.without(caller), **attack.options)
     assert "held" in outcome.stdout, outcome
 
 
 @rows(IN_MEMORY_FILES)
+@pytest.mark.usefixtures("alone")
 def test_private_files_fill_with_a_larger_limit(attack: Attack, caller: Caller) -> None:
     roomy = {"limits": {"memory_bytes": 1000 * MB, "disk_bytes": 1000 * MB}}
     assert "held" in caller.run(attack.command, **roomy).stdout
+
+
+NOISE = """
+import sys, time
+held = b'x' * ({megabytes} << 20)
+print('ready', flush=True)
+sys.stdin.readline()
+del held
+print('freed', flush=True)
+"""
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.parametrize("kind", ["memfd", "segments", "page-tables", "unix", "in-flight"])
+@pytest.mark.usefixtures("alone")
+def test_memory_is_seen_while_a_neighbour_frees_some(caller: Caller, kind: str) -> None:
+    """The host's free memory is everybody's: it can grow while a guest takes too much."""
+    neighbour = caller.popen(
+        [caller.python, "-I", "-c", NOISE.format(megabytes=FLOOD_MB + 200)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
+    assert neighbour.stdin is not None
+    assert neighbour.stdout is not None
+    assert neighbour.stdout.readline() == "ready\n"
+    timer = threading.Timer(0.1, lambda: neighbour.communicate("\n"))
+    timer.start()
+    flood = f"sleep 0.5; /programs/memory {kind} {FLOOD_MB}; echo over; sleep 2"
+    outcome = caller.run(flood, **ROOM)
+    timer.join()
+    assert outcome.reason == "memory limit" or "held" not in outcome.stdout, outcome
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.usefixtures("alone")
+def test_the_disk_is_watched_while_a_neighbour_deletes_and_writes(caller: Caller) -> None:
+    """What others do on the same filesystem neither hides a flood nor ends an innocent run."""
+    other = caller.directory() / "other"
+    limits = {"disk_bytes": DISK_MB * MB}
+    other.write_bytes(b"x" * (200 * MB))
+    threading.Timer(0.15, other.unlink).start()
+    work = caller.directory()
+    outcome = caller.run(
+        "sleep 0.4; /programs/flood files 150", work=str(work), limits=limits
+    )
+    assert "all" not in outcome.stdout, outcome
+    writer = threading.Timer(0.15, lambda: other.write_bytes(b"x" * (100 * MB)))
+    writer.start()
+    innocent = caller.run("sleep 0.6; echo fine", work=str(caller.directory()), limits=limits)
+    writer.join()
+    other.unlink()
+    assert "fine" in innocent.stdout, innocent
 
 
 COUNT = {"limits": {"processes": 40, "files": 64}}
@@ -180,6 +236,7 @@ def fill(caller: Caller, kind: str, without: tuple[str, ...]) -> tuple[Any, int,
 
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", DISK)
+@pytest.mark.usefixtures("alone")
 def test_a_shared_directory_does_not_outgrow_the_disk_limit(caller: Caller, kind: str) -> None:
     outcome, megabytes, entries = fill(caller, kind, ())
     assert "all" not in outcome.stdout, outcome
@@ -189,6 +246,7 @@ def test_a_shared_directory_does_not_outgrow_the_disk_limit(caller: Caller, kind
 
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", DISK)
+@pytest.mark.usefixtures("alone")
 def test_a_shared_directory_outgrows_the_disk_limit_without_the_watch(
     caller: Caller, kind: str
 ) -> None:

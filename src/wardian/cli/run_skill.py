@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     import click
 
-    from wardian.runner.environments import Prepared
     from wardian.runner.interpreters import Missing
     from wardian.runner.location import Located
     from wardian.runner.outputs import Kept, Written
@@ -93,35 +92,34 @@ def _parsed(args: list[str]) -> tuple[Given, list[str]]:
 
 
 def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
-    from wardian.runner import invocation as invocations
-    from wardian.runner.interpreters import Missing, runner_for
+    from wardian.runner.assembly import Wanted, assembled
+    from wardian.runner.interpreters import Missing
+    from wardian.runner.invocation import under
 
     as_json, tty = "json" in given, exec_command._wants_tty(given)
     backend = one(given, "backend") or "wardian"
     out = _target(given)
-    prepared, script = _prepared(skill, script, given)
-    runner = runner_for(script.wish, script.path, os.environ)
-    if isinstance(runner, Missing):
-        return _missing(runner, script, as_json=as_json)
+    wanted = Wanted(
+        packages=tuple(given.get("with", ())),
+        no_deps="no-deps" in given,
+        offline="offline" in given,
+        build="build" in given,
+        state=_state(skill, given),
+    )
+    say = _nothing if "quiet" in given else output.say
+    call = assembled(skill, script, args, wanted, inside=backend != "host", say=say)
+    if isinstance(call, Missing):
+        return _missing(call, script, as_json=as_json)
     from wardian.sandbox.sandbox import Sandbox
 
-    call = invocations.invocation(
-        skill,
-        script,
-        runner,
-        args,
-        prepared=prepared,
-        state=_state(skill, given),
-        inside=backend != "host",
-    )
-    sandbox = Sandbox(invocations.under(policy_of(given), call), backend_name=backend)
+    sandbox = Sandbox(under(policy_of(given), call), backend_name=backend)
     with sandbox:
         argv, cwd = list(call.argv), exec_command._cwd(given)
         if as_json:
             result = exec_command._captured(sandbox, argv, cwd)
         else:
             result = exec_command._passed_through(sandbox, argv, cwd, tty)
-        made, kept = _made(sandbox, given, out)
+        made, kept = _made(sandbox, out)
     if as_json:
         output.print_json(exec_command._document(result) | _about(skill, script, made, kept))
     elif "quiet" not in given:
@@ -129,6 +127,10 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
         _tell_missing_module(skill, script, result)
     exec_command._tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
+
+
+def _nothing(line: str) -> None:
+    """Said to nobody."""
 
 
 def _target(given: Given) -> str | None:
@@ -153,33 +155,6 @@ def _state(skill: Located, given: Given) -> str | None:
     return state_directory(skill, name)
 
 
-def _prepared(skill: Located, script: Chosen, given: Given) -> tuple[Prepared | None, Chosen]:
-    """The environment, and the script with what its own metadata wishes about the interpreter."""
-    from wardian.runner.needs import needs_of
-
-    if "no-deps" in given:
-        if "with" in given:
-            raise UsageError("--with and --no-deps exclude each other")
-        return None, script
-    needs = needs_of(skill.path, script, given.get("with", []))
-    if needs is None:
-        return None, script
-    if needs.requires_python is not None:
-        script = script._replace(wish=script.wish._replace(version=needs.requires_python))
-    if needs.empty:
-        return None, script
-    from wardian.runner.environments import prepare
-
-    prepared = prepare(
-        needs,
-        script.wish,
-        offline="offline" in given,
-        build="build" in given,
-        say=(lambda line: None) if "quiet" in given else output.say,
-    )
-    return prepared, script
-
-
 def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
     from wardian.sandbox.result import Result
 
@@ -190,7 +165,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
     return result.exit_code
 
 
-def _made(sandbox: Sandbox, given: Given, out: str | None) -> tuple[list[Written], Kept | None]:
+def _made(sandbox: Sandbox, out: str | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
     root = sandbox._work_path()

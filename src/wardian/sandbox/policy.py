@@ -36,9 +36,8 @@ class Share(NamedTuple):
     @classmethod
     def parse(cls, text: str, *, write: bool, base: str | None = None) -> Share:
         """Read ``PATH[:AT]``; a relative PATH counts from ``base``. Raises UsageError."""
-        path, colon, at = text.rpartition(":")
-        if not colon or not at.startswith("/") or not path:
-            path, at = text, ""
+        path, colon, place = text.rpartition(":/")
+        path, at = (path, f"/{place}") if colon and path else (text, "")
         path = os.path.expanduser(path)
         if base is not None:
             path = os.path.join(base, path)

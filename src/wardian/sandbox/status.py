@@ -80,7 +80,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 def _event(line: str) -> dict[str, Any]:
     """One line of JSON. What every run says is flat and plain, and read without loading json."""
-    if not line.startswith('{"event":') or any(c in line for c in "[\\") or not line.endswith("}"):
+    if not line.startswith('{"event":') or any(c in line for c in " [\\") or not line.endswith("}"):
         import json
 
         found: dict[str, Any] = json.loads(line)

@@ -6,6 +6,7 @@ process of the command's own group left behind. It protects from nothing, and it
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import os
@@ -107,7 +108,7 @@ class _Run:
         try:
             self.child = self._spawn(theirs)
         except OSError as error:
-            self.exec_errno = error.errno or 0
+            self.exec_errno = self._told(error.errno or errno.EIO)
             if error.filename is not None and error.filename == self._cwd():
                 relays = (fd for source, (sink, _) in self.relays.items() for fd in (source, sink))
                 for fd in (status, self.status, self.control, control, *ends.values(), *relays):
@@ -131,6 +132,14 @@ class _Run:
         )
         threading.Thread(target=self._attend, name="wardian-host", daemon=True).start()
         return process
+
+    def _told(self, number: int) -> int:
+        """A directory of PATH that is closed to us does not make a missing program forbidden."""
+        import shutil
+
+        name = self.job.argv[0]
+        missing = number == errno.EACCES and "/" not in name and shutil.which(name) is None
+        return errno.ENOENT if missing else number
 
     def _streams(self) -> tuple[dict[int, int], dict[int, int]]:
         """Our caller's ends by stream number, and the command's."""

@@ -56,7 +56,7 @@ class Wardian:
         plan = self._plan(program.sources)
         env = self._environment(plan, program, job)
         argv = job.argv
-        if program.path and argv[0].startswith("/"):
+        if program.path and os.path.basename(program.path) != argv[0]:
             argv = (program.path, *argv[1:])
         try:
             given, ends = self._streams(job)

@@ -1,0 +1,136 @@
+"""``wardian test``: skills shown to work, case by case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from wardian.runner.cases.model import Case
+    from wardian.runner.cases.running import Options, Outcome
+
+
+@click.command(
+    "test",
+    epilog="""\b
+Examples:
+  wardian test skills/
+  wardian test skills/csv-report --in wardian,host --oracle host --junit report.xml
+
+\b
+Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
+)
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--cases",
+    "cases_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The file of cases; cases.toml in each skill unless given.",
+)
+@click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
+@click.option("--in", "backends", default="wardian", metavar="NAMES", help="wardian, host, or both.")
+@click.option("--oracle", metavar="NAME", help="Compare with what this backend gives.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="So many at once; as many as CPUs.")
+@click.option("--no-deps", is_flag=True, help="Prepare no dependencies.")
+@click.option("--offline", is_flag=True, help="Prepare dependencies from what is cached only.")
+@click.option("--build", is_flag=True, help="Let dependencies run build and install scripts.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    path: Path,
+    cases_file: Path | None,
+    pattern: str | None,
+    backends: str,
+    oracle: str | None,
+    jobs: int | None,
+    no_deps: bool,
+    offline: bool,
+    build: bool,
+    junit: Path | None,
+    as_json: bool,
+) -> None:
+    """Run the cases of the skill at PATH, or of every skill below it, and tell what came of them.
+
+    Each case runs in a sandbox and a /work of its own. With --oracle, the same case runs in another
+    backend too, and exit code, output and files must agree.
+    """
+    from wardian.cli import output
+    from wardian.runner.cases import report
+    from wardian.runner.cases.model import check_backends
+    from wardian.runner.cases.running import Options
+    from wardian.sandbox.backends import NAMES
+
+    options = Options(
+        backends=check_backends(backends, NAMES),
+        oracle=check_backends(oracle, NAMES)[0] if oracle is not None else None,
+        no_deps=no_deps,
+        offline=offline,
+        build=build,
+        say=output.say,
+    )
+    outcomes = _outcomes(_selected(path, cases_file, pattern), options, jobs)
+    if junit is not None:
+        junit.write_text(report.junit(outcomes), encoding="utf-8")
+    if as_json:
+        output.print_json(report.document(outcomes))
+    else:
+        for line in report.table(outcomes):
+            output.print_text(line)
+        output.say(report.summary(outcomes))
+    ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
+
+
+def _selected(
+    path: Path, cases_file: Path | None, pattern: str | None
+) -> list[tuple[Path, Case]]:
+    """The cases with the skill of each. Raises NothingMatched."""
+    from fnmatch import fnmatchcase
+
+    from wardian.errors import NothingMatched
+    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+
+    found: list[tuple[Path, Case]] = []
+    if cases_file is not None:
+        for case in read_cases(str(cases_file)):
+            found.append((path / case.skill if case.skill else path, case))
+    else:
+        for skill in _skills(path):
+            beside = skill / DEFAULT_FILE
+            if beside.is_file():
+                found += [(skill, case) for case in read_cases(str(beside))]
+    chosen = [one for one in found if pattern is None or fnmatchcase(one[1].name, pattern)]
+    if not chosen:
+        raise NothingMatched(
+            f"no case for {path}" + (f" matches {pattern!r}" if found else ""),
+            hint=f"cases stand in {DEFAULT_FILE} in a skill, or in a file named by --cases",
+        )
+    return chosen
+
+
+def _skills(path: Path) -> list[Path]:
+    from wardian.skills.discovery import find_skills, is_skill_folder
+
+    if not path.is_dir() or is_skill_folder(path):
+        return [path]
+    return sorted(find_skills(path))
+
+
+def _outcomes(
+    selected: list[tuple[Path, Case]], options: Options, jobs: int | None
+) -> list[Outcome]:
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+
+    from wardian.runner.cases.running import run_case
+    from wardian.runner.location import located
+
+    def run(one: tuple[Path, Case]) -> list[Outcome]:
+        with located(str(one[0])) as skill:
+            return run_case(skill, one[1], options)
+
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        return [outcome for outcomes in pool.map(run, selected) for outcome in outcomes]

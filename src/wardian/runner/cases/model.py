@@ -1,0 +1,272 @@
+"""A case: a script, what it is given, what must come of it. Read strictly from TOML."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from typing import Any, NamedTuple
+
+from wardian.errors import InputError, UsageError
+
+DEFAULT_FILE = "cases.toml"
+COMPARED = ("exit", "stdout", "stderr", "files")
+
+
+class FileExpectation(NamedTuple):
+    """What one file must be; fields that are None are not looked at."""
+
+    exists: bool = True
+    equals: bytes | None = None
+    contains: tuple[str, ...] = ()
+    matches: str | None = None
+    sha256: str | None = None
+    min_bytes: int | None = None
+
+
+class TextExpectation(NamedTuple):
+    """What a stream must hold."""
+
+    equals: str | None = None
+    contains: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    matches: str | None = None
+
+
+class Expectation(NamedTuple):
+    """``exit`` is None where any code will do; ``refused`` are kinds of refusals that must be told."""
+
+    exit: int | None = 0
+    stdout: TextExpectation = TextExpectation()
+    stderr: TextExpectation = TextExpectation()
+    files: tuple[tuple[str, FileExpectation], ...] = ()
+    refused: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Case(NamedTuple):
+    """``before`` are argument lists of earlier runs in the same /work and /state."""
+
+    name: str
+    script: str
+    args: tuple[str, ...] = ()
+    skill: str | None = None
+    files: tuple[tuple[str, bytes], ...] = ()
+    setup: tuple[tuple[str, ...], ...] = ()
+    before: tuple[tuple[str, ...], ...] = ()
+    stdin: bytes | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    packages: tuple[str, ...] = ()
+    network: str = "none"
+    state: bool = False
+    time_s: float = 60.0
+    compare: tuple[str, ...] = ("exit", "stdout", "files")
+    backends: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    expect: Expectation = Expectation()
+
+
+def read_cases(path: str) -> list[Case]:
+    """The cases of a file. Raises InputError that names the case and the key."""
+    try:
+        with open(path, "rb") as file:
+            document = tomllib.load(file)
+    except OSError as error:
+        raise InputError((error.strerror or "it can't be read").lower(), path=path) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not TOML: {error}", path=path) from None
+    table = _Table(document, path, "the file")
+    raw = table.take("case", list, [])
+    table.end()
+    base = os.path.dirname(os.path.abspath(path))
+    cases = [_case(_Table(one, path, f"case {i}"), base) for i, one in enumerate(raw, 1)]
+    seen: set[tuple[str | None, str]] = set()
+    for case in cases:
+        if (case.skill, case.name) in seen:
+            raise InputError(f"there are two cases {case.name!r}", path=path)
+        seen.add((case.skill, case.name))
+    return cases
+
+
+class _Table:
+    """A TOML table of which each key is taken once, with its type."""
+
+    def __init__(self, raw: Any, path: str, where: str) -> None:
+        self.path, self.where = path, where
+        if not isinstance(raw, dict):
+            raise self.wrong("a table is expected")
+        self.raw = dict(raw)
+        self.known: list[str] = []
+
+    def wrong(self, what: str) -> InputError:
+        return InputError(f"{self.where}: {what}", path=self.path)
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+        self.known.append(key)
+        value = self.raw.pop(key, default)
+        number = isinstance(value, bool) and kind in (int, (int, float))
+        if value is not default and (number or not isinstance(value, kind)):
+            raise self.wrong(f"`{key}` is of the wrong type")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; one text stands for a list of one."""
+        value = self.take(key, (list, str), [])
+        values = [value] if isinstance(value, str) else value
+        if not all(isinstance(one, str) for one in values):
+            raise self.wrong(f"`{key}` must be a list of texts")
+        return tuple(values)
+
+    def end(self) -> None:
+        for key in self.raw:
+            import difflib
+
+            near = difflib.get_close_matches(key, self.known, 1)
+            raise self.wrong(f"there is no `{key}`" + (f"; did you mean `{near[0]}`?" if near else ""))
+
+
+def _case(table: _Table, base: str) -> Case:
+    name = table.take("name", str, None)
+    if not name:
+        raise table.wrong("`name` is needed")
+    table.where = f"case {name!r}"
+    script = table.take("script", str, None)
+    if not script:
+        raise table.wrong("`script` is needed")
+    stdin = table.take("stdin", str, None)
+    case = Case(
+        name=name,
+        script=script,
+        args=table.texts("args"),
+        skill=table.take("skill", str, None),
+        files=tuple(
+            (path, _content(table, path, value, base))
+            for path, value in table.take("files", dict, {}).items()
+        ),
+        setup=tuple(_command(table, one) for one in table.take("setup", list, [])),
+        before=tuple(_words(table, "before", one) for one in table.take("before", list, [])),
+        stdin=stdin.encode() if stdin is not None else None,
+        env=tuple((key, str(value)) for key, value in table.take("env", dict, {}).items()),
+        packages=table.texts("with"),
+        network=table.take("network", str, "none"),
+        state=table.take("state", bool, False),
+        time_s=float(table.take("time_s", (int, float), 60.0)),
+        compare=_compared(table),
+        backends=table.texts("in"),
+        needs=table.texts("needs"),
+        expect=_expectation(_Table(table.take("expect", dict, {}), table.path, f"{table.where}, expect"), base),
+    )
+    table.end()
+    return case
+
+
+def _compared(table: _Table) -> tuple[str, ...]:
+    given = table.take("compare", list, None)
+    if given is None:
+        return ("exit", "stdout", "files")
+    if not all(one in COMPARED for one in given):
+        raise table.wrong(f"`compare` knows {', '.join(COMPARED)}")
+    return tuple(given)
+
+
+def _command(table: _Table, value: Any) -> tuple[str, ...]:
+    return ("sh", "-c", value) if isinstance(value, str) else _words(table, "setup", value)
+
+
+def _words(table: _Table, key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise table.wrong(f"`{key}` holds lists of texts")
+    return tuple(value)
+
+
+def _content(table: _Table, path: str, value: Any, base: str) -> bytes:
+    """Text, or one of base64 = "…", copy = "path beside the cases file"."""
+    if isinstance(value, str):
+        return value.encode()
+    inner = _Table(value, table.path, f"{table.where}, file {path!r}")
+    encoded, source = inner.take("base64", str, None), inner.take("copy", str, None)
+    inner.end()
+    if encoded is not None:
+        import base64
+
+        try:
+            return base64.b64decode(encoded, validate=True)
+        except ValueError:
+            raise inner.wrong("`base64` can't be decoded") from None
+    if source is None:
+        raise inner.wrong("text, `base64` or `copy` is needed")
+    real = os.path.realpath(os.path.join(base, source))
+    if not real.startswith(os.path.realpath(base) + "/"):
+        raise inner.wrong("`copy` must lie beside the cases file or below it")
+    try:
+        with open(real, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise inner.wrong(f"{source}: {error.strerror}") from None
+
+
+def _expectation(table: _Table, base: str) -> Expectation:
+    exit_code = table.take("exit", (int, str), 0)
+    if isinstance(exit_code, str) and exit_code != "any":
+        raise table.wrong('`exit` is a number or "any"')
+    expected = Expectation(
+        exit=None if exit_code == "any" else exit_code,
+        stdout=_text(table, "stdout"),
+        stderr=_text(table, "stderr"),
+        files=tuple(
+            (path, _file(table, path, value)) for path, value in table.take("files", dict, {}).items()
+        ),
+        refused=table.texts("refused"),
+        reason=table.take("reason", str, None),
+    )
+    table.end()
+    return expected
+
+
+def _text(table: _Table, key: str) -> TextExpectation:
+    """``stdout = "…"`` is the whole of it; ``stdout_contains`` and its kin look for parts."""
+    return TextExpectation(
+        equals=table.take(key, str, None),
+        contains=table.texts(f"{key}_contains"),
+        lacks=table.texts(f"{key}_lacks"),
+        matches=_pattern(table, f"{key}_matches"),
+    )
+
+
+def _file(table: _Table, path: str, value: Any) -> FileExpectation:
+    if isinstance(value, str):
+        return FileExpectation(equals=value.encode())
+    inner = _Table(value, table.path, f"{table.where}, file {path!r}")
+    equals = inner.take("equals", str, None)
+    expected = FileExpectation(
+        exists=inner.take("exists", bool, True),
+        equals=equals.encode() if equals is not None else None,
+        contains=inner.texts("contains"),
+        matches=_pattern(inner, "matches"),
+        sha256=inner.take("sha256", str, None),
+        min_bytes=inner.take("min_bytes", int, None),
+    )
+    inner.end()
+    return expected
+
+
+def _pattern(table: _Table, key: str) -> str | None:
+    import re
+
+    pattern = table.take(key, str, None)
+    if pattern is not None:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise table.wrong(f"`{key}` is no regular expression: {error}") from None
+    return pattern  # type: ignore[no-any-return]
+
+
+def check_backends(names: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """``wardian,host`` as a tuple. Raises UsageError."""
+    chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    for name in chosen:
+        if name not in known:
+            raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(known))
+    if not chosen:
+        raise UsageError("no backend was named", hint="backends: " + ", ".join(known))
+    return chosen

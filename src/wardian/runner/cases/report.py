@@ -1,0 +1,118 @@
+"""What people and machines read about outcomes: a table, a JSON document, JUnit XML. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from wardian.runner.cases.running import Outcome
+from wardian.text import printable
+
+SCHEMA = "wardian.test/1"
+# What XML 1.0 can't hold, escaped or not.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def table(outcomes: Sequence[Outcome]) -> list[str]:
+    """Skill × script × case, a column for each backend, then what was wrong."""
+    backends = list(dict.fromkeys(one.backend for one in outcomes))
+    rows: dict[tuple[str, str, str], dict[str, Outcome]] = {}
+    for one in outcomes:
+        rows.setdefault((one.skill, one.case.script, one.case.name), {})[one.backend] = one
+    head = ("skill", "script", "case")
+    keys = [tuple(printable(part) for part in key) for key in rows]
+    widths = [max(len(row[i]) for row in [head, *keys]) for i in range(3)]
+    lines = [_row(head, widths, backends)]
+    for key, cells in zip(keys, rows.values(), strict=True):
+        lines.append(_row(key, widths, [_cell(cells.get(name)) for name in backends]))
+    for one in outcomes:
+        if one.verdict in ("fail", "error"):
+            lines.append("")
+            lines.append(f"{one.verdict}: {printable(f'{one.skill} · {one.case.name} · {one.backend}')}")
+            lines += [f"  {printable(line)}" for text in one.problems for line in text.split("\n")]
+    return lines
+
+
+def summary(outcomes: Iterable[Outcome]) -> str:
+    """One line of counts."""
+    counts = Counter(one.verdict for one in outcomes)
+    total = sum(counts.values())
+    told = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items() if counts[name])
+    return f"{total} run{'s' if total != 1 else ''}: {told or 'none'}"
+
+
+_WORDS = {"pass": "passed", "fail": "failed", "error": "in error", "skip": "skipped"}
+
+
+def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The JSON document (docs/test.md)."""
+    counts = Counter(one.verdict for one in outcomes)
+    return {
+        "schema": SCHEMA,
+        "summary": {name: counts[name] for name in _WORDS},
+        "outcomes": [
+            {
+                "skill": one.skill,
+                "script": one.case.script,
+                "case": one.case.name,
+                "backend": one.backend,
+                "verdict": one.verdict,
+                "problems": list(one.problems),
+                "seconds": round(one.seconds, 3),
+                "exit_code": one.observed.exit if one.observed is not None else None,
+                "files": sorted(one.observed.files) if one.observed is not None else [],
+            }
+            for one in outcomes
+        ],
+    }
+
+
+def junit(outcomes: Sequence[Outcome]) -> str:
+    """JUnit XML, one suite for each skill and backend."""
+    suites: dict[tuple[str, str], list[Outcome]] = {}
+    for one in outcomes:
+        suites.setdefault((one.skill, one.backend), []).append(one)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    for (skill, backend), ones in suites.items():
+        counts = Counter(one.verdict for one in ones)
+        lines.append(
+            f"<testsuite name={_attribute(f'{skill} [{backend}]')} tests=\"{len(ones)}\" "
+            f'failures="{counts["fail"]}" errors="{counts["error"]}" skipped="{counts["skip"]}" '
+            f'time="{sum(one.seconds for one in ones):.3f}">'
+        )
+        lines += [_junit_case(one) for one in ones]
+        lines.append("</testsuite>")
+    return "\n".join([*lines, "</testsuites>", ""])
+
+
+def _junit_case(one: Outcome) -> str:
+    name, where = _attribute(one.case.name), _attribute(f"{one.skill}.{one.case.script}")
+    opening = f'<testcase name={name} classname={where} time="{one.seconds:.3f}"'
+    if one.verdict == "pass":
+        return f"{opening}/>"
+    kind = {"fail": "failure", "error": "error", "skip": "skipped"}[one.verdict]
+    message = _attribute(one.problems[0].split("\n")[0] if one.problems else one.verdict)
+    body = escape(_xml("\n".join(one.problems)))
+    return f"{opening}><{kind} message={message}>{body}</{kind}></testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_xml(text))
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def _row(key: Sequence[str], widths: Sequence[int], cells: Sequence[str]) -> str:
+    left = [f"{part:<{width}}" for part, width in zip(key, widths, strict=True)]
+    return "  ".join([*left, *(f"{cell:<14}" for cell in cells)]).rstrip()
+
+
+def _cell(one: Outcome | None) -> str:
+    if one is None:
+        return ""
+    return one.verdict if one.verdict == "skip" else f"{one.verdict} {one.seconds:.2f} s"

@@ -1,0 +1,201 @@
+"""One case in one backend: files laid out, set up, run, observed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from wardian.errors import UsageError, WardianError
+from wardian.runner.assembly import Wanted, assembled
+from wardian.runner.cases.checks import Observed, differences, problems
+from wardian.runner.cases.model import Case
+from wardian.runner.interpreters import Missing
+from wardian.runner.invocation import SKILL, STATE, Invocation, under
+from wardian.runner.location import Located
+from wardian.runner.outputs import open_below, written
+from wardian.runner.script import choose
+from wardian.sandbox.layout import WORK
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.result import Result
+from wardian.sandbox.sandbox import Sandbox
+
+MAX_FILE_BYTES = 64 << 20
+HOST = "host"
+
+
+class Options(NamedTuple):
+    """What holds for all cases of one command."""
+
+    backends: tuple[str, ...] = ("wardian",)
+    oracle: str | None = None
+    no_deps: bool = False
+    offline: bool = False
+    build: bool = False
+    say: Callable[[str], None] = print
+
+
+class Outcome(NamedTuple):
+    """One case in one backend. ``verdict`` is pass, fail, error or skip."""
+
+    skill: str
+    case: Case
+    backend: str
+    verdict: str
+    problems: tuple[str, ...] = ()
+    seconds: float = 0.0
+    observed: Observed | None = None
+
+
+def run_case(skill: Located, case: Case, options: Options) -> list[Outcome]:
+    """An outcome for each backend; never raises for what the case or the skill does."""
+    lacking = [name for name in case.needs if shutil.which(name) is None]
+    oracle: Outcome | None = None
+    if options.oracle is not None and not lacking and _wanted_in(case, options.oracle):
+        oracle = _run_in(skill, case, options.oracle, options)
+    outcomes = []
+    for backend in options.backends:
+        if lacking or not _wanted_in(case, backend):
+            why = f"{', '.join(lacking)} not installed" if lacking else f"not for {backend}"
+            outcomes.append(Outcome(skill.name, case, backend, "skip", (why,)))
+            continue
+        if oracle is not None and backend == options.oracle:
+            outcomes.append(oracle)
+            continue
+        outcome = _run_in(skill, case, backend, options)
+        outcomes.append(_compared(outcome, oracle) if oracle is not None else outcome)
+    return outcomes
+
+
+def _wanted_in(case: Case, backend: str) -> bool:
+    return not case.backends or backend in case.backends
+
+
+def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
+    if outcome.observed is None or oracle.observed is None:
+        if outcome.verdict == "pass":
+            return outcome._replace(
+                verdict="error", problems=(f"the oracle {oracle.backend} gave no result", *oracle.problems)
+            )
+        return outcome
+    found = differences(outcome.case.compare, outcome.observed, oracle.observed, oracle.backend)
+    if not found:
+        return outcome
+    verdict = "fail" if outcome.verdict == "pass" else outcome.verdict
+    return outcome._replace(verdict=verdict, problems=(*outcome.problems, *found))
+
+
+def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outcome:
+    started = time.monotonic()
+    state = tempfile.mkdtemp(prefix="wardian-state-") if case.state else None
+    try:
+        observed = _observe(skill, case, backend, options, state)
+        found = problems(case.expect, observed, sandboxed=backend != HOST)
+        verdict = "fail" if found else "pass"
+    except (WardianError, OSError) as error:
+        observed, verdict, found = None, "error", [str(error)]
+        hint = getattr(error, "hint", None)
+        if hint:
+            found.append(hint)
+    finally:
+        if state is not None:
+            from wardian.sandbox.files import remove_tree
+
+            remove_tree(state)
+    seconds = time.monotonic() - started
+    return Outcome(skill.name, case, backend, verdict, tuple(found), seconds, observed)
+
+
+def _observe(
+    skill: Located, case: Case, backend: str, options: Options, state: str | None
+) -> Observed:
+    inside = backend != HOST
+    wanted = Wanted(case.packages, options.no_deps, options.offline, options.build, state)
+    script = choose(skill.path, case.script)
+    call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
+    if isinstance(call, Missing):
+        raise UsageError(call.why, hint=call.hint)
+    policy = Policy.default().with_env(dict(case.env)).with_limits(time_s=case.time_s)
+    policy = policy._replace(network=case.network)
+    with Sandbox(under(policy, call), backend_name=backend) as sandbox:
+        work = sandbox._work_path()
+        for path, data in case.files:
+            sandbox.files.write(path, data)
+        places = _places(skill, work, state, inside=inside)
+        for command in case.setup:
+            _set_up(sandbox, [_placed(word, places) for word in command])
+        result = _runs(sandbox, call, case, places)
+        return _observed(result, _files(work, case), {places[name]: name for name in places})
+
+
+def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> dict[str, str]:
+    """The names that cases use for places → where they are in this backend."""
+    if inside:
+        return {"{skill}": SKILL, "{work}": WORK, "{state}": STATE}
+    return {"{skill}": skill.path, "{work}": work, "{state}": state or STATE}
+
+
+def _placed(word: str, places: dict[str, str]) -> str:
+    for name, path in places.items():
+        word = word.replace(name, path)
+    return word
+
+
+def _set_up(sandbox: Sandbox, command: list[str]) -> None:
+    result = sandbox.run(command)
+    if result.exit_code != 0:
+        told = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
+        raise UsageError(f"set-up failed: {' '.join(command)}: {told.strip() or result.reason}")
+
+
+def _runs(sandbox: Sandbox, call: Invocation, case: Case, places: dict[str, str]) -> Result:
+    for args in case.before:
+        result = sandbox.run([*call.argv, *(_placed(word, places) for word in args)])
+        if result.exit_code != 0:
+            told = result.stderr.decode("utf-8", "replace")[-400:]
+            raise UsageError(f"an earlier run failed: {' '.join(args)}: {told.strip()}")
+    args = [_placed(word, places) for word in case.args]
+    return sandbox.run([*call.argv, *args], input=case.stdin)
+
+
+def _observed(result: Result, files: dict[str, bytes], names: dict[str, str]) -> Observed:
+    def plain(data: bytes) -> str:
+        text = data.decode("utf-8", "replace")
+        for path in sorted(names, key=len, reverse=True):
+            text = text.replace(path, "/" + names[path].strip("{}"))
+        return text
+
+    return Observed(
+        result.exit_code,
+        result.reason,
+        plain(result.stdout),
+        plain(result.stderr),
+        files,
+        tuple(refusal.kind for refusal in result.refusals),
+    )
+
+
+def _files(work: str, case: Case) -> dict[str, bytes]:
+    """The files that are new or other than they were laid out."""
+    given = dict(case.files)
+    found = {}
+    for one in written(work):
+        if one.kind == "file" and "__pycache__" not in one.path.split("/"):
+            data = _read(work, one.path)
+            if given.get(one.path) != data:
+                found[one.path] = data
+    return found
+
+
+def _read(work: str, path: str) -> bytes:
+    parent, _, name = path.rpartition("/")
+    folder = open_below(work, parent)
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    finally:
+        os.close(folder)
+    with open(fd, "rb") as file:
+        return file.read(MAX_FILE_BYTES)
