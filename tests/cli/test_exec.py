@@ -98,6 +98,16 @@ def test_what_wardian_refuses_is_125_and_says_why(
     assert "Traceback" not in done.stderr
 
 
+def test_a_program_that_was_not_shared_is_pointed_out(wardian: Wardian, tmp_path: Path) -> None:
+    script = tmp_path / "script.sh"
+    script.write_text("#!/bin/sh\necho hi\n")
+    script.chmod(0o755)
+    done = wardian("exec", "--", "./script.sh")
+    assert done.returncode == 127
+    assert "hint: ./script.sh is on the host, but not shared with the guest: --work ." in done.stderr
+    assert wardian("exec", "--work", ".", "--", "./script.sh").stdout == "hi\n"
+
+
 def test_work_is_shared_and_relative_paths_count_from_here(
     wardian: Wardian, tmp_path: Path
 ) -> None:

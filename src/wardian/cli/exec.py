@@ -86,10 +86,13 @@ def _cwd(given: Given) -> str | None:
 
 def _tell(result: Result, *, verbose: bool, quiet: bool) -> None:
     if verbose or (not quiet and noteworthy(result)):
-        from wardian.cli.summary import summary
+        from wardian.cli.summary import overlooked, summary
 
         for line in summary(result, verbose=verbose):
             output.say(line)
+        hint = overlooked(result.command[0]) if result.reason == "not found" else None
+        if hint is not None:
+            output.say_hint(hint)
 
 
 def noteworthy(result: Result) -> bool:

@@ -88,9 +88,15 @@ def say_error(message: str, hint: str | None) -> None:
 
     say(f"{styled('error:', 'red', sys.stderr)} {printable(message)}")
     if hint:
-        # Only what we wrote ourselves has line breaks worth keeping.
-        lines = "\n".join(printable(line) for line in hint.split("\n"))
-        say(f"\n{styled('hint:', 'green', sys.stderr)} {lines}")
+        say_hint(hint)
+
+
+def say_hint(hint: str) -> None:
+    """A blank line, then the way out; it may have several lines."""
+    from wardian.text import printable
+
+    lines = "\n".join(printable(line) for line in hint.split("\n"))
+    say(f"\n{styled('hint:', 'green', sys.stderr)} {lines}")
 
 
 def _told(error: Exception) -> tuple[str, str | None, int]:

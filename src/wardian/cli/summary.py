@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from wardian.cli.exec import ORDINARY_SIGNALS, given_up
@@ -115,6 +116,14 @@ def _ending(result: Result) -> list[str]:
     if result.reason in ("not found", "not executable"):
         return [f"wardian: {printable(result.detail or result.reason)}"]
     return []
+
+
+def overlooked(program: str) -> str | None:
+    """For a program that was not found inside: the hint, if it is there outside."""
+    if "/" not in program or not os.path.isfile(program):
+        return None
+    shared = f"--read {os.path.abspath(program)}" if program.startswith("/") else "--work ."
+    return f"{program} is on the host, but not shared with the guest: {shared}"
 
 
 def _struck(result: Result) -> str:
