@@ -38,14 +38,22 @@ static void take_streams(const struct plan *plan, int ctl) {
     }
 }
 
-/* Nothing but the streams and our own socket stays open; the guest may be allowed few files. */
-static int keep_only(int ctl) {
-    if (ctl != 3 && dup2(ctl, 3) < 0)
-        die(errno, "streams", "closing what is not the guest's");
-    fcntl(3, F_SETFD, FD_CLOEXEC);
-    report_to_supervisor(3);
-    close_all_but(3);
-    return 3;
+/* Nothing but the streams and what is still needed stays open, in the lowest places: the guest may
+ * be allowed few files. */
+static void keep_only(int *ctl, int *reaper, int *listener) {
+    int *const kept[] = {ctl, reaper, listener};
+    for (size_t i = 0; i < 3; i++)
+        if (*kept[i] >= 0 && (*kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC, 64)) < 0)
+            die(errno, "streams", "closing what is not the guest's");
+    int next = 3;
+    for (size_t i = 0; i < 3; i++)
+        if (*kept[i] >= 0) {
+            dup2(*kept[i], next);
+            fcntl(next, F_SETFD, FD_CLOEXEC);
+            *kept[i] = next++;
+        }
+    close_all_but(next - 1);
+    report_to_supervisor(*ctl);
 }
 
 /* Like execvpe, and remembers that something was found but could not be run. */
@@ -87,26 +95,31 @@ static int exec_error(const struct plan *plan, int error) {
 }
 
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
+    int listener = -1;
     give_turn(reaper, own_network(plan));
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
         die(errno, "session", "starting a session");
-    wait_for_turn(reaper); /* until the root is built */
+    forget_session_keyring(plan);
+    set_rlimits(plan);
+    if (plan->early_filter) /* while the root is being built; later, it would be waited for */
+        listener = install_filter(plan);
+    wait_for_turn(reaper); /* until the new root is ours */
     take_streams(plan, ctl);
+    if (WALL_IS_UP(plan, WALL_CLOSE))
+        keep_only(&ctl, &reaper, &listener);
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
-    if (WALL_IS_UP(plan, WALL_CLOSE))
-        ctl = keep_only(ctl);
-    forget_session_keyring(plan);
     restrict_with_landlock(plan);
-    set_rlimits(plan);
+    wait_for_turn(reaper); /* until nothing of the host's is left */
+    limit_open_files(plan);
+    if (!plan->early_filter)
+        listener = install_filter(plan);
 
-    int listener = install_filter(plan);
     struct message ready = {.kind = MSG_READY};
     channel_send(ctl, &ready, &listener, listener >= 0);
     if (listener >= 0)
         close(listener);
-
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);

@@ -64,12 +64,9 @@ int main(int argc, char **argv) {
     choose_identity(&plan);
     relay_prepare(&plan);
     watch_start(&plan);
-    if (caller_is_root() && may_detach()) {
-        open_sources(&plan, true);
-        plan.sources_open = true;
-    } else if (caller_is_root() && plan.discard) {
+    plan.sources_open = caller_is_root() && open_sources(&plan, true);
+    if (caller_is_root() && !plan.sources_open && plan.discard)
         give_to_guest(plan.discard);
-    }
     channel_pair(ends);
     run.ctl = ends[0];
     run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);

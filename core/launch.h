@@ -88,6 +88,7 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
+    bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
 
     uint64_t wall_ms, cpu_ms, memory_bytes, output_bytes, disk_bytes;
@@ -198,17 +199,18 @@ bool caller_is_root(void);
 uid_t guest_host_uid(void);
 
 /* mounts.c */
-bool may_detach(void); /* may the caller clone mounts outside, with rights that the guest lacks? */
-void open_sources(struct plan *plan, bool outside);
+/* Outside: by the supervisor, with rights that the guest lacks. False if those are not had. */
+bool open_sources(struct plan *plan, bool outside);
 void close_sources(struct plan *plan);
-void build_root(struct plan *plan, int ctl);
+void build_root(struct plan *plan, int ctl, int guest);
 
 /* The small walls, one file each. */
 int own_network(const struct plan *plan);           /* network.c */
 void join_network(const struct plan *plan, int namespace);
 void drop_capabilities(const struct plan *plan);    /* capabilities.c */
 void forget_session_keyring(const struct plan *plan);
-void set_rlimits(const struct plan *plan);          /* rlimits.c */
+void set_rlimits(const struct plan *plan);          /* rlimits.c: all but this one */
+void limit_open_files(const struct plan *plan);
 void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
 void reset_signals(void);                           /* signals.c */

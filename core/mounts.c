@@ -111,22 +111,19 @@ static void map_owner(const struct plan *plan, const struct step *step, int sour
     close(namespace);
 }
 
-bool may_detach(void) {
-    int fd = (int)syscall(SYS_open_tree, AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
-static void open_source(const struct plan *plan, struct step *step, bool outside) {
+static bool open_source(const struct plan *plan, struct step *step, bool outside) {
     int source = open_without_links(step->text);
     if (source < 0) {
         if (step->number & BIND_OPTIONAL)
-            return;
+            return true;
         die(errno, "share", "opening %s", step->text);
     }
     step->fd = (int)syscall(SYS_open_tree, source, "",
                             AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (step->fd < 0 && errno == EPERM && outside) {
+        close(source);
+        return false;
+    }
     if (step->fd < 0)
         die(errno, "mount", "detaching %s", step->text);
     struct attributes attributes = {.propagation = MS_PRIVATE};
@@ -141,12 +138,14 @@ static void open_source(const struct plan *plan, struct step *step, bool outside
     if ((step->number & BIND_OWNER) && caller_is_root())
         map_owner(plan, step, source, outside);
     close(source);
+    return true;
 }
 
-void open_sources(struct plan *plan, bool outside) {
+bool open_sources(struct plan *plan, bool outside) {
     for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].kind == STEP_BIND)
-            open_source(plan, &plan->steps[i], outside);
+        if (plan->steps[i].kind == STEP_BIND && !open_source(plan, &plan->steps[i], outside))
+            return false;
+    return true;
 }
 
 void close_sources(struct plan *plan) {
@@ -411,7 +410,7 @@ static int mount_new_root(const struct plan *plan) {
     die(errno, "mount", "finding a directory to build the guest's root on");
 }
 
-static void enter_root(const struct builder *b) {
+static void enter_root(const struct builder *b, int guest) {
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
     if (b->proc >= 0 && WALL_IS_UP(b->plan, WALL_READONLY) &&
         mount_setattr_at(b->proc, 0, &read_only) < 0)
@@ -423,10 +422,12 @@ static void enter_root(const struct builder *b) {
     if (!WALL_IS_UP(b->plan, WALL_PIVOT)) {
         if (chroot(".") < 0)
             die(errno, "mount", "changing root");
+        give_turn(guest, -1);
         return;
     }
     if (syscall(SYS_pivot_root, ".", ".") < 0)
         die(errno, "mount", "pivoting into the guest's root");
+    give_turn(guest, -1); /* it has the new root too, and goes on while the old one is taken down */
     if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         die(errno, "mount", "leaving the host's root behind");
 }
@@ -450,7 +451,7 @@ static void hand_over_views(const struct builder *b, int ctl) {
         close(fds[--count]);
 }
 
-void build_root(struct plan *plan, int ctl) {
+void build_root(struct plan *plan, int ctl, int guest) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
     struct builder builder = {
@@ -458,7 +459,7 @@ void build_root(struct plan *plan, int ctl) {
     for (size_t i = 0; i < plan->step_count; i++)
         run_step(&builder, &plan->steps[i]);
     hand_over_views(&builder, ctl);
-    enter_root(&builder);
+    enter_root(&builder, guest);
     int fds[] = {builder.root, builder.proc, builder.nothing, builder.empty};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)

@@ -171,6 +171,8 @@ static bool set_flag(struct plan *plan, const char *flag) {
         plan->keep_session = true;
     else if (strcmp(flag, "notify") == 0)
         plan->notify = true;
+    else if (strcmp(flag, "early-filter") == 0)
+        plan->early_filter = true;
     else if (strcmp(flag, "keyring") == 0)
         plan->require_keyring = true;
 #ifdef WARDIAN_TEST_WALLS

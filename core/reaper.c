@@ -85,7 +85,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         die(errno, "namespaces", "setting the host name");
     pid_t guest = start_guest(plan, ctl, &between);
-    build_root(plan, ctl);
+    build_root(plan, ctl, between);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     join_network(plan, wait_for_turn(between));
     drop_capabilities(plan);

@@ -5,18 +5,27 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+static void set_one(int which, uint64_t value) {
+    __rlimit_resource_t resource = (__rlimit_resource_t)which;
+    struct rlimit now, wanted;
+    if (getrlimit(resource, &now) < 0)
+        die(errno, "limits", "reading resource limit %d", which);
+    wanted.rlim_cur = wanted.rlim_max = value;
+    if (wanted.rlim_max > now.rlim_max) /* the caller's own limit is the tighter one */
+        wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
+    if (setrlimit(resource, &wanted) < 0)
+        die(errno, "limits", "setting resource limit %d", which);
+}
+
 void set_rlimits(const struct plan *plan) {
-    if (!WALL_IS_UP(plan, WALL_RLIMITS))
-        return;
-    for (size_t i = 0; i < plan->rlimit_count; i++) {
-        __rlimit_resource_t resource = (__rlimit_resource_t)plan->rlimits[i].resource;
-        struct rlimit now, wanted;
-        if (getrlimit(resource, &now) < 0)
-            die(errno, "limits", "reading resource limit %d", (int)resource);
-        wanted.rlim_cur = wanted.rlim_max = plan->rlimits[i].value;
-        if (wanted.rlim_max > now.rlim_max) /* the caller's own limit is the tighter one */
-            wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
-        if (setrlimit(resource, &wanted) < 0)
-            die(errno, "limits", "setting resource limit %d", (int)resource);
-    }
+    for (size_t i = 0; i < plan->rlimit_count && WALL_IS_UP(plan, WALL_RLIMITS); i++)
+        if (plan->rlimits[i].resource != RLIMIT_NOFILE)
+            set_one(plan->rlimits[i].resource, plan->rlimits[i].value);
+}
+
+/* Comes last: setting up takes more descriptors than some guests are allowed. */
+void limit_open_files(const struct plan *plan) {
+    for (size_t i = 0; i < plan->rlimit_count && WALL_IS_UP(plan, WALL_RLIMITS); i++)
+        if (plan->rlimits[i].resource == RLIMIT_NOFILE)
+            set_one(RLIMIT_NOFILE, plan->rlimits[i].value);
 }

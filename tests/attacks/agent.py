@@ -1,4 +1,4 @@
-"""Runs attacks for a test as the user it was started as: one JSON request a line, one answer a line.
+"""Runs attacks for a test, as the user it was started as: a JSON request a line, an answer a line.
 
 Started by ``callers.Caller`` with the directory that holds the package as its only argument; needs
 nothing but the standard library.
@@ -43,9 +43,12 @@ def high_water_kb(pid: int) -> int:
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """One command in a sandbox of its own, behind all walls or all but those named."""
     sandbox = Sandbox(policy_of(request))
+    records = b"".join(record(*fields) for fields in request["records"])
     if request["without"]:
         flags = b"".join(record("flag", f"without-{wall}") for wall in request["without"])
-        sandbox._backend = Wardian(binary=request["test_launcher"], extra=flags)
+        sandbox._backend = Wardian(binary=request["test_launcher"], extra=flags + records)
+    elif records:
+        sandbox._backend = Wardian(extra=records)
     with sandbox:
         process = sandbox.start(request["command"], env=request["env"], cwd=request["cwd"])
         launcher_kb = 0

@@ -24,7 +24,9 @@ class Attack(NamedTuple):
     command: Sequence[str] | str  # a string is a shell's
     harm: str  # what it prints on standard output when it succeeds
     walls: tuple[str, ...]  # which, left out together, let it through
-    permitted: Sequence[str] | str = f"echo {FINE}"  # the neighbouring act, which works: prints fine
+    permitted: Sequence[str] | str = (
+        f"echo {FINE}"  # the neighbouring act, which works: prints fine
+    )
     as_root: tuple[str, ...] = ()  # walls that hold besides, when the caller is root
     callers: tuple[str, ...] = ("root", "user")
     options: Mapping[str, Any] = {}
@@ -71,9 +73,7 @@ def assert_contained(attack: Attack, caller: Caller, scene: Mapping[str, str]) -
     outcome = attempt(attack, caller, scene)
     assert "error" not in outcome.answer, outcome
     assert filled(attack.harm, scene) not in outcome.stdout, outcome
-    neighbour = caller.run(
-        filled(attack.permitted, scene), **filled(dict(attack.options), scene)
-    )
+    neighbour = caller.run(filled(attack.permitted, scene), **filled(dict(attack.options), scene))
     assert FINE in neighbour.text, neighbour
     return outcome
 
@@ -85,4 +85,13 @@ def assert_harmful(attack: Attack, caller: Caller, scene: Mapping[str, str]) -> 
     return outcome
 
 
-__all__ = ["FINE", "NO_WALLS", "Attack", "assert_contained", "assert_harmful", "attempt", "py", "rows"]
+__all__ = [
+    "FINE",
+    "NO_WALLS",
+    "Attack",
+    "assert_contained",
+    "assert_harmful",
+    "attempt",
+    "py",
+    "rows",
+]

@@ -1,4 +1,4 @@
-"""Who runs an attack: the user who runs the tests, and when that is root, an ordinary user as well."""
+"""Who runs an attack: the user who runs the tests; when that is root, an ordinary user as well."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def build(into: Path) -> None:
     subprocess.run(["make", "-s", "-C", CORE, f"OUT={into}", launcher], check=True)
     for source in sorted((HERE / "programs").glob("*.c")):
         flags = ["-std=gnu17", "-O1", "-Wall", "-Wextra", "-Werror"]
-        subprocess.run(
-            ["cc", *flags, "-o", into / source.stem, source, "-lpthread"], check=True
-        )
+        subprocess.run(["cc", *flags, "-o", into / source.stem, source, "-lpthread"], check=True)
 
 
 class Outcome(NamedTuple):
@@ -134,8 +132,12 @@ class Caller:
         work: str | None = None,
         limits: Mapping[str, float | None] | None = None,
         env: Mapping[str, str] | None = None,
+        records: Sequence[tuple[str | int, ...]] = (),
     ) -> Outcome:
-        """Run a command; a string is a shell's. ``without`` names walls to leave out."""
+        """Run a command; a string is a shell's.
+
+        ``without`` names walls to leave out; ``records`` are said to the launcher last.
+        """
         natively = tuple(without) == NO_WALLS
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
         places = {INSIDE: str(self.stage / PROGRAMS)}
@@ -152,6 +154,7 @@ class Caller:
             "work": work,
             "limits": {"time_s": 20} | dict(limits or {}),
             "env": dict(env or {}),
+            "records": list(records),
             "cwd": "/" if "pivot" in without else None,
             # Mounting /proc needs a pid namespace of one's own.
             "degrade": ["proc"] if "pid" in without else [],

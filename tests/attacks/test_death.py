@@ -15,6 +15,7 @@ import pytest
 from tests.attacks.callers import LIBRARY, NAMES, Caller
 
 GONE_WITHIN_S = 1.0
+TERMINAL = "399.25"  # the token of the run that has one
 # Says the launcher's pid once the guest runs. Guests that are hard to end: ignoring every signal,
 # in sessions of their own, twice forked.
 SCRIPT = """
@@ -124,9 +125,7 @@ WAYS: dict[str, Callable[[Run], None]] = {
 
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_is_alive_after_the_death_of(
-    caller: Caller, way: str
-) -> None:
+def test_nothing_is_alive_after_the_death_of(caller: Caller, way: str) -> None:
     run = Run(caller)
     try:
         WAYS[way](run)
@@ -154,14 +153,18 @@ def test_nothing_is_alive_after_the_terminal_is_gone(caller: Caller) -> None:
         f"import sys, time\nsys.path.insert(0, {str(caller.stage / LIBRARY)!r})\n"
         "from wardian import Sandbox\n"
         "sandbox = Sandbox.create()\n"
-        f"sandbox.start_inherited(['sh', '-c', {GUEST.format(token='399.25')!r}], tty=True).pump()\n"
+        f"guest = ['sh', '-c', {GUEST.format(token=TERMINAL)!r}]\n"
+        "sandbox.start_inherited(guest, tty=True).pump()\n"
     )
     master, slave = pty.openpty()
     os.fchown(slave, caller.uid, caller.gid)
     take = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
     process = caller.popen(
         [caller.python, "-I", "-c", take + code],
-        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
     )
     os.close(slave)
     seen = b""
@@ -171,9 +174,9 @@ def test_nothing_is_alive_after_the_terminal_is_gone(caller: Caller) -> None:
     finally:
         os.close(master)
     start = time.monotonic()
-    while time.monotonic() - start < GONE_WITHIN_S and alive("399.25", process.pid):
+    while time.monotonic() - start < GONE_WITHIN_S and alive(TERMINAL, process.pid):
         time.sleep(0.01)
-    left = alive("399.25", process.pid)
+    left = alive(TERMINAL, process.pid)
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     process.kill()
@@ -201,7 +204,8 @@ def traces(caller: Caller) -> dict[str, set[str]]:
     return {
         "files": set(os.listdir(caller.stage / "tmp")),
         "mounts": {
-            line for line in Path("/proc/self/mountinfo").read_text().splitlines()
+            line
+            for line in Path("/proc/self/mountinfo").read_text().splitlines()
             if str(caller.stage) in line
         },
         "control groups": groups,

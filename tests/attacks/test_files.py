@@ -1,5 +1,5 @@
-"""Files of the host: what was not shared does not exist, what was shared for reading stays as it is,
-and what the guest makes can't be turned against its owner later."""
+"""Files of the host: what was not shared does not exist, what was shared for reading stays as it
+is, and what the guest makes can't be turned against its owner later."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def set_id(how: str) -> list[str]:
         "close = lambda: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o700))\n"
         f"try:\n    {how}\n"
         "except OSError as error: print(error)\n"
-        "try:\n    print('set-id' if os.stat(name).st_mode & 0o6000 else 'plain'); os.unlink(name)\n"
+        "try:\n    print('set-id' if os.stat(name).st_mode & 0o6000 else 'no'); os.unlink(name)\n"
         "except OSError as error: print(error)\n"
     )
 
@@ -44,58 +44,154 @@ MODES = py(
 )
 
 READING = [
-    Attack("a-file-anyone-may-read", CLIMB.replace("%s", "@OPEN@"), SECRET, ESCAPE,
-           permitted=["sh", "-c", "echo fine > /tmp/own; cat /tmp/own"]),
-    Attack("a-private-file", CLIMB.replace("%s", "@CLOSED@"), SECRET, ESCAPE, as_root=("identity",)),
-    Attack("the-package-itself", CLIMB.replace("%s", "@STAGE@/src/wardian/__init__.py"),
-           "import", ESCAPE),
+    Attack(
+        "a-file-anyone-may-read",
+        CLIMB.replace("%s", "@OPEN@"),
+        SECRET,
+        ESCAPE,
+        permitted=["sh", "-c", "echo fine > /tmp/own; cat /tmp/own"],
+    ),
+    Attack(
+        "a-private-file", CLIMB.replace("%s", "@CLOSED@"), SECRET, ESCAPE, as_root=("identity",)
+    ),
+    Attack(
+        "the-package-itself",
+        CLIMB.replace("%s", "@STAGE@/src/wardian/__init__.py"),
+        "import",
+        ESCAPE,
+    ),
     Attack("by-its-path", "cat @OPEN@", SECRET, NO_WALLS),
     Attack("by-climbing", "cat /work/../../../../../..@OPEN@", SECRET, NO_WALLS),
-    Attack("through-proc-self-root", "cat /proc/self/root/@OPEN@ /proc/self/root/..@OPEN@", SECRET,
-           NO_WALLS),
+    Attack(
+        "through-proc-self-root",
+        "cat /proc/self/root/@OPEN@ /proc/self/root/..@OPEN@",
+        SECRET,
+        NO_WALLS,
+    ),
     Attack("through-a-process-of-the-hosts", "cat /proc/@VICTIM@/root@OPEN@", SECRET, NO_WALLS),
-    Attack("through-pid-1", "cat /proc/1/root@OPEN@ /proc/1/cwd@OPEN@ || cat @OPEN@", SECRET,
-           NO_WALLS),
-    Attack("through-a-link-of-its-own", "ln -sf @OPEN@ /work/l; cat /work/l", SECRET, NO_WALLS,
-           options=WORK, permitted="echo fine > /work/f; ln -sf f /work/g; cat /work/g"),
-    Attack("through-a-link-in-a-share", "ls /share/link/", "wardian", NO_WALLS, options=READ_SHARE,
-           permitted=f"grep -q {SECRET} /share/file && echo fine"),
+    Attack(
+        "through-pid-1", "cat /proc/1/root@OPEN@ /proc/1/cwd@OPEN@ || cat @OPEN@", SECRET, NO_WALLS
+    ),
+    Attack(
+        "through-a-link-of-its-own",
+        "ln -sf @OPEN@ /work/l; cat /work/l",
+        SECRET,
+        NO_WALLS,
+        options=WORK,
+        permitted="echo fine > /work/f; ln -sf f /work/g; cat /work/g",
+    ),
+    Attack(
+        "through-a-link-in-a-share",
+        "ls /share/link/",
+        "wardian",
+        NO_WALLS,
+        options=READ_SHARE,
+        permitted=f"grep -q {SECRET} /share/file && echo fine",
+    ),
     Attack("the-home-of-another", "ls -d @HOME@ && echo there", "there", NO_WALLS),
-    Attack("the-real-users", "grep -c . /etc/passwd | grep -vx 3 && echo users", "users", NO_WALLS,
-           permitted="id -un | grep -qx user && echo fine"),
+    Attack(
+        "the-real-users",
+        "grep -c . /etc/passwd | grep -vx 3 && echo users",
+        "users",
+        NO_WALLS,
+        permitted="id -un | grep -qx user && echo fine",
+    ),
     Attack("shadow", "cat /etc/shadow", "root:", NO_WALLS, callers=("root",)),
     Attack("sys", "ls /sys/kernel", "mm", NO_WALLS),
-    Attack("the-hosts-tmp", "ls -d @STAGE@ && echo there", "there", NO_WALLS,
-           permitted="touch /tmp/f && echo fine"),
+    Attack(
+        "the-hosts-tmp",
+        "ls -d @STAGE@ && echo there",
+        "there",
+        NO_WALLS,
+        permitted="touch /tmp/f && echo fine",
+    ),
 ]
 
 WRITING = [
-    Attack("write", "echo changed > /share/file; cat /share/file", "changed", ("readonly", "landlock"),
-           options=BOTH, permitted="echo fine > /work/file; cat /work/file"),
-    Attack("create", "echo new > /share/new; cat /share/new", "new", ("readonly", "landlock"),
-           options=READ_SHARE),
-    Attack("remove", "touch /share/extra; rm /share/extra && echo removed", "removed",
-           ("readonly", "landlock"), options=READ_SHARE),
+    Attack(
+        "write",
+        "echo changed > /share/file; cat /share/file",
+        "changed",
+        ("readonly", "landlock"),
+        options=BOTH,
+        permitted="echo fine > /work/file; cat /work/file",
+    ),
+    Attack(
+        "create",
+        "echo new > /share/new; cat /share/new",
+        "new",
+        ("readonly", "landlock"),
+        options=READ_SHARE,
+    ),
+    Attack(
+        "remove",
+        "touch /share/extra; rm /share/extra && echo removed",
+        "removed",
+        ("readonly", "landlock"),
+        options=READ_SHARE,
+    ),
     # Landlock does not know these acts: the mount alone holds them.
-    Attack("chmod", "chmod 640 /share/file && echo changed; chmod 644 /share/file", "changed",
-           ("readonly",), options=READ_SHARE),
-    Attack("utimes", "touch -d 2001-01-01 -c /share/file && echo changed", "changed", ("readonly",),
-           options=READ_SHARE),
-    Attack("xattr", py("import os\nos.setxattr('/share/file', 'user.a', b'x'); print('changed')"),
-           "changed", ("readonly",), options=READ_SHARE),
-    Attack("hard-link-out-of-a-share", py("import os\nos.link('/share/file', '/work/hard')\n"
-                                          "print('linked'); os.unlink('/work/hard')"),
-           "linked", NO_WALLS, options=BOTH,
-           permitted="echo fine > /work/x; ln /work/x /work/y; cat /work/y; rm /work/x /work/y"),
-    Attack("rename-out-of-a-share", "mv /share/file /work/moved && echo moved; "
-           "mv /work/moved /share/file", "moved", NO_WALLS, options=BOTH),
-    Attack("its-own-etc", "echo x > /etc/passwd && echo changed", "changed",
-           ("readonly", "landlock")),
-    Attack("a-program-of-the-hosts", "chmod 755 /programs/call && echo changed", "changed",
-           ("readonly",), callers=("root",), permitted="/programs/call 39 >/dev/null && echo fine"),
-    Attack("chown", py("import os\nos.chown('/work', 54322, 54322); print('given away')\n"
-                       "os.chown('/work', 0, 0)"),
-           "given away", NO_WALLS, options=WORK, callers=("root",)),
+    Attack(
+        "chmod",
+        "chmod 640 /share/file && echo changed; chmod 644 /share/file",
+        "changed",
+        ("readonly",),
+        options=READ_SHARE,
+    ),
+    Attack(
+        "utimes",
+        "touch -d 2001-01-01 -c /share/file && echo changed",
+        "changed",
+        ("readonly",),
+        options=READ_SHARE,
+    ),
+    Attack(
+        "xattr",
+        py("import os\nos.setxattr('/share/file', 'user.a', b'x'); print('changed')"),
+        "changed",
+        ("readonly",),
+        options=READ_SHARE,
+    ),
+    Attack(
+        "hard-link-out-of-a-share",
+        py(
+            "import os\nos.link('/share/file', '/work/hard')\n"
+            "print('linked'); os.unlink('/work/hard')"
+        ),
+        "linked",
+        NO_WALLS,
+        options=BOTH,
+        permitted="echo fine > /work/x; ln /work/x /work/y; cat /work/y; rm /work/x /work/y",
+    ),
+    Attack(
+        "rename-out-of-a-share",
+        "mv /share/file /work/moved && echo moved; mv /work/moved /share/file",
+        "moved",
+        NO_WALLS,
+        options=BOTH,
+    ),
+    Attack(
+        "its-own-etc", "echo x > /etc/passwd && echo changed", "changed", ("readonly", "landlock")
+    ),
+    Attack(
+        "a-program-of-the-hosts",
+        "chmod 755 /programs/call && echo changed",
+        "changed",
+        ("readonly",),
+        callers=("root",),
+        permitted="/programs/call 39 >/dev/null && echo fine",
+    ),
+    Attack(
+        "chown",
+        py(
+            "import os\nos.chown('/work', 54322, 54322); print('given away')\n"
+            "os.chown('/work', 0, 0)"
+        ),
+        "given away",
+        NO_WALLS,
+        options=WORK,
+        callers=("root",),
+    ),
 ]
 
 SET_ID = [
@@ -110,7 +206,7 @@ SET_ID = [
         "creat": "call(85, name.encode(), 0o4755)",
         "mknod": "os.mknod(name, 0o104755)",
         "openat2": "call(437, -100, name.encode(), "
-                   "ctypes.byref((ctypes.c_uint64 * 3)(0o101, 0o4755, 0)), 24)",
+        "ctypes.byref((ctypes.c_uint64 * 3)(0o101, 0o4755, 0)), 24)",
         "high-bits": "close(); call(90, name.encode(), ctypes.c_uint64(0xdead00000000 | 0o4755))",
     }.items()
 ]
@@ -147,8 +243,8 @@ def test_a_set_id_file_is_left_behind_without_the_filter(
 @pytest.mark.skipif(not ROOT, reason="only root can make a file that belongs to someone else")
 @pytest.mark.parametrize("caller", ["root"], indirect=True)
 def test_roots_guest_may_not_read_what_others_keep_private_in_a_share(caller: Caller) -> None:
-    """The guest acts as the share's owner there, and as nobody else: its identity, and the map of the
-    mount, which can't be left out. Natively root reads it all."""
+    """The guest acts as the share's owner there, and as nobody else: its identity, and the map of
+    the mount, which can't be left out. Natively root reads it all."""
     share = caller.directory()
     for name, owner in (("theirs", 12345), ("roots", 0), ("open", 12345)):
         (share / name).write_text(SECRET)
@@ -230,10 +326,12 @@ def test_wardians_own_files_can_not_be_replaced_from_a_work_directory_that_holds
 def test_a_file_given_as_standard_input_can_not_be_reopened_for_writing(
     caller: Caller, scene: Scene
 ) -> None:
-    """Read-only or not is a matter of the descriptor, and /proc/self/fd makes new ones. Natively the
-    same act succeeds."""
+    """Read-only or not is a matter of the descriptor, and /proc/self/fd makes new ones. Natively
+    the same act succeeds."""
     given = Path(scene["WORK"]) / "input"
-    act = "import os\ntry: os.write(os.open('/proc/self/fd/0', os.O_WRONLY | os.O_TRUNC), b'evil')\n"
+    act = (
+        "import os\ntry: os.write(os.open('/proc/self/fd/0', os.O_WRONLY | os.O_TRUNC), b'evil')\n"
+    )
     act += "except OSError: pass\n"
     code = (
         f"import sys; sys.path.insert(0, {str(caller.stage / LIBRARY)!r})\n"

@@ -31,7 +31,9 @@ MAKE = LIBC + (
 def objects(caller: Caller) -> Iterator[None]:
     process = caller.popen(
         [caller.python, "-I", "-c", MAKE],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert "-1" not in process.stdout.readline()
@@ -48,19 +50,47 @@ def own(expression: str) -> list[str]:
 
 
 ATTACKS = [
-    Attack("shared-memory", found(f"libc.shmget({KEY}, 4096, 0)"), "found", ("ipc",),
-           permitted=own("libc.shmget(0, 4096, 0o1600)")),
-    Attack("semaphores", found(f"libc.semget({KEY}, 1, 0)"), "found", ("ipc",),
-           permitted=own("libc.semget(0, 1, 0o1600)")),
-    Attack("messages", found(f"libc.msgget({KEY}, 0)"), "found", ("ipc",),
-           permitted=own("libc.msgget(0, 0o1600)")),
+    Attack(
+        "shared-memory",
+        found(f"libc.shmget({KEY}, 4096, 0)"),
+        "found",
+        ("ipc",),
+        permitted=own("libc.shmget(0, 4096, 0o1600)"),
+    ),
+    Attack(
+        "semaphores",
+        found(f"libc.semget({KEY}, 1, 0)"),
+        "found",
+        ("ipc",),
+        permitted=own("libc.semget(0, 1, 0o1600)"),
+    ),
+    Attack(
+        "messages",
+        found(f"libc.msgget({KEY}, 0)"),
+        "found",
+        ("ipc",),
+        permitted=own("libc.msgget(0, 0o1600)"),
+    ),
     # Landlock has no rule for the queues' own filesystem, so that they are closed to begin with.
-    Attack("posix-queue", found("libc.syscall(240, b'attack', 0, 0, None)"), "found",
-           ("ipc", "landlock")),
-    Attack("listed", py(f"print('found' if '{KEY}' in open('/proc/sysvipc/shm').read() else 'no')"),
-           "found", ("ipc",)),
-    Attack("posix-memory", "ls /dev/shm", "attack-", NO_WALLS,
-           permitted="echo x > /dev/shm/own && echo fine"),
+    Attack(
+        "posix-queue",
+        found("libc.syscall(240, b'attack', 0, 0, None)"),
+        "found",
+        ("ipc", "landlock"),
+    ),
+    Attack(
+        "listed",
+        py(f"print('found' if '{KEY}' in open('/proc/sysvipc/shm').read() else 'no')"),
+        "found",
+        ("ipc",),
+    ),
+    Attack(
+        "posix-memory",
+        "ls /dev/shm",
+        "attack-",
+        NO_WALLS,
+        permitted="echo x > /dev/shm/own && echo fine",
+    ),
 ]
 
 
@@ -93,7 +123,9 @@ def test_objects_of_the_guest_end_with_it(caller: Caller) -> None:
     assert segments() == set()
     caller.run(make, without=("ipc",))
     left = segments()
-    remove = f"import ctypes\nfor i in {[int(i) for i in left]}: ctypes.CDLL(None).shmctl(i, 0, None)"
+    remove = (
+        f"import ctypes\nfor i in {[int(i) for i in left]}: ctypes.CDLL(None).shmctl(i, 0, None)"
+    )
     if caller.uid == 0:
         subprocess.run([caller.python, "-I", "-c", remove], check=True)
     else:

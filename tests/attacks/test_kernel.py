@@ -139,8 +139,13 @@ def test_every_refused_call_is_tried() -> None:
 
 
 NEW = {
-    "user": 0x10000000, "mount": 0x20000, "pid": 0x20000000, "net": 0x40000000, "ipc": 0x8000000,
-    "uts": 0x4000000, "cgroup": 0x2000000,
+    "user": 0x10000000,
+    "mount": 0x20000,
+    "pid": 0x20000000,
+    "net": 0x40000000,
+    "ipc": 0x8000000,
+    "uts": 0x4000000,
+    "cgroup": 0x2000000,
 }
 CLONE3 = (
     "import ctypes, os\n"
@@ -157,46 +162,117 @@ CAPABILITIES = (
 PLAIN_CLONE3 = py(CLONE3.format(flags=0, inside="print('fine', flush=True)"))
 
 NESTED = [
-    # The flags of clone3 lie behind a pointer, out of a filter's sight: the count of namespaces holds.
-    Attack("clone3-user", py(CLONE3.format(flags=NEW["user"], inside=CAPABILITIES)), "capable",
-           ("sysctl",), permitted=PLAIN_CLONE3),
-    Attack("clone3-user-and-net", py(CLONE3.format(flags=NEW["user"] | NEW["net"],
-                                                   inside=CAPABILITIES)), "capable", ("sysctl",)),
-    Attack("unshare-user", py("import ctypes\nctypes.CDLL(None).unshare(0x10000000)\n"
-                              + CAPABILITIES), "capable", ("sysctl", "seccomp"),
-           permitted=py("import ctypes\nprint('fine' if ctypes.CDLL(None).unshare(0x400) == 0 "
-                        "else 'no')")),
-    Attack("unshare-command", "unshare -Ur id -u", "0",
-           ("sysctl", "seccomp", "readonly", "landlock")),
-    *(Attack(f"clone3-{name}", py(CLONE3.format(flags=flag, inside="print('made', flush=True)")),
-             "made", ("capabilities", "sysctl"), permitted=PLAIN_CLONE3)
-      for name, flag in NEW.items() if name != "user"),
+    # clone3's flags lie behind a pointer, out of a filter's sight: the count of namespaces holds.
+    Attack(
+        "clone3-user",
+        py(CLONE3.format(flags=NEW["user"], inside=CAPABILITIES)),
+        "capable",
+        ("sysctl",),
+        permitted=PLAIN_CLONE3,
+    ),
+    Attack(
+        "clone3-user-and-net",
+        py(CLONE3.format(flags=NEW["user"] | NEW["net"], inside=CAPABILITIES)),
+        "capable",
+        ("sysctl",),
+    ),
+    Attack(
+        "unshare-user",
+        py("import ctypes\nctypes.CDLL(None).unshare(0x10000000)\n" + CAPABILITIES),
+        "capable",
+        ("sysctl", "seccomp"),
+        permitted=py(
+            "import ctypes\nprint('fine' if ctypes.CDLL(None).unshare(0x400) == 0 else 'no')"
+        ),
+    ),
+    Attack(
+        "unshare-command", "unshare -Ur id -u", "0", ("sysctl", "seccomp", "readonly", "landlock")
+    ),
+    *(
+        Attack(
+            f"clone3-{name}",
+            py(CLONE3.format(flags=flag, inside="print('made', flush=True)")),
+            "made",
+            ("capabilities", "sysctl"),
+            permitted=PLAIN_CLONE3,
+        )
+        for name, flag in NEW.items()
+        if name != "user"
+    ),
 ]
 
 EFFECTS = [
-    Attack("keyring", py("import ctypes\nr = ctypes.CDLL(None).syscall(248, b'user', b'attack', b'x', "
-                         "1, -2)\nprint('stored' if r > 0 else 'no')"), "stored", ("seccomp",)),
-    Attack("keys-listed", "cat /proc/keys /proc/key-users | grep -c . | grep -vx 0", "\n", ("mask",),
-           permitted="test -e /proc/keys && echo fine"),
-    Attack("personality", py("import ctypes\nr = ctypes.CDLL(None).personality(0x40000)\n"
-                             "print('set' if r != -1 else 'no')"), "set", ("seccomp",),
-           permitted=py("import ctypes\nprint('fine' if ctypes.CDLL(None).personality(-1) >= 0 else "
-                        "'no')")),
-    Attack("32-bit-calls", ["/programs/foreign", "int80"], "reached", ("seccomp",),
-           permitted=["/bin/echo", "fine"]),
-    Attack("proc-sys", py("open('/proc/sys/net/ipv4/ip_forward', 'w').write('1'); print('written')"),
-           "written", ("readonly", "landlock", "capabilities"),
-           permitted="cat /proc/sys/kernel/ostype >/dev/null && echo fine"),
+    Attack(
+        "keyring",
+        py(
+            "import ctypes\nr = ctypes.CDLL(None).syscall(248, b'user', b'attack', b'x', "
+            "1, -2)\nprint('stored' if r > 0 else 'no')"
+        ),
+        "stored",
+        ("seccomp",),
+    ),
+    Attack(
+        "keys-listed",
+        "cat /proc/keys /proc/key-users | grep -c . | grep -vx 0",
+        "\n",
+        ("mask",),
+        permitted="test -e /proc/keys && echo fine",
+    ),
+    Attack(
+        "personality",
+        py(
+            "import ctypes\nr = ctypes.CDLL(None).personality(0x40000)\n"
+            "print('set' if r != -1 else 'no')"
+        ),
+        "set",
+        ("seccomp",),
+        permitted=py(
+            "import ctypes\nprint('fine' if ctypes.CDLL(None).personality(-1) >= 0 else 'no')"
+        ),
+    ),
+    Attack(
+        "32-bit-calls",
+        ["/programs/foreign", "int80"],
+        "reached",
+        ("seccomp",),
+        permitted=["/bin/echo", "fine"],
+    ),
+    Attack(
+        "proc-sys",
+        py("open('/proc/sys/net/ipv4/ip_forward', 'w').write('1'); print('written')"),
+        "written",
+        ("readonly", "landlock", "capabilities"),
+        permitted="cat /proc/sys/kernel/ostype >/dev/null && echo fine",
+    ),
     # Opened only, not written: it is the host's. Its owner is user 0 outside, so that a root
     # caller's guest is kept away by its identity as well.
-    Attack("core-pattern", py("open('/proc/sys/kernel/core_pattern', 'r+'); print('opened')"),
-           "opened", ("readonly", "landlock", "identity"), callers=("root",)),
-    Attack("sysrq", py("open('/proc/sysrq-trigger', 'r+'); print('opened')"), "opened",
-           ("readonly", "landlock", "identity", "mask"), callers=("root",)),
-    Attack("oom-score", py("open('/proc/self/oom_score_adj', 'w').write('500'); print('written')"),
-           "written", ("readonly", "landlock")),
-    Attack("hostname", "hostname; cat /proc/sys/kernel/hostname", "@HOSTNAME@", ("uts",),
-           permitted="test $(hostname) = wardian && echo fine"),
+    Attack(
+        "core-pattern",
+        py("open('/proc/sys/kernel/core_pattern', 'r+'); print('opened')"),
+        "opened",
+        ("readonly", "landlock", "identity"),
+        callers=("root",),
+    ),
+    Attack(
+        "sysrq",
+        py("open('/proc/sysrq-trigger', 'r+'); print('opened')"),
+        "opened",
+        ("readonly", "landlock", "identity", "mask"),
+        callers=("root",),
+    ),
+    Attack(
+        "oom-score",
+        py("open('/proc/self/oom_score_adj', 'w').write('500'); print('written')"),
+        "written",
+        ("readonly", "landlock"),
+    ),
+    Attack(
+        "hostname",
+        "hostname; cat /proc/sys/kernel/hostname",
+        "@HOSTNAME@",
+        ("uts",),
+        permitted="test $(hostname) = wardian && echo fine",
+    ),
 ]
 
 

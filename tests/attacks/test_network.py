@@ -6,11 +6,21 @@ import socket
 
 import pytest
 
-from tests.attacks.attack import NO_WALLS, Attack, assert_contained, assert_harmful, attempt, py, rows
+from tests.attacks.attack import (
+    NO_WALLS,
+    Attack,
+    assert_contained,
+    assert_harmful,
+    attempt,
+    py,
+    rows,
+)
 from tests.attacks.callers import Caller
 from tests.attacks.conftest import Scene
 
-CONNECT = "import socket\ns = socket.socket(socket.AF_{family}); s.connect({address}); print('connected')"
+CONNECT = (
+    "import socket\ns = socket.socket(socket.AF_{family}); s.connect({address}); print('connected')"
+)
 OWN_LOOPBACK = py(
     "import socket\na = socket.create_server(('127.0.0.1', 0)); "
     "b = socket.create_connection(a.getsockname()); print('fine')"
@@ -21,25 +31,60 @@ OWN_UNIX = py(
 )
 
 REACHING = [
-    Attack("loopback", py(CONNECT.format(family="INET", address="('127.0.0.1', @PORT@)")), "connected",
-           ("network",), permitted=OWN_LOOPBACK),
-    Attack("loopback-mapped", py(CONNECT.format(family="INET6",
-                                                address="('::ffff:127.0.0.1', @PORT@)")),
-           "connected", ("network",)),
-    Attack("abstract-socket", py(CONNECT.format(family="UNIX", address="'\\0@ABSTRACT@'")),
-           "connected", ("network", "landlock"), permitted=OWN_UNIX),
-    Attack("path-socket", py(CONNECT.format(family="UNIX", address="'@PATH_SOCKET@'")), "connected",
-           NO_WALLS, permitted=OWN_UNIX),
-    Attack("interfaces", py("import socket\nnames = {n for _, n in socket.if_nameindex()}\n"
-                            "print('others' if names - {'lo'} else names)"),
-           "others", ("network",),
-           permitted=py("import socket\nassert 'lo' in {n for _, n in socket.if_nameindex()}\n"
-                        "print('fine')")),
-    Attack("routes", py("rows = open('/proc/net/route').read().splitlines(); "
-                        "print('routes' if len(rows) > 1 else '')"), "routes", ("network",)),
-    Attack("connections-of-the-host", py(
-        "print('seen' if '%04X' % @PORT@ in open('/proc/net/tcp').read() else '')"), "seen",
-        ("network",)),
+    Attack(
+        "loopback",
+        py(CONNECT.format(family="INET", address="('127.0.0.1', @PORT@)")),
+        "connected",
+        ("network",),
+        permitted=OWN_LOOPBACK,
+    ),
+    Attack(
+        "loopback-mapped",
+        py(CONNECT.format(family="INET6", address="('::ffff:127.0.0.1', @PORT@)")),
+        "connected",
+        ("network",),
+    ),
+    Attack(
+        "abstract-socket",
+        py(CONNECT.format(family="UNIX", address="'\\0@ABSTRACT@'")),
+        "connected",
+        ("network", "landlock"),
+        permitted=OWN_UNIX,
+    ),
+    Attack(
+        "path-socket",
+        py(CONNECT.format(family="UNIX", address="'@PATH_SOCKET@'")),
+        "connected",
+        NO_WALLS,
+        permitted=OWN_UNIX,
+    ),
+    Attack(
+        "interfaces",
+        py(
+            "import socket\nnames = {n for _, n in socket.if_nameindex()}\n"
+            "print('others' if names - {'lo'} else names)"
+        ),
+        "others",
+        ("network",),
+        permitted=py(
+            "import socket\nassert 'lo' in {n for _, n in socket.if_nameindex()}\nprint('fine')"
+        ),
+    ),
+    Attack(
+        "routes",
+        py(
+            "rows = open('/proc/net/route').read().splitlines(); "
+            "print('routes' if len(rows) > 1 else '')"
+        ),
+        "routes",
+        ("network",),
+    ),
+    Attack(
+        "connections-of-the-host",
+        py("print('seen' if '%04X' % @PORT@ in open('/proc/net/tcp').read() else '')"),
+        "seen",
+        ("network",),
+    ),
     Attack("sockets-of-the-host", "cat /proc/net/unix", "@ABSTRACT@", ("network",)),
 ]
 
@@ -76,8 +121,13 @@ FAMILIES = {
     "mptcp": (2, STREAM, 262),
     "sctp": (2, STREAM, 132),
 }
-RAW_SOCKETS = {"raw": (2, RAW, 1), "raw6": (10, RAW, 58), "packet": (17, RAW, 0x300),
-               "old-packet": (2, 10, 0x300), "xdp": (44, RAW, 0)}
+RAW_SOCKETS = {
+    "raw": (2, RAW, 1),
+    "raw6": (10, RAW, 58),
+    "packet": (17, RAW, 0x300),
+    "old-packet": (2, 10, 0x300),
+    "xdp": (44, RAW, 0),
+}
 SOCKETS = [
     Attack(name, opened(*how), "opened", ("seccomp",), permitted=ORDINARY)
     for name, how in FAMILIES.items()

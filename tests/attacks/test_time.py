@@ -8,7 +8,7 @@ from tests.attacks.attack import py
 from tests.attacks.callers import NAMES, Caller
 
 # Time above the limit in which a run must have ended; the machine may be busy.
-GRACE_S = 1.0
+GRACE_S = 1.5
 WALL = ["ignoring", "stopped", "session", "forked", "vforked", "measured"]  # see programs/burn.c
 CPU = {
     "one": ("watch", "rlimits"),  # RLIMIT_CPU holds one process as well
@@ -42,17 +42,17 @@ def test_it_would_go_on_with_more_time(caller: Caller, kind: str) -> None:
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", CPU)
 def test_processor_time_can_not_be_outspent(caller: Caller, kind: str) -> None:
-    outcome = caller.run(["/programs/burn", kind, "5"], limits={"cpu_s": 1, "time_s": 12})
+    """Three times the limit must not be had, however it is divided up."""
+    outcome = caller.run(["/programs/burn", kind, "3"], limits={"cpu_s": 1, "time_s": 14})
     assert outcome.reason == "cpu limit", outcome
     assert "burnt" not in outcome.stdout
-    assert outcome.wall_s < 5
 
 
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", CPU)
 def test_processor_time_is_outspent_without_the_watch(caller: Caller, kind: str) -> None:
-    command = ["/programs/burn", kind, "2"]
-    outcome = caller.run(command, limits={"cpu_s": 0.5, "time_s": 12}, without=CPU[kind])
+    command = ["/programs/burn", kind, "1"]
+    outcome = caller.run(command, limits={"cpu_s": 0.3, "time_s": 12}, without=CPU[kind])
     assert "burnt" in outcome.stdout, outcome
 
 

@@ -104,7 +104,9 @@ def test_a_program_that_was_not_shared_is_pointed_out(wardian: Wardian, tmp_path
     script.chmod(0o755)
     done = wardian("exec", "--", "./script.sh")
     assert done.returncode == 127
-    assert "hint: ./script.sh is on the host, but not shared with the guest: --work ." in done.stderr
+    assert (
+        "hint: ./script.sh is on the host, but not shared with the guest: --work ." in done.stderr
+    )
     assert wardian("exec", "--work", ".", "--", "./script.sh").stdout == "hi\n"
 
 

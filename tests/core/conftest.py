@@ -1,4 +1,4 @@
-"""The launcher's sources, built as tests need them; where the tree can't be written, apart from it."""
+"""The launcher's sources, built as tests need them; apart from a tree that can't be written."""
 
 from __future__ import annotations
 

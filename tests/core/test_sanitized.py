@@ -134,5 +134,7 @@ def test_a_guest_with_many_processes_files_and_names(sanitized: Sanitized) -> No
         "    if os.fork() == 0: time.sleep(0.4); os._exit(0)\n"
         "time.sleep(0.6)\n"
     )
-    result = sanitized(Policy.default().with_limits(memory_bytes=64 << 20)).run([PYTHON, "-c", program])
+    result = sanitized(Policy.default().with_limits(memory_bytes=64 << 20)).run(
+        [PYTHON, "-c", program]
+    )
     assert result.exit_code in (0, 137), result

@@ -1,4 +1,4 @@
-"""Breaks its own surroundings in the ways named on its command line, then becomes the program after --.
+"""Breaks its own surroundings in the ways named before --, then becomes the program after it.
 
     python breaking.py errno:ENOSYS:444,445,446 rlimit:NOFILE:20 close:02 -- PROGRAM ARGS…
 
@@ -119,7 +119,7 @@ def write(path: str, text: str) -> None:
 def tmpfs(place: str, options: str) -> None:
     own_mounts()
     checked(libc.mount(b"t", place.encode(), b"tmpfs", 0, options.encode()), f"tmpfs on {place}")
-    os.chmod(place, 0o1777)
+    os.chmod(place, 0o1777)  # noqa: S103 - as /tmp is
 
 
 def fill(place: str) -> None:
@@ -141,7 +141,9 @@ def read_only(place: str) -> None:
 def no_user_namespaces() -> None:
     """A user namespace with the same users, in which no further one may be made."""
     uid, gid = os.geteuid(), os.getegid()
-    mapped_user_namespace(*(("0 0 4294967295",) * 2 if uid == 0 else (f"{uid} {uid} 1", f"{gid} {gid} 1")))
+    mapped_user_namespace(
+        *(("0 0 4294967295",) * 2 if uid == 0 else (f"{uid} {uid} 1", f"{gid} {gid} 1"))
+    )
     write("/proc/sys/user/max_user_namespaces", "0")
 
 
@@ -247,4 +249,4 @@ if __name__ == "__main__":
     if not any(word.startswith("ignore") for word in sys.argv[1:split]):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    os.execv(command[0], command)
+    os.execv(command[0], command)  # noqa: S606

@@ -1,4 +1,4 @@
-"""The two ways in that are tried in every broken environment, and what must hold whatever happens."""
+"""The two ways in that are tried in every broken environment, and what must always hold."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def attempt(
     cwd: Path | None = None,
     guest: list[str] | None = None,
 ) -> Outcome:
-    """Break things, go through the door, and hold what must always hold: no hang, not open, no trace."""
+    """Break things and go through the door: no hang, nothing open, no traceback."""
     secret = tmp_path / "secret"
     secret.write_text("the host's own")
     scratch = tmp_path / "scratch"

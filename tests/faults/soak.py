@@ -121,7 +121,10 @@ def python_killed(chance: random.Random, *, launcher_too: bool) -> None:
     time.sleep(chance.choice((0.001, 0.01, 0.05, 0.1)) * chance.random())
     below = []
     if launcher_too:
-        with contextlib.suppress(OSError), open(f"/proc/{victim.pid}/task/{victim.pid}/children") as f:
+        with (
+            contextlib.suppress(OSError),
+            open(f"/proc/{victim.pid}/task/{victim.pid}/children") as f,
+        ):
             below = [int(word) for word in f.read().split()]
     for pid in (victim.pid, *below):
         with contextlib.suppress(ProcessLookupError):

@@ -210,9 +210,7 @@ def test_a_root_without_a_capability_gets_all_walls_or_is_told(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has capabilities to lose")
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("lost", [[21], list(range(41))], ids=["sys_admin", "all"])
-def test_a_root_without_sys_admin_is_never_open(
-    lost: list[int], door: str, tmp_path: Path
-) -> None:
+def test_a_root_without_sys_admin_is_never_open(lost: list[int], door: str, tmp_path: Path) -> None:
     """Docker's root. Files that only host root can read must not become readable by degrading."""
     outcome = attempt(DOORS[door], tmp_path, [f"capability:{number}" for number in lost])
     if outcome.code == 0:

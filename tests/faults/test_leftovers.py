@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,35 @@ def test_a_soak_leaves_nothing(seed: int) -> None:
     assert found == {"processes": [], "descriptors": [], "mounts": 0, "files": [], "cgroups": []}
     assert sum(kinds.values()) == RUNS // 2
     assert slowest < 2
+
+
+ENDS = {
+    "by its end": "",
+    "by an exception": "raise RuntimeError",
+    "by sys.exit": "import sys; sys.exit(3)",
+    "while a run goes on": "import time; sandbox.start(['sleep', '60']); time.sleep(0.1)",
+    "with two sandboxes": "other = Sandbox.create(); other.files.write('f', 'x'); sandbox.close()",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_program_that_forgets_to_close_leaves_nothing(end: str, tmp_path: Path) -> None:
+    program = (
+        "from wardian import Sandbox\n"
+        "sandbox = Sandbox.create()\n"
+        "sandbox.run(['sh', '-c', 'mkdir -p a/b; echo x > a/b/f; chmod 0 a'])\n" + ENDS[end]
+    )
+    subprocess.run(
+        [PYTHON, "-c", program],
+        env=environment(TMPDIR=str(tmp_path)),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    deadline = time.monotonic() + 3
+    while os.listdir(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert os.listdir(tmp_path) == []
 
 
 GUEST = "setsid sleep 600 & trap '' TERM HUP INT; echo up; sleep 600"

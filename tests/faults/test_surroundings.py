@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import MakeSandbox
 from wardian import Policy, Share
 
-from ..conftest import MakeSandbox
 from .doors import DOORS, GUEST, HERE, PYTHON, SOURCES, attempt, environment, refused, stands
 
 each_door = pytest.mark.parametrize("door", DOORS)
@@ -65,11 +66,13 @@ def test_a_poisoned_working_directory_is_not_imported_from(door: str, tmp_path: 
     poison = tmp_path / "poison"
     poison.mkdir()
     for name in ("re", "json", "os", "errno", "select", "click", "wardian", "typing", "struct"):
-        (poison / f"{name}.py").write_text(f"print('OPEN: imported {name}')\nraise SystemExit(99)\n")
+        (poison / f"{name}.py").write_text(
+            f"print('OPEN: imported {name}')\nraise SystemExit(99)\n"
+        )
     if door == "cli":
-        command = shutil.which("wardian", path=os.path.dirname(shutil.which("pytest") or "/"))
+        command = shutil.which("wardian", path=os.path.dirname(sys.executable))
         if command is None:
-            pytest.skip("the command wardian is not installed beside pytest")
+            pytest.skip("the command wardian is not installed beside this Python")
         stands(attempt([command, "exec", "--json", "--"], tmp_path, [], cwd=poison))
     else:
         stands(attempt(DOORS[door], tmp_path, [], cwd=poison))
@@ -80,7 +83,9 @@ def test_python_m_wardian_does_not_import_from_the_working_directory(tmp_path: P
     poison = tmp_path / "poison"
     poison.mkdir()
     for name in ("json", "errno", "select", "click", "struct", "tomllib", "hashlib", "signal"):
-        (poison / f"{name}.py").write_text(f"print('OPEN: imported {name}')\nraise SystemExit(99)\n")
+        (poison / f"{name}.py").write_text(
+            f"print('OPEN: imported {name}')\nraise SystemExit(99)\n"
+        )
     stands(attempt(DOORS["cli"], tmp_path, [], cwd=poison))
 
 
@@ -105,7 +110,9 @@ def test_odd_words_arrive_as_they_are(
 @each_door
 def test_bytes_that_are_no_text_arrive(door: str, tmp_path: Path) -> None:
     odd = os.fsdecode(b"\xff\xfe\x80")
-    outcome = attempt(DOORS[door], tmp_path, [], guest=["sh", "-c", "printf %s $1 | wc -c", "x", odd])
+    outcome = attempt(
+        DOORS[door], tmp_path, [], guest=["sh", "-c", "printf %s $1 | wc -c", "x", odd]
+    )
     assert outcome.code == 0, outcome.error
     assert outcome.document["stdout"] == "3\n"
 
@@ -114,7 +121,9 @@ def test_bytes_that_are_no_text_arrive(door: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", ["", "no-such-program", "/etc/passwd", "/", "./x"])
 def test_a_program_that_is_none_is_told(program: str, door: str, tmp_path: Path) -> None:
     outcome = attempt(DOORS[door], tmp_path, [], guest=[program])
-    assert outcome.code in ({"": {2, 125, 127}, "/etc/passwd": {126, 127}, "/": {126}}.get(program, {127}))
+    assert outcome.code in (
+        {"": {2, 125, 127}, "/etc/passwd": {126, 127}, "/": {126}}.get(program, {127})
+    )
 
 
 # The launcher itself
@@ -148,7 +157,7 @@ def test_a_harmed_launcher_is_told(harm: str, door: str, copy: Path, tmp_path: P
         launcher.mkdir()
     elif harm != "missing":
         contents = {"empty": b"", "truncated": whole[: len(whole) // 2], "text": b"hello\n"}
-        launcher.write_bytes(contents.get(harm, b"#!/bin/sh\ncat <&3 >/dev/null\nexec \"$@\"\n"))
+        launcher.write_bytes(contents.get(harm, b'#!/bin/sh\ncat <&3 >/dev/null\nexec "$@"\n'))
         launcher.chmod(0o755)
     outcome = attempt(DOORS[door], tmp_path, [], env=environment(PYTHONPATH=str(copy)))
     refused(outcome)

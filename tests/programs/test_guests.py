@@ -1,4 +1,4 @@
-"""Real programs print inside what they print outside. Each guest is a specimen and its own oracle."""
+"""Real programs print inside what they print outside: each is a specimen and its own oracle."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import MakeSandbox, natively
 from wardian import Policy
-
-from ..conftest import MakeSandbox, natively
 
 GUESTS = Path(__file__).parent / "guests"
 # The interpreter itself, wherever it lives (pyenv, /opt, /usr), rather than the venv of the tests.

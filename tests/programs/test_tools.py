@@ -1,4 +1,4 @@
-"""Tools that developers use: compilers, make, git, archivers, script, Java, an office, a browser."""
+"""Tools that developers use: compilers, make, git, archivers, Java, an office, a browser."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import MakeSandbox
 from wardian import Policy, Result, Sandbox
 
-from ..conftest import MakeSandbox
 from .test_guests import PYTHON, needed
 
 MAKEFILE = """
@@ -56,11 +56,14 @@ git worktree add -q ../tree && git -C ../tree grep -c two
 ARCHIVES = """
 set -e
 mkdir -p a/b/c && seq 1 5000 > a/b/c/numbers && ln -s c a/b/link && ln a/b/c/numbers a/hard
-for z in z j J; do tar -c${z}f a.tar.$z a && mkdir x$z && tar -xf a.tar.$z -C x$z && diff -r a x$z/a; done
+for z in z j J; do
+    tar -c${z}f a.tar.$z a && mkdir x$z && tar -xf a.tar.$z -C x$z && diff -r a x$z/a
+done
 find a -type l; find a -type f -links 2 | sort; find a -type f -size +1k -newer /etc/passwd | sort
 find a -name numbers -exec sha256sum {} + | cut -c 1-16
 cp -a a copy && rm -rf a && sort -n copy/hard | tail -1
-sed -n 3p copy/hard; awk '{s += $1} END {print s}' copy/hard; xargs -P 4 -n 100 echo < copy/hard | wc -l
+sed -n 3p copy/hard; awk '{s += $1} END {print s}' copy/hard
+xargs -P 4 -n 100 echo < copy/hard | wc -l
 """
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import MakeSandbox
 from wardian import Policy, Sandbox
 from wardian.errors import UsageError
 from wardian.sandbox.files import remove_tree
-
-from ..conftest import MakeSandbox
 
 PYTHON = os.path.realpath(sys.executable)
 # A tree too deep for a path, a recursion limit, or one open descriptor per level.
@@ -102,7 +101,7 @@ def test_removing_follows_no_link(tmp_path: Path) -> None:
 
 
 def work_of(sandbox: Sandbox) -> str:
-    return sandbox.files._root  # noqa: SLF001
+    return sandbox.files._root
 
 
 def test_closing_removes_the_work_directory(make_sandbox: MakeSandbox) -> None:

@@ -90,7 +90,12 @@ def test_the_walls_that_make_a_sandbox_always_stand() -> None:
 @pytest.mark.parametrize(
     ("host", "policy", "words", "hint"),
     [
-        (NEW._replace(landlock_abi=0), {}, "needs Landlock ABI 1; this kernel has none", "landlock"),
+        (
+            NEW._replace(landlock_abi=0),
+            {},
+            "needs Landlock ABI 1; this kernel has none",
+            "landlock",
+        ),
         (
             NEW._replace(landlock_abi=4),
             {"landlock_abi": 6},
@@ -233,8 +238,10 @@ def test_a_kernel_release_is_read(release: str, version: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize(
     ("abi", "degraded", "fs_bits", "scoped"),
-    [(1, (), 13, 0), (2, (), 14, 0), (3, (), 15, 0), (4, (), 15, 0), (5, (), 16, 0), (6, (), 16, 3)]
-    + [(7, ("landlock.refer",), 15, 3), (7, ("landlock.scope_signal",), 16, 1)],
+    [
+        *((1, (), 13, 0), (2, (), 14, 0), (3, (), 15, 0), (4, (), 15, 0), (5, (), 16, 0)),
+        *((6, (), 16, 3), (7, ("landlock.refer",), 15, 3), (7, ("landlock.scope_signal",), 16, 1)),
+    ],
 )
 def test_landlock_handles_the_most_that_its_abi_can(
     abi: int, degraded: tuple[str, ...], fs_bits: int, scoped: int

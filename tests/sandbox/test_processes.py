@@ -127,6 +127,12 @@ def test_many_handles_live_side_by_side(sandbox: Sandbox) -> None:
         assert process.wait(60).text == "x" * n + f"{n}\n"
 
 
+def test_a_hundred_run_at_the_same_time(sandbox: Sandbox) -> None:
+    processes = [sandbox.start(["sh", "-c", "sleep 1; echo $$"]) for _ in range(100)]
+    assert not any(process.ended for process in processes[-10:])
+    assert [process.wait(100).exit_code for process in processes] == [0] * 100
+
+
 # asyncio
 
 

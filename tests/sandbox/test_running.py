@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import wardian
+from tests.conftest import MakeSandbox
 from wardian import Policy, Sandbox
 from wardian.errors import CommandFailed, SandboxError, UsageError
-
-from ..conftest import MakeSandbox
 
 PYTHON = os.path.realpath(sys.executable)
 
@@ -257,11 +258,55 @@ def test_a_callback_that_raises_ends_the_run_and_its_error_comes_through(sandbox
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+@pytest.fixture
+def interrupt_after() -> Iterator[Callable[[float], None]]:
+    """Raises KeyboardInterrupt that many seconds later, as Ctrl-C would."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    yield lambda delay_s: signal.setitimer(signal.ITIMER_REAL, delay_s)  # type: ignore[misc]
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, previous)
+
+
+def children_end(timeout_s: float) -> bool:
+    deadline = time.monotonic() + timeout_s
+    try:
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.01)
+    except ChildProcessError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("most_s", [0.004, 0.1], ids=["while it starts", "while it runs"])
+def test_an_interruption_at_any_moment_leaves_no_guest(
+    most_s: float, sandbox: Sandbox, interrupt_after: Callable[[float], None]
+) -> None:
+    """Ctrl-C in a program that uses wardian."""
+    sandbox.run(["true"])
+    before = sorted(os.listdir("/proc/self/fd"))
+    chance = random.Random(1)
+    for _ in range(30):
+        delay_s = chance.uniform(0.0001, most_s)
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the clock is part of it
+            interrupt_after(delay_s)
+            sandbox.run(["sleep", "100"])
+    assert sorted(os.listdir("/proc/self/fd")) == before
+    assert children_end(5)
+
+
 # What the result tells
 
 
 def test_what_was_used_is_told(sandbox: Sandbox) -> None:
-    program = "x = bytearray(60 << 20); import time; e = time.process_time() + .3\nwhile time.process_time() < e: pass"
+    program = (
+        "import time; x = bytearray(60 << 20); end = time.process_time() + 0.3\n"
+        "while time.process_time() < end: pass"
+    )
     usage = sandbox.run([PYTHON, "-c", program], input=b"12345").usage
     assert usage.peak_memory_bytes > 60 << 20
     assert 0.25 < usage.cpu_s < 3
@@ -343,14 +388,29 @@ def test_a_limit_strikes_and_is_named(
         assert [limit.name for limit in result.limits if limit.struck] == [name]
 
 
+FORKS = """
+import os, time
+n = 0
+try:
+    while n < 100:
+        if os.fork() == 0: time.sleep(9); os._exit(0)
+        n += 1
+except OSError as error: print(n, error.errno)
+"""
+OPENS = """
+import os
+try:
+    while True: os.open('/dev/null', 0)
+except OSError as error: print(error.errno)
+"""
+
+
 def test_processes_and_open_files_are_counted(make_sandbox: MakeSandbox) -> None:
     sandbox = make_sandbox(limited(processes=10, files=32))
-    forks = "import os, time\nn = 0\ntry:\n  while n < 100:\n    if os.fork() == 0: time.sleep(9); os._exit(0)\n    n += 1\nexcept OSError as e: print(n, e.errno)"
-    made, error = sandbox.run([PYTHON, "-c", forks]).text.split()
+    made, error = sandbox.run([PYTHON, "-c", FORKS]).text.split()
     assert 5 <= int(made) <= 10
     assert error == "11"
-    opens = "import os\ntry:\n  while True: os.open('/dev/null', 0)\nexcept OSError as e: print(e.errno)"
-    assert sandbox.run([PYTHON, "-c", opens]).text == "24\n"
+    assert sandbox.run([PYTHON, "-c", OPENS]).text == "24\n"
 
 
 # Many at once

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 import wardian
+from tests.conftest import MakeSandbox
 from wardian import Policy, Result, Sandbox, Share
 from wardian.errors import SandboxError, ShareError
 from wardian.sandbox.shares import is_below, resolve_shares
-
-from ..conftest import MakeSandbox
 
 PACKAGE = os.path.dirname(wardian.__file__)
 
@@ -154,7 +153,13 @@ def test_read_shares_can_be_read_and_not_written(tmp_path: Path, make_sandbox: M
     (tmp_path / "d/f").chmod(0o666)
     sandbox = sandbox_with(make_sandbox, Share(f"{tmp_path}/d", "/in"))
     assert shell(sandbox, "cat /in/f").text == "content"
-    for attempt in ("echo x > /in/f", "echo x > /in/g", "rm /in/f", "mv /in/f /in/g", "mkdir /in/h"):
+    for attempt in (
+        "echo x > /in/f",
+        "echo x > /in/g",
+        "rm /in/f",
+        "mv /in/f /in/g",
+        "mkdir /in/h",
+    ):
         assert shell(sandbox, attempt).exit_code != 0, attempt
     for attempt in ("chmod 600 /in/f", "ln /in/f /tmp/g", "touch -d @1 /in/f"):
         assert shell(sandbox, attempt).exit_code != 0, attempt
@@ -247,7 +252,7 @@ def test_single_files_are_shared_alone(tmp_path: Path, make_sandbox: MakeSandbox
 def test_a_shared_socket_can_be_talked_to(tmp_path: Path, make_sandbox: MakeSandbox) -> None:
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(tmp_path / "s"))
-    os.chmod(tmp_path / "s", 0o666)
+    (tmp_path / "s").chmod(0o666)
     server.listen()
     server.settimeout(30)
     program = "import socket; s = socket.socket(1); s.connect('/run/s'); s.sendall(b'hello')"

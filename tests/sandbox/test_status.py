@@ -23,7 +23,10 @@ ENDED = {
 
 
 def result_of(*events: dict[str, object], tail: bytes = b"") -> Result:
-    status = b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events) + tail
+    status = (
+        b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events)
+        + tail
+    )
     policy = Policy.default()
     return interpret(
         status, b"out", b"err", command=["prog"], plan=PLAN, arch="x86_64", policy=policy

@@ -47,8 +47,10 @@ def test_what_is_no_size_is_refused_with_examples(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("30", 30), ("30s", 30), ("1.5s", 1.5), ("500ms", 0.5), ("5m", 300), ("1h", 3600)]
-    + [("1d", 86400), ("none", None)],
+    [
+        *(("30", 30), ("30s", 30), ("1.5s", 1.5), ("500ms", 0.5), ("5m", 300), ("1h", 3600)),
+        *(("1d", 86400), ("none", None)),
+    ],
 )
 def test_a_duration_is_read(text: str, seconds: float | None) -> None:
     assert parse_duration(text) == seconds
@@ -75,7 +77,9 @@ def test_a_size_survives_being_written(size: int | None) -> None:
     assert parse_size(format_size(size)) == size
 
 
-@given(st.floats(0.001, 1e6).map(lambda s: round(s, 6)) | st.integers(1, 10**8).map(float) | st.none())
+@given(
+    st.floats(0.001, 1e6).map(lambda s: round(s, 6)) | st.integers(1, 10**8).map(float) | st.none()
+)
 def test_a_duration_survives_being_written(seconds: float | None) -> None:
     assert parse_duration(format_duration(seconds)) == seconds
 

@@ -8,6 +8,7 @@ import os
 import stat
 
 from wardian.errors import SandboxError, UsageError
+from wardian.sandbox.host import guest_id
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_DEPTH = 512
@@ -42,6 +43,7 @@ class Files:
             fd = os.open(temporary, flags, 0o755 if executable else 0o644, dir_fd=parent)
             try:
                 with os.fdopen(fd, "wb") as file:
+                    _give(fd, parent)
                     file.write(data.encode() if isinstance(data, str) else data)
                 os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
             except BaseException:
@@ -86,8 +88,12 @@ class Files:
                     try:
                         os.mkdir(part, 0o755, dir_fd=fd)
                     except FileExistsError:
-                        pass
+                        make_here = False
+                    else:
+                        make_here = True
                 below = os.open(part, _DIR, dir_fd=fd)
+                if make and make_here:
+                    _give(below, fd)
             finally:
                 os.close(fd)
             fd = below
@@ -98,6 +104,13 @@ class Files:
         if not parts:
             raise UsageError(f"{path!r} names no file")
         return self._open_dir("/".join(parts[:-1]), make=make), parts[-1]
+
+
+def _give(fd: int, parent: int) -> None:
+    """What root writes for a guest belongs to whom the directory belongs to."""
+    owner = os.fstat(parent)
+    if os.geteuid() == 0 and owner.st_uid != 0:
+        os.fchown(fd, owner.st_uid, owner.st_gid)
 
 
 class WorkDir:
@@ -118,6 +131,9 @@ class WorkDir:
             path = os.path.join(base, name)
             try:
                 os.mkdir(path, 0o700)
+                if os.geteuid() == 0:
+                    # Saves mapping its owner at every start; where it fails, that is done.
+                    os.chown(path, guest_id(), guest_id())
             except OSError as error:
                 raise SandboxError(
                     f"can't make a work directory in {base}: {(error.strerror or '').lower()}",

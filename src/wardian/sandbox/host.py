@@ -37,6 +37,25 @@ def landlock_abi() -> int:
     return max(0, int(version))
 
 
+GUEST_IDS = (0x70000000, 65534)  # as in core/namespaces.c
+
+
+def guest_id() -> int:
+    """The user id that a guest of this process has outside; root's guests are nobody."""
+    if os.geteuid() != 0:
+        return os.geteuid()
+    return next((i for i in GUEST_IDS if _is_mapped("uid", i) and _is_mapped("gid", i)), 0)
+
+
+def _is_mapped(kind: str, number: int) -> bool:
+    try:
+        with open(f"/proc/self/{kind}_map", encoding="ascii") as file:
+            ranges = [[int(word) for word in line.split()] for line in file]
+    except (OSError, ValueError):
+        return False
+    return any(first <= number < first + count for first, _, count in ranges)
+
+
 def kernel_version(release: str) -> tuple[int, int]:
     """``6.18.44-x`` → (6, 18)."""
     parts = release.split("-", maxsplit=1)[0].split(".")

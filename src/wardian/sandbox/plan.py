@@ -95,6 +95,9 @@ def make_plan(policy: Policy, sources: Sequence[Source], host: Host) -> Plan:
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
+    if not policy.deny_syscalls:
+        # Nothing that the launcher still has to do is refused, so the filter can go up meanwhile.
+        records.append(record("flag", "early-filter"))
     return Plan(b"".join(records), protections, _held(policy, sources, standing), environment)
 
 
@@ -292,6 +295,12 @@ def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tupl
     )
 
 
+@functools.lru_cache(maxsize=16)
+def _environment(variables: tuple[tuple[str, str], ...]) -> bytes:
+    records = [record("env", f"{name}={value}") for name, value in variables]
+    return b"".join(records) + record("path", dict(variables).get("PATH", ""))
+
+
 def finish(
     plan: Plan,
     *,
@@ -308,8 +317,7 @@ def finish(
     records = [plan.records, extra, record("parent", parent), record("cwd", cwd or WORK)]
     records += [record("stream", i, kind, fd) for i, (kind, fd) in enumerate(streams)]
     records += [record("arg", arg) for arg in argv]
-    records += [record("env", f"{name}={value}") for name, value in env.items()]
-    records.append(record("path", env.get("PATH", "")))
+    records.append(_environment(tuple(env.items())))
     if time_s is not None:
         records.append(record("wall-ms", max(1, math.ceil(time_s * 1000))))
     if keep_session:

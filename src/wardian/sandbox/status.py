@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.plan import Plan
 from wardian.sandbox.policy import Policy
-from wardian.sandbox.result import Refusal, Result, Usage
+from wardian.sandbox.result import Limit, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -58,11 +58,17 @@ def interpret(
         stderr=stderr,
         truncated=bool(ended["output_exceeded"]),
         usage=_usage(ended),
-        limits=tuple(limit._replace(struck=limit.name == struck) for limit in plan.limits),
+        limits=_struck(plan.limits, struck),
         protections=plan.protections,
         refusals=tuple(_refusal(e, arch) for e in events if e["event"] == "refused"),
         policy=policy,
     )
+
+
+def _struck(limits: tuple[Limit, ...], name: str | None) -> tuple[Limit, ...]:
+    if name is None:
+        return limits
+    return tuple(limit._replace(struck=limit.name == name) for limit in limits)
 
 
 def _events(status: bytes) -> list[dict[str, Any]]:

@@ -124,7 +124,7 @@ static void vforked(void) {
 
 /* Makes measuring the tree slow: many processes, each with very many mappings. */
 static void hard_to_measure(void) {
-    enum { MAPPINGS = 20000, PROCESSES = 40 };
+    enum { MAPPINGS = 10000, PROCESSES = 60 };
     for (int i = 0; i < MAPPINGS; i++) {
         char *at = mmap(NULL, 4096, i % 2 ? PROT_READ | PROT_WRITE : PROT_READ | PROT_WRITE | PROT_EXEC,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -5,6 +5,7 @@ import ctypes
 import fcntl
 import mmap
 import os
+import pathlib
 import resource
 import select
 import signal
@@ -77,7 +78,11 @@ def descriptors() -> None:
     epoll = select.epoll()
     epoll.register(reader, select.EPOLLIN | select.EPOLLET)
     os.write(writer, b"x")
-    print("epoll", [event for _, event in epoll.poll(10)], select.select([reader], [], [], 10)[0] == [reader])
+    print(
+        "epoll",
+        [event for _, event in epoll.poll(10)],
+        select.select([reader], [], [], 10)[0] == [reader],
+    )
     child = os.fork()
     if child == 0:
         time.sleep(0.05)
@@ -109,13 +114,15 @@ def files() -> None:
     os.replace("copied", "moved")
     os.truncate("moved", 3)
     os.mkfifo("fifo")
-    threading.Thread(target=lambda: open("fifo", "wb").write(b"through")).start()
-    print("fifo", open("fifo", "rb").read(), open("moved", "rb").read())
+    threading.Thread(target=pathlib.Path("fifo").write_bytes, args=(b"through",)).start()
+    print("fifo", pathlib.Path("fifo").read_bytes(), pathlib.Path("moved").read_bytes())
     for name in ("locked", "moved", "fifo"):
         os.unlink(name)
     tmp = os.open("/tmp", os.O_TMPFILE | os.O_RDWR)
     print("tmpfile", os.write(tmp, b"1"))
-    print("disk", os.statvfs(".").f_bsize > 0, os.access("/dev/null", os.W_OK), len(os.getrandom(8)))
+    print(
+        "disk", os.statvfs(".").f_bsize > 0, os.access("/dev/null", os.W_OK), len(os.getrandom(8))
+    )
 
 
 def sockets() -> None:
@@ -159,7 +166,9 @@ def signals() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     print("rlimit", before > 64, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-    print("scheduling", os.nice(0) >= 0, len(os.sched_getaffinity(0)) > 0, os.getpriority(0, 0) >= 0)
+    print(
+        "scheduling", os.nice(0) >= 0, len(os.sched_getaffinity(0)) > 0, os.getpriority(0, 0) >= 0
+    )
     print("groups", os.getpgid(0) > 0, os.getsid(0) > 0, array.array("i", [1])[0])
 
 

@@ -49,7 +49,9 @@ with tempfile.TemporaryDirectory() as place:
     print("stat", oct(info.st_mode), info.st_mtime, info.st_nlink)
 libc = ctypes.CDLL(None)
 print("ctypes", libc.abs(-5), ctypes.string_at(ctypes.c_char_p(b"abc")))
-callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+callback = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int)
+)
 numbers = (ctypes.c_int * 5)(5, 1, 4, 2, 3)
 libc.qsort(numbers, 5, 4, callback(lambda a, b: a[0] - b[0]))
 print("callback", list(numbers))

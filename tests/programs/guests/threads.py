@@ -5,14 +5,13 @@ import queue
 import threading
 import time
 
-total, lock = 0, threading.Lock()
+counts, lock = {"total": 0}, threading.Lock()
 
 
 def add(times: int) -> None:
-    global total
     for _ in range(times):
         with lock:
-            total += 1
+            counts["total"] += 1
 
 
 workers = [threading.Thread(target=add, args=(1000,)) for _ in range(32)]
@@ -20,7 +19,7 @@ for worker in workers:
     worker.start()
 for worker in workers:
     worker.join()
-print("counted", total)
+print("counted", counts["total"])
 
 box: "queue.Queue[int]" = queue.Queue(2)
 threading.Thread(target=lambda: [box.put(i) for i in range(10)]).start()

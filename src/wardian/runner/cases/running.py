@@ -124,11 +124,11 @@ def _observe(
         work = sandbox._work_path()
         for path, data in case.files:
             sandbox.files.write(path, data)
-        places = _places(skill, work, state, inside=inside)
+        places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}
         for command in case.setup:
             _set_up(sandbox, [_placed(word, places) for word in command])
         result = _runs(sandbox, call, case, places)
-        return _observed(result, _files(work, case), {places[name]: name for name in places})
+        return _observed(result, _files(work, case), _names(places))
 
 
 def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> dict[str, str]:
@@ -136,6 +136,11 @@ def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> di
     if inside:
         return {"{skill}": SKILL, "{work}": WORK, "{state}": STATE}
     return {"{skill}": skill.path, "{work}": work, "{state}": state or STATE}
+
+
+def _names(places: dict[str, str]) -> dict[str, str]:
+    """Paths that must not differ between backends → the name of each."""
+    return {path: name for name, path in places.items() if name != "{python}"}
 
 
 def _placed(word: str, places: dict[str, str]) -> str:
@@ -153,7 +158,7 @@ def _set_up(sandbox: Sandbox, command: list[str]) -> None:
 
 def _runs(sandbox: Sandbox, call: Invocation, case: Case, places: dict[str, str]) -> Result:
     for args in case.before:
-        result = sandbox.run([*call.argv, *(_placed(word, places) for word in args)])
+        result = sandbox.run([*call.argv, *(_placed(word, places) for word in args)], input=case.stdin)
         if result.exit_code != 0:
             told = result.stderr.decode("utf-8", "replace")[-400:]
             raise UsageError(f"an earlier run failed: {' '.join(args)}: {told.strip()}")
