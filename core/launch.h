@@ -245,6 +245,7 @@ bool relay_output_exceeded(uint64_t limit);
 /* refusals.c: what the supervisor answers to a refused call, and remembers of it */
 void refusals_answer(const struct plan *plan, int listener);
 void refusals_report(void);
+uint64_t refusals_budget_spent(void);
 
 /* watch.c: limits that no kernel object holds for a whole tree of processes */
 enum limit { LIMIT_NONE, LIMIT_TIME, LIMIT_CPU, LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_DISK };
@@ -256,7 +257,7 @@ struct watch_fds {
 void watch_start(const struct plan *plan);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
-bool disk_exceeded(const struct plan *plan);
+bool disk_exceeded(const struct plan *plan, bool over);
 uint64_t watch_peak_bytes(void);
 uint64_t watch_cpu_us(void);
 int64_t now_us(void);

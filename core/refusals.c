@@ -57,8 +57,11 @@ static void remember(const struct seccomp_notif *request) {
 
 /* Going on is safe here, and only here: what was judged is a register, which no other thread can
  * change, and a sum, which only grows. */
+static uint64_t spent;
+
+uint64_t refusals_budget_spent(void) { return spent; }
+
 static bool within_budget(const struct plan *plan, uint64_t amount) {
-    static uint64_t spent;
     if (!plan->disk_bytes)
         return true;
     if (amount > plan->disk_bytes || spent > plan->disk_bytes - amount)

@@ -85,13 +85,30 @@ def assert_harmful(attack: Attack, caller: Caller, scene: Mapping[str, str]) -> 
     return outcome
 
 
+def assert_each_wall_holds(attack: Attack, caller: Caller, scene: Mapping[str, str]) -> None:
+    """With only one of its walls standing it is contained: none of them is there for nothing."""
+    walls = attack.without(caller)
+    for standing in walls:
+        others = [wall for wall in walls if wall != standing]
+        outcome = attempt(attack, caller, scene, others)
+        # A run that can't start at all, as with Landlock but no root of its own, is contained too.
+        assert filled(attack.harm, scene) not in outcome.text, (standing, outcome)
+
+
+def held_by_several(attacks: Iterable[Attack]) -> list[Attack]:
+    """Attacks that more than one wall holds."""
+    return [attack for attack in attacks if len(attack.walls + attack.as_root) > 1]
+
+
 __all__ = [
     "FINE",
     "NO_WALLS",
     "Attack",
     "assert_contained",
+    "assert_each_wall_holds",
     "assert_harmful",
     "attempt",
+    "held_by_several",
     "py",
     "rows",
 ]

@@ -9,21 +9,32 @@ from pathlib import Path
 
 import pytest
 
-from tests.attacks.attack import NO_WALLS, Attack, assert_contained, assert_harmful, py, rows
+from tests.attacks.attack import (
+    NO_WALLS,
+    Attack,
+    assert_contained,
+    assert_each_wall_holds,
+    assert_harmful,
+    held_by_several,
+    py,
+    rows,
+)
 from tests.attacks.callers import NAMES, Caller
 from tests.attacks.conftest import Scene
 
-KEY = 0x57A7
+KEY = 0x570000 + os.getpid() % 0x10000  # tests may run side by side
+SIZE = str(100_000 + os.getpid())
+QUEUE = f"attack-{os.getpid()}"
 LIBC = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 # Made by the caller on the host, open to everyone; removed when its standard input closes.
 MAKE = LIBC + (
     f"shm = libc.shmget({KEY}, 4096, 0o1666); sem = libc.semget({KEY}, 1, 0o1666); "
     f"msg = libc.msgget({KEY}, 0o1666)\n"
-    "mq = libc.syscall(240, b'attack', 0o102, 0o666, None)\n"
-    "memory = open('/dev/shm/attack-%d' % __import__('os').getuid(), 'w')\n"
+    f"mq = libc.syscall(240, b'{QUEUE}', 0o102, 0o666, None)\n"
+    f"memory = open('/dev/shm/{QUEUE}-%d' % __import__('os').getuid(), 'w')\n"
     "print(shm, sem, msg, mq, flush=True); input()\n"
     "libc.shmctl(shm, 0, None); libc.semctl(sem, 0, 0); libc.msgctl(msg, 0, None)\n"
-    "libc.syscall(241, b'attack'); __import__('os').unlink(memory.name)\n"
+    f"libc.syscall(241, b'{QUEUE}'); __import__('os').unlink(memory.name)\n"
 )
 
 
@@ -74,7 +85,7 @@ ATTACKS = [
     # Landlock has no rule for the queues' own filesystem, so that they are closed to begin with.
     Attack(
         "posix-queue",
-        found("libc.syscall(240, b'attack', 0, 0, None)"),
+        found(f"libc.syscall(240, b'{QUEUE}', 0, 0, None)"),
         "found",
         ("ipc", "landlock"),
     ),
@@ -87,7 +98,7 @@ ATTACKS = [
     Attack(
         "posix-memory",
         "ls /dev/shm",
-        "attack-",
+        f"{QUEUE}-",
         NO_WALLS,
         permitted="echo x > /dev/shm/own && echo fine",
     ),
@@ -96,14 +107,12 @@ ATTACKS = [
 
 @rows(ATTACKS)
 @pytest.mark.usefixtures("objects")
-@pytest.mark.xdist_group("ipc")
 def test_objects_of_the_host_are_not_found(attack: Attack, caller: Caller, scene: Scene) -> None:
     assert_contained(attack, caller, scene)
 
 
 @rows(ATTACKS)
 @pytest.mark.usefixtures("objects")
-@pytest.mark.xdist_group("ipc")
 def test_objects_of_the_host_are_found_without_the_wall(
     attack: Attack, caller: Caller, scene: Scene
 ) -> None:
@@ -116,9 +125,9 @@ def test_objects_of_the_guest_end_with_it(caller: Caller) -> None:
 
     def segments() -> set[str]:
         rows = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
-        return {row.split()[1] for row in rows if row.split()[3] == "12121"}
+        return {row.split()[1] for row in rows if row.split()[3] == SIZE}
 
-    make = py(LIBC + "print(libc.shmget(0, 12121, 0o1600))")
+    make = py(LIBC + f"print(libc.shmget(0, {SIZE}, 0o1600))")
     assert caller.run(make).stdout.strip().isdigit()
     assert segments() == set()
     caller.run(make, without=("ipc",))
@@ -133,3 +142,9 @@ def test_objects_of_the_guest_end_with_it(caller: Caller) -> None:
     assert left
     assert segments() == set()
     assert os.path.isdir("/dev/shm")
+
+
+@rows(held_by_several(ATTACKS))
+@pytest.mark.usefixtures("objects")
+def test_each_wall_alone_holds(attack: Attack, caller: Caller, scene: Scene) -> None:
+    assert_each_wall_holds(attack, caller, scene)

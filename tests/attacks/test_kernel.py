@@ -6,7 +6,16 @@ import os
 
 import pytest
 
-from tests.attacks.attack import Attack, assert_contained, assert_harmful, attempt, py, rows
+from tests.attacks.attack import (
+    Attack,
+    assert_contained,
+    assert_each_wall_holds,
+    assert_harmful,
+    attempt,
+    held_by_several,
+    py,
+    rows,
+)
 from tests.attacks.callers import NAMES, Caller
 from tests.attacks.conftest import Scene
 from wardian.syscalls import number
@@ -191,9 +200,9 @@ NESTED = [
     *(
         Attack(
             f"clone3-{name}",
-            py(CLONE3.format(flags=flag, inside="print('made', flush=True)")),
+            py(CLONE3.format(flags=flag | NEW["user"], inside="print('made', flush=True)")),
             "made",
-            ("capabilities", "sysctl"),
+            ("sysctl",),
             permitted=PLAIN_CLONE3,
         )
         for name, flag in NEW.items()
@@ -239,9 +248,12 @@ EFFECTS = [
     ),
     Attack(
         "proc-sys",
-        py("open('/proc/sys/net/ipv4/ip_forward', 'w').write('1'); print('written')"),
+        py(
+            "import ctypes\nctypes.CDLL(None).unshare(0x50000000)\n"
+            "open('/proc/sys/net/ipv4/ip_forward', 'w').write('1'); print('written')"
+        ),
         "written",
-        ("readonly", "landlock", "capabilities"),
+        ("readonly", "landlock", "sysctl", "seccomp"),
         permitted="cat /proc/sys/kernel/ostype >/dev/null && echo fine",
     ),
     # Opened only, not written: it is the host's. Its owner is user 0 outside, so that a root
@@ -337,3 +349,8 @@ def test_the_guest_does_not_learn(caller: Caller, name: str) -> None:
         telling = {line for line in telling if not line.endswith(":/")}
     inside = set(caller.run(command).stdout.splitlines())
     assert not telling & inside
+
+
+@rows(held_by_several(NESTED + EFFECTS))
+def test_each_wall_alone_holds(attack: Attack, caller: Caller, scene: Scene) -> None:
+    assert_each_wall_holds(attack, caller, scene)

@@ -10,8 +10,10 @@ from tests.attacks.attack import (
     NO_WALLS,
     Attack,
     assert_contained,
+    assert_each_wall_holds,
     assert_harmful,
     attempt,
+    held_by_several,
     py,
     rows,
 )
@@ -128,11 +130,19 @@ RAW_SOCKETS = {
     "old-packet": (2, 10, 0x300),
     "xdp": (44, RAW, 0),
 }
+# A user namespace inside, with a network of its own, would give the capability for these.
+NESTED = "import ctypes, socket\nctypes.CDLL(None).unshare(0x50000000)\n"
 SOCKETS = [
     Attack(name, opened(*how), "opened", ("seccomp",), permitted=ORDINARY)
     for name, how in FAMILIES.items()
 ] + [
-    Attack(name, opened(*how), "opened", ("seccomp", "capabilities"), permitted=ORDINARY)
+    Attack(
+        name,
+        py(NESTED + f"socket.socket{how}; print('opened')"),
+        "opened",
+        ("seccomp", "sysctl"),
+        permitted=ORDINARY,
+    )
     for name, how in RAW_SOCKETS.items()
 ]
 
@@ -162,10 +172,14 @@ def test_rare_sockets_can_not_be_opened(attack: Attack, caller: Caller, scene: S
 def test_rare_sockets_can_be_opened_without_the_filter(
     attack: Attack, caller: Caller, scene: Scene
 ) -> None:
-    """Raw and packet sockets need a capability as well, which a user namespace would give."""
     outcome = attempt(attack, caller, scene, attack.walls)
     if any(word in outcome.text for word in ("not supported", "No such device", "unknown")):
         pytest.skip(f"this kernel has no such socket: {outcome.text.splitlines()[-1]}")
     if attack.name in ("netlink-audit", "key", "bluetooth", "can") and "permitted" in outcome.text:
         pytest.skip("the kernel keeps this one for root")
     assert attack.harm in outcome.stdout, outcome
+
+
+@rows(held_by_several(REACHING + SOCKETS))
+def test_each_wall_alone_holds(attack: Attack, caller: Caller, scene: Scene) -> None:
+    assert_each_wall_holds(attack, caller, scene)

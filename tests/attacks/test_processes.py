@@ -7,7 +7,16 @@ import subprocess
 
 import pytest
 
-from tests.attacks.attack import NO_WALLS, Attack, assert_contained, assert_harmful, py, rows
+from tests.attacks.attack import (
+    NO_WALLS,
+    Attack,
+    assert_contained,
+    assert_each_wall_holds,
+    assert_harmful,
+    held_by_several,
+    py,
+    rows,
+)
 from tests.attacks.callers import LIBRARY, NAMES, Caller
 from tests.attacks.conftest import Scene
 
@@ -85,7 +94,7 @@ ATTACKS = [
         "descriptors-of-pid-1",
         "ls /proc/1/fd && echo listed",
         "listed",
-        PID_1,
+        ("dumpable",),
         permitted="ls /proc/self/fd >/dev/null && echo fine",
     ),
     Attack(
@@ -242,3 +251,8 @@ def test_the_guest_is_nobody_on_the_host(caller: Caller, scene: Scene) -> None:
     if caller.uid == 0:
         maps = caller.run("cat /proc/self/uid_map /proc/self/gid_map").text.split()
         assert "0" not in (maps[1], maps[4])
+
+
+@rows(held_by_several(ATTACKS))
+def test_each_wall_alone_holds(attack: Attack, caller: Caller, scene: Scene) -> None:
+    assert_each_wall_holds(attack, caller, scene)

@@ -69,12 +69,19 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
         actions += [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in wanted.items()]
         pid = os.posix_spawn(launcher, ["wardian-launch"], {}, file_actions=actions)
     except OSError as error:
-        for fd in opened:
-            os.close(fd)
+        _close(opened)
         raise explained(error, launcher) from None
+    except BaseException:
+        _close(opened)  # a launcher that was started already ends when its control pipe does
+        raise
     for fd in (plan_fd, status_out, control_in):
         os.close(fd)
     return Launched(pid, status, control)
+
+
+def _close(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)
 
 
 def explained(error: OSError, launcher: str) -> BackendError:

@@ -67,6 +67,7 @@ class Process:
         self._done = threading.Event()
         self._result: Result | None = None
         self._failure: BaseException | None = None
+        self._owned = False  # somebody moves its bytes, and will see it to its end
         for fd in self._readers:
             os.set_blocking(fd, False)
         if stdin is not None:
@@ -159,7 +160,11 @@ class Process:
         assert self._result is not None  # noqa: S101 - set before _done
         return self._result
 
-    def _abandon(self) -> None:
+    def __del__(self) -> None:
+        if not self._done.is_set() and not self._owned:
+            self.abandon()
+
+    def abandon(self) -> None:
         """A callback or the waiting itself failed: end the run, and let the descriptors go."""
         self.kill()
         for fd in list(self._readers):
@@ -177,6 +182,7 @@ class Process:
 
     def pump(self) -> Result:
         """Move bytes in this thread until the end. Used once, by whoever owns the process."""
+        self._owned = True
         try:
             poll = select.poll()
             for fd in self._readers:
@@ -191,7 +197,7 @@ class Process:
                     elif not self._on_readable(fd):
                         poll.unregister(fd)
         except BaseException:
-            self._abandon()
+            self.abandon()
             raise
         self._finish()
         return self._outcome()
@@ -212,6 +218,7 @@ class Process:
         """Move bytes on the running asyncio loop; cancelling ends the run."""
         import asyncio
 
+        self._owned = True
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
         self._register(loop, ended)
@@ -222,7 +229,7 @@ class Process:
                 loop.remove_reader(fd)
             if self._stdin is not None:
                 loop.remove_writer(self._stdin)
-            self._abandon()
+            self.abandon()
             raise
         self._finish()
         return self._outcome()

@@ -37,7 +37,7 @@ class Sandbox:
             self._own_work = WorkDir()
         self._backend: Backend = backend(backend_name)
         self._lock = threading.Lock()
-        self._prepared = False
+        self._prepared = self._closed = False
 
     @classmethod
     def create(cls, policy: Policy | None = None, *, backend: str = "wardian") -> Sandbox:
@@ -57,12 +57,15 @@ class Sandbox:
 
     def close(self) -> None:
         """Remove the private work directory, if there is one. Safe to call twice."""
+        self._closed = True
         if self._own_work is not None:
             self._own_work.remove()
 
     @property
     def files(self) -> Files:
         """The files in ``/work``, from outside; no link of the guest's is ever followed."""
+        if self._closed:
+            raise UsageError("this sandbox is closed")
         return Files(self._work_path())
 
     def run(
@@ -125,6 +128,8 @@ class Sandbox:
         return self._start(job)
 
     def _start(self, job: Job) -> Process:
+        if self._closed:
+            raise UsageError("this sandbox is closed")
         with self._lock:
             if not self._prepared:
                 own_work = self._own_work.path if self._own_work is not None else None

@@ -18,6 +18,7 @@ from wardian.runner.invocation import SKILL, STATE, Invocation, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_below, written
 from wardian.runner.script import choose
+from wardian.sandbox.files import remove_tree
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Result
@@ -91,7 +92,11 @@ def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
 def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outcome:
     started = time.monotonic()
     state = tempfile.mkdtemp(prefix="wardian-state-") if case.state else None
+    # Without a sandbox there is no private home, and a script's caches and settings would stay.
+    home = tempfile.mkdtemp(prefix="wardian-home-") if backend == HOST else None
     try:
+        if home is not None:
+            case = case._replace(env=(("HOME", home), *case.env))
         observed = _observe(skill, case, backend, options, state)
         found = problems(case.expect, observed, sandboxed=backend != HOST)
         verdict = "fail" if found else "pass"
@@ -101,10 +106,9 @@ def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outco
         if hint:
             found.append(hint)
     finally:
-        if state is not None:
-            from wardian.sandbox.files import remove_tree
-
-            remove_tree(state)
+        for place in (state, home):
+            if place is not None:
+                remove_tree(place)
     seconds = time.monotonic() - started
     return Outcome(skill.name, case, backend, verdict, tuple(found), seconds, observed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 
 from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
@@ -73,6 +74,24 @@ class Wardian:
             keep_session=given.keep_session,
             extra=self._extra,
         )
+        # A signal's exception between the start and a Process that knows of it would leave a guest
+        # running that nobody waits for. What comes meanwhile is delivered when that is done.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        process = None
+        try:
+            process = self._launch(data, given, ends, job, plan)
+        finally:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            except BaseException:
+                if process is not None:
+                    process.abandon()
+                raise
+        return process
+
+    def _launch(
+        self, data: bytes, given: streams.Streams, ends: dict[int, int], job: Job, plan: Plan
+    ) -> Process:
         try:
             launched = launcher.spawn(data, given.fds, self._binary)
         except BaseException:

@@ -1,0 +1,103 @@
+"""Rounds in which every contestant has its turn, so that whatever disturbs, disturbs them all."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+WARM_UP_ROUNDS = 3
+LEAST_ROUNDS = 3
+BUSY = 0.3  # of all processors, on average over the last minute
+
+
+class Spread(NamedTuple):
+    """What is told of a series: its middle, and where four fifths of it lie."""
+
+    median: float
+    p10: float
+    p90: float
+    count: int
+
+    @classmethod
+    def of(cls, values: list[float]) -> Spread:
+        """Of at least one value."""
+        ordered = sorted(values)
+
+        def at(part: float) -> float:
+            place = part * (len(ordered) - 1)
+            low = int(place)
+            high = min(low + 1, len(ordered) - 1)
+            return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+        return cls(at(0.5), at(0.1), at(0.9), len(ordered))
+
+
+class Progress:
+    """One line on a terminal that says what is being measured; nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+
+    def say(self, text: str) -> None:
+        """Replace the line."""
+        if self._shown:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+
+    def done(self) -> None:
+        """Clear the line."""
+        self.say("")
+
+
+def interleaved(
+    turns: Mapping[str, Callable[[], float]],
+    *,
+    rounds: int,
+    budget_s: float,
+    label: str,
+    progress: Progress,
+    warm_up: int = WARM_UP_ROUNDS,
+) -> dict[str, Spread]:
+    """Each turn once per round; a turn returns its figure. A contestant that has used up its
+    budget of time sits the remaining rounds out, but not before the third."""
+    values: dict[str, list[float]] = {name: [] for name in turns}
+    spent = dict.fromkeys(turns, 0.0)
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(-warm_up, rounds):
+            progress.say(f"{label}: round {max(number + 1, 0)} of {rounds}")
+            for name, turn in turns.items():
+                if number >= LEAST_ROUNDS and spent[name] > budget_s:
+                    continue
+                if number < 0 and spent[name] > budget_s / 4:
+                    continue
+                began = time.perf_counter()
+                value = turn()
+                spent[name] += time.perf_counter() - began
+                if number >= 0:
+                    values[name].append(value)
+    finally:
+        gc.enable()
+        progress.done()
+    return {name: Spread.of(found) for name, found in values.items()}
+
+
+def milliseconds(action: Callable[[], object]) -> Callable[[], float]:
+    """A turn whose figure is the time that the action takes."""
+
+    def turn() -> float:
+        began = time.perf_counter_ns()
+        action()
+        return (time.perf_counter_ns() - began) / 1e6
+
+    return turn
+
+
+def load() -> float:
+    """How busy the machine has been in the last minute: 1 means all processors."""
+    return os.getloadavg()[0] / (os.cpu_count() or 1)
