@@ -142,7 +142,7 @@ class Wardian:
 
     name = "wardian"
     captures = True
-    walls = (
+    walls: tuple[str, ...] = (
         *FULL,
         "seccomp",
         "landlock",
@@ -218,7 +218,7 @@ def wardian_exec(workshop: Workshop) -> ByCommand:
 
 
 def why_not(contestant: Contestant) -> str:
-    """Empty if it really runs a command and hands its exit code (and output) on; else the reason."""
+    """Empty if it really runs a command and tells how it ended; else what is wrong."""
     try:
         outcome = contestant.run(CHECK)
     except Exception as error:  # whatever a library of others raises

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks.contestants import InThread, Outcome, Workshop
+from benchmarks.contestants import Contestant, InThread, Outcome, Workshop
 
 READABLE = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/null", "/proc/self")
 
@@ -20,8 +20,9 @@ def _existing(paths: Sequence[str]) -> list[str]:
 class Library(InThread):
     """What both have in common: a distribution to name, and the host's paths inside."""
 
-    captures = False  # neither hands over all that a command prints
-    name = distribution = ""
+    captures: bool = False  # neither hands over all that a command prints
+    name: str = ""
+    distribution: str = ""
     walls: tuple[str, ...] = ()
 
     def __init__(self, workshop: Workshop) -> None:
@@ -40,7 +41,7 @@ class Sandlock(Library):
     """Landlock, and a supervisor that is asked about many calls."""
 
     name = distribution = "sandlock"
-    walls = ("landlock", "seccomp", "no_new_privs", "limits", "environment")
+    walls: tuple[str, ...] = ("landlock", "seccomp", "no_new_privs", "limits", "environment")
 
     def __init__(self, workshop: Workshop) -> None:
         super().__init__(workshop)
@@ -64,7 +65,7 @@ class Nono(Library):
     """Landlock, applied to a forked child."""
 
     name, distribution = "nono", "nono-py"
-    walls = ("landlock", "no_new_privs", "environment")
+    walls: tuple[str, ...] = ("landlock", "no_new_privs", "environment")
 
     def __init__(self, workshop: Workshop) -> None:
         super().__init__(workshop)
@@ -85,11 +86,11 @@ class Nono(Library):
         return Outcome(int(result.exit_code), bytes(getattr(result, "stdout", b"") or b""))
 
 
-def make_sandlock(workshop: Workshop) -> Sandlock:
+def make_sandlock(workshop: Workshop) -> Contestant:
     """Raises ImportError where it is not installed."""
     return Sandlock(workshop)
 
 
-def make_nono(workshop: Workshop) -> Nono:
+def make_nono(workshop: Workshop) -> Contestant:
     """Raises ImportError where it is not installed."""
     return Nono(workshop)

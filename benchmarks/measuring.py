@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 3
+ESSENTIAL = ("bare", "wardian", "wardian exec")
 BUSY = 0.3  # of all processors, on average over the last minute
 
 
@@ -20,7 +21,7 @@ class Spread(NamedTuple):
     median: float
     p10: float
     p90: float
-    count: int
+    rounds: int
 
     @classmethod
     def of(cls, values: list[float]) -> Spread:
@@ -48,6 +49,11 @@ class Progress:
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
 
+    def note(self, text: str) -> None:
+        """A line that stays."""
+        self.done()
+        print(text, file=sys.stderr)
+
     def done(self) -> None:
         """Clear the line."""
         self.say("")
@@ -63,21 +69,33 @@ def interleaved(
     warm_up: int = WARM_UP_ROUNDS,
 ) -> dict[str, Spread]:
     """Each turn once per round; a turn returns its figure. A contestant that has used up its
-    budget of time sits the remaining rounds out, but not before the third."""
+    budget of time sits the remaining rounds out, but not before the third. One that fails is left
+    out of the figure, with a note; bare and wardian may not fail."""
     values: dict[str, list[float]] = {name: [] for name in turns}
     spent = dict.fromkeys(turns, 0.0)
+    out: set[str] = set()
     gc.collect()
     gc.disable()
     try:
         for number in range(-warm_up, rounds):
             progress.say(f"{label}: round {max(number + 1, 0)} of {rounds}")
             for name, turn in turns.items():
+                if name in out:
+                    continue
                 if number >= LEAST_ROUNDS and spent[name] > budget_s:
                     continue
                 if number < 0 and spent[name] > budget_s / 4:
                     continue
                 began = time.perf_counter()
-                value = turn()
+                try:
+                    value = turn()
+                except Exception as error:  # whatever goes wrong in a sandbox of others
+                    if name in ESSENTIAL:
+                        raise
+                    progress.note(f"{label}: {name} left out: {error or type(error).__name__}")
+                    out.add(name)
+                    values.pop(name)
+                    continue
                 spent[name] += time.perf_counter() - began
                 if number >= 0:
                     values[name].append(value)

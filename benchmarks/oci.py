@@ -1,4 +1,4 @@
-"""Container runtimes: a bundle made of the host's /usr, one per command, a new container per run."""
+"""Container runtimes: a bundle of the host's /usr per command, a new container per run."""
 
 from __future__ import annotations
 

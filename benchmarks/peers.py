@@ -217,4 +217,3 @@ PEERS = (
         _sandbox_runtime,
     ),
 )
-

@@ -18,8 +18,11 @@ void drop_capabilities(const struct plan *plan) {
         if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
             die(errno, "capabilities", "locking the secure bits");
         for (unsigned long cap = 0; cap < 64; cap++)
-            if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+            if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
+                if (errno == EINVAL)
+                    break; /* past the last that this kernel knows */
                 die(errno, "capabilities", "dropping capability %lu from the bounding set", cap);
+            }
         struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
         struct __user_cap_data_struct none[2] = {{0}, {0}};
         if (syscall(SYS_capset, &header, none) < 0)

@@ -42,16 +42,18 @@ static void take_streams(const struct plan *plan, int ctl) {
  * be allowed few files. */
 static void keep_only(int *ctl, int *reaper, int *listener) {
     int *const kept[] = {ctl, reaper, listener};
-    for (size_t i = 0; i < 3; i++)
-        if (*kept[i] >= 0 && (*kept[i] = fcntl(*kept[i], F_DUPFD_CLOEXEC, 64)) < 0)
-            die(errno, "streams", "closing what is not the guest's");
     int next = 3;
-    for (size_t i = 0; i < 3; i++)
-        if (*kept[i] >= 0) {
-            dup2(*kept[i], next);
-            fcntl(next, F_SETFD, FD_CLOEXEC);
-            *kept[i] = next++;
-        }
+    for (size_t i = 0; i < 3; i++) {
+        if (*kept[i] < 0)
+            continue;
+        for (size_t later = i + 1; later < 3; later++) /* out of the way, if one is in it */
+            if (*kept[later] == next && (*kept[later] = fcntl(next, F_DUPFD_CLOEXEC, next + 3)) < 0)
+                die(errno, "streams", "closing what is not the guest's");
+        if (*kept[i] != next && dup2(*kept[i], next) < 0)
+            die(errno, "streams", "closing what is not the guest's");
+        fcntl(next, F_SETFD, FD_CLOEXEC);
+        *kept[i] = next++;
+    }
     close_all_but(next - 1);
     report_to_supervisor(*ctl);
 }

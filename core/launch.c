@@ -63,7 +63,6 @@ int main(int argc, char **argv) {
         setsid();
     choose_identity(&plan);
     relay_prepare(&plan);
-    watch_start(&plan);
     plan.sources_open = caller_is_root() && open_sources(&plan, true);
     if (caller_is_root() && !plan.sources_open && plan.discard)
         give_to_guest(plan.discard);
@@ -76,6 +75,7 @@ int main(int argc, char **argv) {
     }
     close(ends[1]);
     let_go(&plan, &run);
+    watch_start(&plan);
     close_sources(&plan);
     relay_release();
     supervise(&plan, &run);

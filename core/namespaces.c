@@ -111,13 +111,13 @@ void map_identity(const struct plan *plan, pid_t child) {
     if (host_id == geteuid()) {
         int error = write_proc(child, "setgroups", "deny");
         if (error && error != ENOENT)
-            die(error, "identity", "writing /proc/PID/setgroups");
+            die(error, "identity", "writing /proc/PID/setgroups (is /proc hidden?)");
     }
     int error = map_one(child, "uid_map", plan->uid, host_id);
     if (!error)
         error = map_one(child, "gid_map", plan->gid, host_group);
     if (error)
-        die(error, "identity", "mapping the guest's user id to %u outside", host_id);
+        die(error, "identity", "mapping the guest's user id to %u outside (in /proc/PID/uid_map)", host_id);
 }
 
 /* Where owners can't be mapped, our own work directory is handed to the guest instead. */

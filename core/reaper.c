@@ -73,11 +73,12 @@ static pid_t start_guest(struct plan *plan, int ctl, int *between) {
 _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
     report_to_supervisor(ctl);
-    reset_signals();
     setsid(); /* out of the terminal's reach, where the supervisor stays in it */
     wait_for_turn(ctl);
-    if (!plan->sources_open)
+    if (caller_is_root() && !plan->sources_open) { /* as root while we are still root */
         open_sources(plan, false);
+        plan->sources_open = true;
+    }
     take_identity(plan);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         die(errno, "reaper", "hiding from the guest");
@@ -85,6 +86,8 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         die(errno, "namespaces", "setting the host name");
     pid_t guest = start_guest(plan, ctl, &between);
+    if (!plan->sources_open)
+        open_sources(plan, false);
     build_root(plan, ctl, between);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     join_network(plan, wait_for_turn(between));

@@ -34,8 +34,6 @@ class Sizes(NamedTuple):
     budget_s: float = 12.0  # per contestant and figure
 
 
-QUICK = Sizes(
-    starts=15, rounds=3, loop=200, crowd=20, burst=16, ballast_mb=500, budget_s=1.5
-)
+QUICK = Sizes(starts=15, rounds=3, loop=200, crowd=20, burst=16, ballast_mb=500, budget_s=1.5)
 
 Numbers = dict[str, Spread]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from benchmarks.contestants import wardian_command
 from benchmarks.figures import Numbers, Sizes
@@ -14,8 +14,8 @@ NOTHING = "python3 -c pass"
 EXEC = "wardian exec -- true"
 
 
-def _run(argv: Sequence[str]) -> None:
-    subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+def _running(argv: Sequence[str]) -> Callable[[], object]:
+    return lambda: subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True)
 
 
 def measure(sizes: Sizes, progress: Progress) -> Numbers:
@@ -24,7 +24,7 @@ def measure(sizes: Sizes, progress: Progress) -> Numbers:
         NOTHING: [sys.executable, "-c", "pass"],
         EXEC: [*wardian_command(), "exec", "--", "true"],
     }
-    turns = {name: milliseconds(lambda argv=argv: _run(argv)) for name, argv in commands.items()}
+    turns = {name: milliseconds(_running(argv)) for name, argv in commands.items()}
     return interleaved(
         turns,
         rounds=sizes.rounds * 4,

@@ -36,7 +36,7 @@ def measure_calls(field: Field, sizes: Sizes, progress: Progress) -> dict[str, N
         return act
 
     turns = {name: turn(name, c) for name, c in _telling(field).items()}
-    interleaved(
+    measured = interleaved(
         turns,
         rounds=sizes.rounds,
         budget_s=sizes.budget_s,
@@ -45,7 +45,7 @@ def measure_calls(field: Field, sizes: Sizes, progress: Progress) -> dict[str, N
         warm_up=0,
     )
     return {
-        call: {name: Spread.of([found[i] for found in rows]) for name, rows in seen.items()}
+        call: {name: Spread.of([found[i] for found in seen[name]]) for name in measured}
         for i, call in enumerate(CALLS)
     }
 
@@ -63,7 +63,10 @@ def _calls(contestant: Contestant, work: str) -> tuple[float, ...]:
         contestant.run(["/bin/sh", "-c", f"{program} > {target}"])
         with open(target, encoding="ascii") as file:
             text = file.read()
-    return tuple(float(word) for word in text.split())
+    figures = tuple(float(word) for word in text.split())
+    if len(figures) != len(CALLS):
+        raise RuntimeError("the program that calls could not be run")
+    return figures
 
 
 def measure_loop(field: Field, sizes: Sizes, progress: Progress) -> Numbers:
@@ -73,7 +76,8 @@ def measure_loop(field: Field, sizes: Sizes, progress: Progress) -> Numbers:
     def turn(contestant: Contestant) -> Callable[[], float]:
         def act() -> float:
             began = time.perf_counter()
-            contestant.run(argv)
+            if contestant.run(argv).exit_code != 0:
+                raise RuntimeError("the loop failed")
             return time.perf_counter() - began
 
         return act

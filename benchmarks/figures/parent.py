@@ -6,6 +6,7 @@ each name of a contestant on its input it prints the milliseconds of one run.
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import subprocess
@@ -62,7 +63,7 @@ def measure(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers
     names = list(field.only(COMPARED))
     parents = {mb: Parent(mb, field.workshop) for mb in (SMALL_MB, sizes.ballast_mb)}
     turns = {
-        f"{name} {mb}": (lambda parent=parent, name=name: parent.time(name))
+        f"{name} {mb}": functools.partial(parent.time, name)
         for name in names
         for mb, parent in parents.items()
     }
@@ -101,7 +102,7 @@ def serve(megabytes: int, workshop: Workshop) -> None:
         if name not in contestants:
             contestants[name] = _contestant(name, workshop)
         contestant = contestants[name]
-        print(milliseconds(lambda c=contestant: c.run(TRUE))(), flush=True)
+        print(milliseconds(functools.partial(contestant.run, TRUE))(), flush=True)
 
 
 if __name__ == "__main__":

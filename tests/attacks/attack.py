@@ -92,7 +92,8 @@ def assert_each_wall_holds(attack: Attack, caller: Caller, scene: Mapping[str, s
         others = [wall for wall in walls if wall != standing]
         outcome = attempt(attack, caller, scene, others)
         # A run that can't start at all, as with Landlock but no root of its own, is contained too.
-        assert filled(attack.harm, scene) not in outcome.text, (standing, outcome)
+        printed = outcome.answer.get("stdout", "")
+        assert filled(attack.harm, scene) not in printed, (standing, outcome)
 
 
 def held_by_several(attacks: Iterable[Attack]) -> list[Attack]:

@@ -241,3 +241,37 @@ def test_nothing_is_left_behind(caller: Caller) -> None:
         if kind in ("segments", "control groups"):
             continue  # other programs on this machine make some, too
         assert there <= before[kind], kind
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.parametrize(
+    "mess",
+    [
+        "ln -s {victim} link; mkdir d; ln -s {victim} d/link; ln {victim}/kept hard 2>/dev/null",
+        "mkdir -p a/b/c; touch a/b/f; chmod 0 a/b/c a/b a .",
+        "i=0; while [ $i -lt 600 ]; do mkdir d && cd d; i=$((i+1)); done",
+    ],
+    ids=["links-to-the-hosts-files", "closed-directories", "deep"],
+)
+def test_cleaning_up_after_a_killed_caller_removes_the_guests_files_and_no_others(
+    caller: Caller, mess: str
+) -> None:
+    """The launcher does it when the Python process can't any more, and must not be led astray."""
+    victim = caller.directory()
+    (victim / "kept").write_text("kept")
+    os.chown(victim / "kept", caller.uid, caller.gid)
+    before = set(os.listdir(caller.stage / "tmp"))
+    code = (
+        f"import os, sys\nsys.path.insert(0, {str(caller.stage / LIBRARY)!r})\n"
+        "from wardian import Sandbox\n"
+        f"guest = ['sh', '-c', {mess.format(victim=victim)!r} + '; echo ready; sleep 30']\n"
+        "kill = lambda data: os.kill(os.getpid(), 9)\n"
+        "Sandbox.create().run(guest, on_stdout=kill)\n"
+    )
+    process = caller.popen([caller.python, "-I", "-c", code])
+    assert process.wait(timeout=20) == -signal.SIGKILL
+    deadline = time.monotonic() + 3
+    while set(os.listdir(caller.stage / "tmp")) - before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert set(os.listdir(caller.stage / "tmp")) <= before
+    assert (victim / "kept").read_text() == "kept"

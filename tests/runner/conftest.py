@@ -64,7 +64,7 @@ def wardian(environment: dict[str, str], tmp_path: Path) -> Wardian:
     def call(*args: object, env: dict[str, str] | None = None, **more: object) -> object:
         options: dict[str, object] = {"cwd": here, "timeout": 120, "text": True, **more}
         return subprocess.run(
-            [sys.executable, "-m", "wardian", *map(str, args)],
+            [sys.executable, "-P", "-m", "wardian", *map(str, args)],
             env=environment | (env or {}),
             capture_output=True,
             check=False,

@@ -69,7 +69,9 @@ def undeclared(skill: str, script: Chosen) -> list[str]:
         tree = parse(source_of(skill, script))
     except SyntaxError:
         return []
-    declared = declared_by(Path(skill)).python_names
+    own_needs = needs_of(skill, script, ())
+    stated = own_needs.python if own_needs is not None else ()
+    declared = declared_by(Path(skill)).python_names | {requirement_name(one) for one in stated}
     found = []
     for one in third_party(tree):
         folders = {os.path.dirname(script.path), "", "scripts"}

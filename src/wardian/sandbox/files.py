@@ -131,6 +131,7 @@ class WorkDir:
             path = os.path.join(base, name)
             try:
                 os.mkdir(path, 0o700)
+                os.chmod(path, 0o700)  # whatever the umask says
                 if os.geteuid() == 0:
                     # Saves mapping its owner at every start; where it fails, that is done.
                     os.chown(path, guest_id(), guest_id())
@@ -170,7 +171,7 @@ def sweep(base: str) -> None:
             os.kill(int(parts[1]), 0)
         except ProcessLookupError:
             path = os.path.join(base, name)
-            if not os.path.islink(path) and os.stat(path).st_uid == os.geteuid():
+            if not os.path.islink(path) and os.stat(path).st_uid in (os.geteuid(), guest_id()):
                 remove_tree(path)
         except OSError:
             continue

@@ -115,8 +115,8 @@ class Process:
         if data:
             self._readers[fd].take(data)
             return True
-        os.close(fd)
         del self._readers[fd]
+        os.close(fd)
         return False
 
     def _on_writable(self) -> bool:
@@ -169,8 +169,8 @@ class Process:
         self.kill()
         for fd in list(self._readers):
             if fd != self._status:
-                os.close(fd)
                 del self._readers[fd]
+                os.close(fd)
         if self._stdin is not None:
             os.close(self._stdin)
             self._stdin = None

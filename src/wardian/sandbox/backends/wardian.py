@@ -59,6 +59,22 @@ class Wardian:
         argv = job.argv
         if program.path and os.path.basename(program.path) != argv[0]:
             argv = (program.path, *argv[1:])
+        # A signal's exception between the start and a Process that knows of it would leave a guest
+        # running that nobody waits for. What comes meanwhile is delivered when that is done.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        process = None
+        try:
+            process = self._launch(job, plan, argv, env)
+        finally:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            except BaseException:
+                if process is not None:
+                    process.abandon()
+                raise
+        return process
+
+    def _launch(self, job: Job, plan: Plan, argv: tuple[str, ...], env: dict[str, str]) -> Process:
         try:
             given, ends = self._streams(job)
         except OSError as error:
@@ -74,24 +90,6 @@ class Wardian:
             keep_session=given.keep_session,
             extra=self._extra,
         )
-        # A signal's exception between the start and a Process that knows of it would leave a guest
-        # running that nobody waits for. What comes meanwhile is delivered when that is done.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        process = None
-        try:
-            process = self._launch(data, given, ends, job, plan)
-        finally:
-            try:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            except BaseException:
-                if process is not None:
-                    process.abandon()
-                raise
-        return process
-
-    def _launch(
-        self, data: bytes, given: streams.Streams, ends: dict[int, int], job: Job, plan: Plan
-    ) -> Process:
         try:
             launched = launcher.spawn(data, given.fds, self._binary)
         except BaseException:

@@ -1,0 +1,153 @@
+"""Measure, print one table, write JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from benchmarks import report
+from benchmarks.contestants import (
+    Contestant,
+    Wardian,
+    Workshop,
+    bare,
+    wardian_exec,
+    why_not,
+)
+from benchmarks.figures import QUICK, Field, Sizes, command, crowd, idle, inside, parent, start
+from benchmarks.measuring import BUSY, Progress, load
+from benchmarks.peers import PEERS
+from benchmarks.results import Results
+from benchmarks.targets import judge
+
+FIGURES = ("start", "parents", "calls", "loop", "imports", "command", "idle", "rate", "crowd")
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results.json")
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks/run.py", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few rounds, to see that it works")
+    parser.add_argument(
+        "--only",
+        metavar="NAMES",
+        help=f"figures ({', '.join(FIGURES)}) or contestants, with commas between",
+    )
+    parser.add_argument("--json", metavar="FILE", default=RESULTS, help="where the document goes")
+    parser.add_argument("--check", action="store_true", help="exit 1 if a target was missed")
+    return parser.parse_args(argv)
+
+
+def _enter(
+    workshop: Workshop, wanted: set[str], progress: Progress
+) -> tuple[dict[str, Contestant], dict[str, str]]:
+    """Who takes part, and why the others do not."""
+    chosen: dict[str, Contestant] = {"bare": bare(workshop)}
+    absent: dict[str, str] = {}
+    ours: tuple[Contestant, ...] = (Wardian(workshop), wardian_exec(workshop))
+    for contestant in ours:
+        _admit(contestant, chosen, absent)
+    for peer in PEERS:
+        if wanted and peer.name not in wanted:
+            continue
+        progress.say(f"looking for {peer.name}")
+        try:
+            contestant = peer.make(workshop)
+        except (OSError, ImportError):
+            absent[peer.name] = f"not installed: {peer.install}"
+            continue
+        _admit(contestant, chosen, absent)
+    progress.done()
+    return chosen, absent
+
+
+def _admit(contestant: Contestant, chosen: dict[str, Contestant], absent: dict[str, str]) -> None:
+    reason = why_not(contestant)
+    if reason:
+        absent[contestant.name] = f"does not run here: {reason}"
+    else:
+        chosen[contestant.name] = contestant
+
+
+def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) -> Results:
+    results = Results()
+    if "start" in figures:
+        results.start = start.measure(field, sizes, progress)
+    if "parents" in figures:
+        results.parents = parent.measure(field, sizes, progress)
+    if "calls" in figures:
+        inside.prepare(field.workshop.tools)
+        results.calls = inside.measure_calls(field, sizes, progress)
+    if "loop" in figures:
+        results.loop = inside.measure_loop(field, sizes, progress)
+    if "imports" in figures:
+        results.imports = start.measure_import(field, sizes, progress)
+    if "command" in figures:
+        results.command = command.measure(sizes, progress)
+    if "idle" in figures:
+        results.idle = idle.measure(field, sizes, progress)
+    if "rate" in figures:
+        results.rate = crowd.measure_rate(field, sizes, progress)
+    if "crowd" in figures:
+        results.crowd = crowd.measure_crowd(field, sizes, progress)
+    return results
+
+
+def _workshop(base: str) -> Workshop:
+    workshop = Workshop(os.path.join(base, "tools"), os.path.join(base, "work"))
+    for path in workshop:
+        os.mkdir(path)
+    os.chmod(base, 0o711)  # noqa: S103 - a guest of root's is another user, and must get through
+    return workshop
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    options = _arguments(argv)
+    only = {word.strip() for word in (options.only or "").split(",") if word.strip()}
+    known = {peer.name for peer in PEERS} | {"bare", "wardian", "wardian exec"}
+    unknown = only - known - set(FIGURES)
+    if unknown:
+        print(f"error: nothing here is called {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    sizes = QUICK if options.quick else Sizes()
+    measured_on = report.machine()
+    busy = load()
+    if busy > BUSY:
+        print(
+            f"warning: this machine is busy (load {busy:.0%}); times will be off", file=sys.stderr
+        )
+    progress = Progress()
+    with tempfile.TemporaryDirectory(prefix="wardian-bench-", dir="/var/tmp") as base:
+        workshop = _workshop(base)
+        contestants, absent = _enter(workshop, only & known, progress)
+        field = Field(contestants, workshop)
+        results = _measure(field, only & set(FIGURES) or set(FIGURES), sizes, progress)
+        targets = judge(results, field)
+        found = report.document(results, contestants, absent, targets, measured_on)
+    with open(options.json, "w", encoding="utf-8") as file:
+        json.dump(found, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    _print(results, list(contestants), absent, report.judged(targets) if targets else "")
+    print(f"\n{options.json} has every figure with its spread, the versions and the walls.")
+    return 1 if options.check and not all(target.met for target in targets) else 0
+
+
+def _print(results: Results, names: Sequence[str], absent: dict[str, str], targets: str) -> None:
+    print(report.table(results, names))
+    print("× is the ratio to bare; medians throughout.")
+    for line in report.others(results):
+        print(line)
+    if targets:
+        print(f"\n{targets}")
+    if absent:
+        print("\nnot measured")
+        for name, reason in absent.items():
+            print(f"  {name}: {reason}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""All figures of one run, as they are measured."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from benchmarks.figures import Numbers
+from benchmarks.figures.idle import Idle
+
+
+@dataclasses.dataclass
+class Results:
+    """Empty where a figure was not asked for."""
+
+    start: Numbers = dataclasses.field(default_factory=dict)  # ms
+    imports: Numbers = dataclasses.field(default_factory=dict)  # ms
+    parents: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by parent
+    calls: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ns, by call
+    loop: Numbers = dataclasses.field(default_factory=dict)  # s
+    command: Numbers = dataclasses.field(default_factory=dict)  # ms
+    idle: dict[str, Idle] = dataclasses.field(default_factory=dict)
+    rate: Numbers = dataclasses.field(default_factory=dict)  # runs per second
+    crowd: dict[str, float] = dataclasses.field(default_factory=dict)

@@ -1,0 +1,93 @@
+"""What must be reached, and whether it was. Ratios only: both sides come from the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchmarks.contestants import FULL, Contestant
+from benchmarks.figures import Field
+from benchmarks.figures.command import EXEC, NOTHING
+from benchmarks.results import Results
+
+
+class Target(NamedTuple):
+    """A figure, the bound it must keep, and which side of it is right."""
+
+    what: str
+    value: float
+    bound: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """On the right side of the bound, as far as two decimals tell."""
+        value = round(self.value, 2)
+        return value >= self.bound if self.at_least else value <= self.bound
+
+
+def judge(results: Results, field: Field) -> list[Target]:
+    """The targets whose figures were measured."""
+    return [
+        *_starts(results, field),
+        *_parents(results),
+        *_inside(results),
+        *_command(results),
+        *_many(results),
+    ]
+
+
+def _starts(results: Results, field: Field) -> Iterator[Target]:
+    ours = results.start.get("wardian")
+    theirs = results.start.get("bubblewrap")
+    if ours is None:
+        return
+    if theirs is not None:
+        ratio = ours.median / theirs.median
+        yield Target("/bin/true from Python, of bubblewrap's time", ratio, 0.6)
+    peers = [name for name, c in field.contestants.items() if _as_many_walls(c)]
+    peers = [name for name in peers if name in results.start]
+    if peers:
+        fastest = min(peers, key=lambda name: results.start[name].median)
+        ratio = ours.median / results.start[fastest].median
+        yield Target(f"… of the fastest peer's with all namespaces ({fastest})", ratio, 1.0)
+
+
+def _as_many_walls(contestant: Contestant) -> bool:
+    return not contestant.name.startswith("wardian") and set(FULL) <= set(contestant.walls)
+
+
+def _parents(results: Results) -> Iterator[Target]:
+    sizes = list(results.parents)
+    if len(sizes) == 2 and all("wardian" in results.parents[size] for size in sizes):
+        small, large = (results.parents[size]["wardian"].median for size in sizes)
+        yield Target(f"a parent of {sizes[1]}, of one of {sizes[0]}", large / small, 1.2)
+
+
+def _inside(results: Results) -> Iterator[Target]:
+    for call, bound in (("getppid", 1.3), ("stat", 1.1), ("open and close", 1.1)):
+        row = results.calls.get(call, {})
+        if "wardian" in row and "bare" in row:
+            ratio = row["wardian"].median / row["bare"].median
+            yield Target(f"{call} inside, of the host's", ratio, bound)
+    if "wardian" in results.loop and "bare" in results.loop:
+        ratio = results.loop["wardian"].median / results.loop["bare"].median
+        yield Target("a shell's loop of programs, of the host's", ratio, 1.15)
+
+
+def _command(results: Results) -> Iterator[Target]:
+    if EXEC in results.command:
+        ratio = results.command[EXEC].median / results.command[NOTHING].median
+        yield Target(f"`{EXEC}`, of `{NOTHING}`", ratio, 4.0)
+
+
+def _many(results: Results) -> Iterator[Target]:
+    idle = results.idle.get("wardian")
+    if idle is not None and idle.pss_kb is not None:
+        yield Target("kB of memory per idle sandbox", idle.pss_kb.median, 400)
+    if results.crowd:
+        asked = results.crowd["asked"]
+        yield Target(f"{asked:.0f} at once, all right", results.crowd["right"], asked, True)
+    if "wardian" in results.rate and "bubblewrap" in results.rate:
+        ratio = results.rate["wardian"].median / results.rate["bubblewrap"].median
+        yield Target("runs per second eight at a time, of bubblewrap's", ratio, 1.5, True)
