@@ -33,6 +33,7 @@ class Outcome(NamedTuple):
 
     exit_code: int
     stdout: bytes
+    stderr: bytes = b""
 
 
 class Contestant(Protocol):
@@ -100,7 +101,7 @@ class ByCommand:
             cwd=self._cwd,
             check=False,
         )
-        return Outcome(done.returncode, done.stdout)
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     def start(self, argv: Sequence[str]) -> Callable[[], object]:
         """See Contestant."""
@@ -224,7 +225,8 @@ def why_not(contestant: Contestant) -> str:
     except Exception as error:  # whatever a library of others raises
         return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if outcome.exit_code != 7:
-        return f"a command that ends with 7 ended with {outcome.exit_code}"
+        said = outcome.stderr.decode(errors="replace").strip().splitlines()
+        return said[0] if said else f"a command that ends with 7 ended with {outcome.exit_code}"
     if contestant.captures and outcome.stdout not in (b"inside\n", b"inside\r\n"):
         return "the output of a command does not come through"
     return ""

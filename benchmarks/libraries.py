@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 from collections.abc import Sequence
@@ -46,7 +47,8 @@ class Sandlock(Library):
     def __init__(self, workshop: Workshop) -> None:
         super().__init__(workshop)
         library: Any = importlib.import_module("sandlock")
-        self._sandbox = library.Sandbox(
+        self._make = functools.partial(
+            library.Sandbox,
             fs_readable=_existing([*READABLE, workshop.tools]),
             fs_writable=[workshop.work],
             max_memory="1G",
@@ -57,7 +59,7 @@ class Sandlock(Library):
 
     def run(self, argv: Sequence[str]) -> Outcome:
         """See Contestant."""
-        result = self._sandbox.run(list(argv))
+        result = self._make().run(list(argv))  # one of them runs one command at a time
         return Outcome(int(result.exit_code), bytes(getattr(result, "stdout", b"") or b""))
 
 

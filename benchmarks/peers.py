@@ -133,7 +133,7 @@ def _minijail(workshop: Workshop) -> Contestant:
 
 def _firejail(workshop: Workshop) -> Contestant:
     _needs("firejail")
-    front = ["firejail", "--quiet", "--noprofile", f"--private={workshop.work}", "--private-dev"]
+    front = ["firejail", "--quiet", "--noprofile", "--private", "--private-dev"]
     front += ["--private-tmp", "--net=none", "--caps.drop=all", "--seccomp", "--nonewprivs"]
     front += ["--ipc-namespace", "--hostname=bench", "--disable-mnt"]
     walls = ["mount", "pid", "network", "ipc", "uts", "seccomp", "capabilities", "no_new_privs"]

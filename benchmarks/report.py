@@ -29,6 +29,8 @@ def _idle(idle: Mapping[str, Idle], name: str) -> str:
     if name not in idle:
         return ""
     found = idle[name]
+    if not found.processes:
+        return "in the caller"
     return f"{'?' if found.pss_kb is None else f'{found.pss_kb.median:.0f}'} / {found.processes}"
 
 

@@ -257,7 +257,12 @@ struct watch_fds {
 void watch_start(const struct plan *plan);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
-bool disk_exceeded(const struct plan *plan, bool over);
+
+/* disk.c: `over` when the guest is gone, and can't be asked any more what it wrote */
+void disk_watch(const char *path);
+bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over);
+uint64_t used_bytes(int fd);
+
 uint64_t watch_peak_bytes(void);
 uint64_t watch_cpu_us(void);
 int64_t now_us(void);

@@ -163,7 +163,7 @@ static void on_reaper_gone(struct state *s) {
     }
     if (!s->ready && !s->exited && !s->reason)
         die(0, "reaper", "the guest's first process ended while the walls were going up");
-    if (!s->reason && disk_exceeded(s->plan, true))
+    if (!s->reason && disk_exceeded(s->plan, -1, false, true))
         s->overran = true; /* it was quicker than our looks; told, even though it has ended */
     if (s->killed)
         s->drain_until_us = s->ended_us + LAST_BYTES_MS * 1000;

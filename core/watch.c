@@ -6,34 +6,14 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048 };
 
 static struct watch_fds views = {-1, -1, {-1, -1, -1}};
-static struct {
-    int fd;
-    dev_t device;
-    uint64_t used_before, files_before;
-} disks[MAX_WATCHED];
-static size_t disk_count;
 static int meminfo = -1;
 static uint64_t available_before, peak_bytes, cpu_us, sampled_cpu_us;
 static long page_size, ticks_per_s;
-
-static uint64_t used_bytes(int fd) {
-    struct statfs fs;
-    if (fd < 0 || fstatfs(fd, &fs) < 0)
-        return 0;
-    return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
-}
-
-static uint64_t used_files(int fd) {
-    struct statfs fs;
-    return fd < 0 || fstatfs(fd, &fs) < 0 ? 0 : (uint64_t)(fs.f_files - fs.f_ffree);
-}
 
 /* What the host could still give; 0 where it does not say. */
 static uint64_t available_bytes(void) {
@@ -45,30 +25,13 @@ static uint64_t available_bytes(void) {
     return kilobytes_after(text, "MemAvailable:");
 }
 
-static void watch_disk(const char *path) {
-    struct stat st;
-    int fd = open(path, O_PATH | O_CLOEXEC);
-    bool known = fd < 0 || fstat(fd, &st) < 0;
-    for (size_t d = 0; !known && d < disk_count; d++)
-        known = disks[d].device == st.st_dev;
-    if (known) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    disks[disk_count].fd = fd;
-    disks[disk_count].device = st.st_dev;
-    disks[disk_count].files_before = used_files(fd);
-    disks[disk_count++].used_before = used_bytes(fd);
-}
-
 void watch_start(const struct plan *plan) {
     page_size = sysconf(_SC_PAGESIZE);
     ticks_per_s = sysconf(_SC_CLK_TCK);
     meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
     available_before = available_bytes();
     for (size_t i = 0; i < plan->watched_count; i++)
-        watch_disk(plan->watched[i]);
+        disk_watch(plan->watched[i]);
 }
 
 void watch_attach(const struct watch_fds *fds) { views = *fds; }
@@ -76,7 +39,6 @@ void watch_attach(const struct watch_fds *fds) { views = *fds; }
 struct sums {
     uint64_t resident;
     uint64_t cpu_us;
-    uint64_t written;  /* bytes, to disks */
     uint64_t last_pid; /* the highest */
     bool unclaimed;    /* a process lets its children go unwaited for */
 };
@@ -150,17 +112,6 @@ static void note_unclaimed(const char *pid, void *context) {
     }
 }
 
-static void add_written(const char *pid, void *context) {
-    struct sums *sums = context;
-    char text[512];
-    uint64_t bytes;
-    if (read_below(views.proc, pid, "io", text, sizeof text) <= 0)
-        return;
-    const char *at = strstr(text, "\nwrite_bytes:");
-    if (at && next_number(at + 13, &bytes))
-        sums->written += bytes;
-}
-
 /* While tasks come and go whose time nobody gets, one busy processor is what they are charged. */
 static void charge_unclaimed(struct sums *sums) {
     static uint64_t pid_before;
@@ -217,44 +168,19 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
     return exact > plan->memory_bytes || (!whole && lost > plan->memory_bytes);
 }
 
-/* A disk fills by others' doing too. They did it if the guest has written little, reserved little,
- * and has not let processes vanish that might have written. */
-static bool guest_wrote(const struct plan *plan) {
-    struct sums sums = {0};
-    if (views.proc < 0)
-        return true;
-    each_number(views.proc, add_written, &sums);
-    each_number(views.proc, note_unclaimed, &sums);
-    return sums.unclaimed || sums.written + refusals_budget_spent() > plan->disk_bytes / 2;
-}
-
-/* `over`: the guest is gone, and nobody can be asked any more who wrote. */
-bool disk_exceeded(const struct plan *plan, bool over) {
-    for (size_t i = 0; plan->disk_bytes && i < disk_count; i++) {
-        uint64_t now = used_bytes(disks[i].fd);
-        uint64_t files = used_files(disks[i].fd);
-        if (files > disks[i].files_before && files - disks[i].files_before > plan->root_inodes)
-            return true;
-        if (now <= disks[i].used_before || now - disks[i].used_before <= plan->disk_bytes)
-            continue;
-        if (over || guest_wrote(plan))
-            return true;
-        disks[i].used_before = now; /* someone else's */
-    }
-    return false;
-}
-
 enum limit watch_tick(const struct plan *plan, int *next_ms) {
     struct sums sums = {0};
     *next_ms = SLOW_MS;
     if (!WALL_IS_UP(plan, WALL_WATCH))
         return LIMIT_NONE;
-    if (disk_exceeded(plan, false))
+    if (views.proc >= 0) {
+        each_number(views.proc, add_cheap, &sums);
+        charge_unclaimed(&sums);
+    }
+    if (disk_exceeded(plan, views.proc, sums.unclaimed, false))
         return LIMIT_DISK;
     if (views.proc < 0)
         return LIMIT_NONE;
-    each_number(views.proc, add_cheap, &sums);
-    charge_unclaimed(&sums);
     uint64_t used = sums.cpu_us > sampled_cpu_us ? sums.cpu_us : sampled_cpu_us;
     if (used > cpu_us)
         cpu_us = used;

@@ -119,7 +119,7 @@ READING = [
 WRITING = [
     Attack(
         "write",
-        "echo changed > /share/file; cat /share/file",
+        "echo more >> /share/file && echo changed",
         "changed",
         ("readonly", "landlock"),
         options=BOTH,
@@ -127,8 +127,8 @@ WRITING = [
     ),
     Attack(
         "create",
-        "echo new > /share/new; cat /share/new",
-        "new",
+        "echo x > /share/n && echo made; rm -f /share/n",
+        "made",
         ("readonly", "landlock"),
         options=READ_SHARE,
     ),

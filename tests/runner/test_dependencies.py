@@ -1,4 +1,4 @@
-"""Dependencies: prepared once, shared read-only, never trusted. Indexes are local or on loopback."""
+"""Dependencies: prepared once, shared read-only, never trusted. Indexes are here or on loopback."""
 
 from __future__ import annotations
 
@@ -56,12 +56,16 @@ def told():
         seen["store"] = False
     return "SEEN = " + json.dumps(seen).replace("true", "True").replace("false", "False")
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    name = "built-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(os.path.join(folder, name), "w") as z:
-        z.writestr("built.py", told())
-        z.writestr("built-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: built\\nVersion: 1.0\\n")
-        z.writestr("built-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        z.writestr("built-1.0.dist-info/RECORD", "built.py,,\\nbuilt-1.0.dist-info/METADATA,,\\nbuilt-1.0.dist-info/WHEEL,,\\nbuilt-1.0.dist-info/RECORD,,\\n")
+    name, info = "built-1.0-py3-none-any.whl", "built-1.0.dist-info"
+    files = {
+        "built.py": told(),
+        info + "/METADATA": "Metadata-Version: 2.1\\nName: built\\nVersion: 1.0\\n",
+        info + "/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+    }
+    files[info + "/RECORD"] = "".join(path + ",,\\n" for path in [*files, info + "/RECORD"])
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
     return name
 """
 
@@ -69,7 +73,8 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 def sdist(folder: Path, secret: Path, store: Path) -> None:
     """A source distribution whose build looks around and puts what it saw into the package."""
     files = {
-        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n[project]\nname = "built"\nversion = "1.0"\n',
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\n'
+        'backend-path = ["."]\n[project]\nname = "built"\nversion = "1.0"\n',
         "backend.py": BACKEND % {"secret": str(secret), "store": str(store)},
         "PKG-INFO": "Metadata-Version: 2.1\nName: built\nVersion: 1.0\n",
     }
@@ -92,7 +97,7 @@ def index(tmp_path: Path) -> Path:
 def settings(index: Path, request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     """Variables that make one tool find the local index and, for pip, hide uv."""
     tool = getattr(request, "param", "pip")
-    found = {"PIP_FIND_LINKS": str(index), "UV_FIND_LINKS": str(index), "UV_NO_INDEX": "1"}
+    found = {"PIP_FIND_LINKS": str(index)}
     return found | ({"PATH": without_uv(tmp_path)} if tool == "pip" else {})
 
 
@@ -102,7 +107,10 @@ def without_uv(tmp_path: Path) -> str:
     return os.pathsep.join(e for e in entries if not os.path.exists(os.path.join(e, "uv")))
 
 
-INLINE = '# /// script\n# dependencies = ["greeting"]\n# ///\nimport greeting; print(greeting.greet())\n'
+INLINE = (
+    '# /// script\n# dependencies = ["greeting"]\n# ///\nimport greeting; print(greeting.greet())\n'
+)
+PROJECT = '[project]\nname = "x"\ndependencies = ["greeting"]\n'
 PLAIN = "import greeting; print(greeting.greet())\n"
 
 
@@ -113,7 +121,7 @@ PLAIN = "import greeting; print(greeting.greet())\n"
         ({"scripts/a.py": INLINE}, ()),
         ({"scripts/a.py": PLAIN, "requirements.txt": "greeting>=1  # friendly\n"}, ()),
         ({"scripts/a.py": PLAIN, "scripts/requirements.txt": "greeting\n"}, ()),
-        ({"scripts/a.py": PLAIN, "pyproject.toml": '[project]\nname = "x"\ndependencies = ["greeting"]\n'}, ()),
+        ({"scripts/a.py": PLAIN, "pyproject.toml": PROJECT}, ()),
         ({"scripts/a.py": PLAIN}, ("--with", "greeting==1.0")),
     ],
     ids=["PEP 723", "requirements.txt", "requirements.txt beside it", "pyproject.toml", "--with"],
@@ -148,7 +156,9 @@ def test_no_deps_and_offline_prepare_nothing(
     done = wardian("run", skill, "a.py", "--no-deps", env=settings)
     assert "ModuleNotFoundError" in done.stderr
     assert not (tmp_path / "home/cache").exists()
-    done = wardian("run", skill, "a.py", "--offline", env={**settings, "PIP_FIND_LINKS": "/nowhere"})
+    done = wardian(
+        "run", skill, "a.py", "--offline", env={**settings, "PIP_FIND_LINKS": "/nowhere"}
+    )
     assert done.returncode == 125
     assert "could not prepare greeting" in done.stderr
 
@@ -179,14 +189,24 @@ def test_what_was_half_prepared_is_made_anew(
 def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
     settings: dict[str, str], make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
-    done = wardian("run", make_skill({"scripts/a.py": PLAIN}), "a.py", "--with", "nowhere-to-be-found", env=settings)
+    done = wardian(
+        "run",
+        make_skill({"scripts/a.py": PLAIN}),
+        "a.py",
+        "--with",
+        "nowhere-to-be-found",
+        env=settings,
+    )
     assert done.returncode == 125
     assert "could not prepare nowhere-to-be-found" in done.stderr
     assert "pip said:" in done.stderr
     assert [p for p in (tmp_path / "home/cache/wardian/python").iterdir() if p.is_dir()] == []
 
 
-@pytest.mark.parametrize("text", ["-r /etc/passwd", "--index-url=http://x", "./local", "/abs", "x @ file:///etc", "a\nb", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["-r /etc/passwd", "--index-url=http://x", "./local", "/abs", "x @ file:///etc", "a\nb", ""],
+)
 def test_only_packages_are_packages(text: str, make_skill: MakeSkill, wardian: Wardian) -> None:
     done = wardian("run", make_skill({"scripts/a.py": PLAIN}), "a.py", f"--with={text}")
     assert done.returncode == 125
@@ -209,10 +229,19 @@ def test_a_source_build_is_refused_and_runs_shut_in_when_allowed(
     refused = wardian("run", skill, "a.py", "--with", "built", env=settings)
     assert refused.returncode == 125
     assert "--build" in refused.stderr
-    secrets = {"MY_PASSWORD": "x", "PIP_EXTRA_INDEX_URL": "http://me:hunter2@127.0.0.1:9/simple", "UV_INDEX_X_PASSWORD": "hunter2"}
+    secrets = {
+        "MY_PASSWORD": "x",
+        "PIP_EXTRA_INDEX_URL": "http://me:hunter2@127.0.0.1:9/simple",
+        "UV_INDEX_X_PASSWORD": "hunter2",
+    }
     allowed = wardian("run", skill, "a.py", "--with", "built", "--build", env=settings | secrets)
     assert allowed.returncode == 0, allowed.stderr
-    assert json.loads(allowed.stdout) == {"secret": False, "home": [], "variables": [], "store": False}
+    assert json.loads(allowed.stdout) == {
+        "secret": False,
+        "home": [],
+        "variables": [],
+        "store": False,
+    }
 
 
 def test_a_url_that_has_to_be_built_is_refused_before_anything_is_fetched(
@@ -240,7 +269,12 @@ def registry(tmp_path: Path) -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root))) as server:
         url = f"http://127.0.0.1:{server.server_port}"
         publish(root, url, "padder", {})
-        publish(root, url, "installer", {"install": "node -e \"require('fs').writeFileSync('ran', require('os').homedir())\""})
+        publish(
+            root,
+            url,
+            "installer",
+            {"install": "node -e \"require('fs').writeFileSync('ran', require('os').homedir())\""},
+        )
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield url
@@ -253,7 +287,8 @@ def publish(root: Path, url: str, name: str, scripts: dict[str, str]) -> None:
     packed = io.BytesIO()
     files = {
         "package.json": json.dumps(manifest),
-        "index.js": f"module.exports = () => '{name}' + (require('fs').existsSync(__dirname + '/ran') ? ' ran' : '')",
+        "index.js": "const ran = require('fs').existsSync(__dirname + '/ran')\n"
+        f"module.exports = () => '{name}' + (ran ? ' ran' : '')",
     }
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for path, text in files.items():
@@ -275,7 +310,9 @@ def node_skill(make_skill: MakeSkill, package: str) -> Path:
         {
             "scripts/a.mjs": f'import it from "{package}"; console.log(it());',
             "scripts/b.cjs": f'console.log(require("{package}")());',
-            "package.json": json.dumps({"dependencies": {package: "^1"}, "scripts": {"postinstall": "false"}}),
+            "package.json": json.dumps(
+                {"dependencies": {package: "^1"}, "scripts": {"postinstall": "false"}}
+            ),
         }
     )
 
@@ -287,7 +324,9 @@ def test_node_packages_are_found_by_import_and_require(
     skill = node_skill(make_skill, "padder")
     env = {"npm_config_registry": registry}
     assert wardian("run", skill, "a.mjs", env=env).stdout == "padder\n"
-    again = wardian("run", skill, "b.cjs", "--offline", env={"npm_config_registry": "http://127.0.0.1:9"})
+    again = wardian(
+        "run", skill, "b.cjs", "--offline", env={"npm_config_registry": "http://127.0.0.1:9"}
+    )
     assert (again.stdout, again.stderr) == ("padder\n", "")
 
 
@@ -315,16 +354,24 @@ def test_a_package_from_this_disk_is_refused(make_skill: MakeSkill, wardian: War
 # The user's own settings
 
 
-def test_pips_files_are_read_and_variables_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pips_files_are_read_and_variables_win(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "pip").mkdir()
-    (tmp_path / "pip/pip.conf").write_text("[global]\nindex-url = https://a/simple\nretries = 9\n[freeze]\nx = 1\n")
+    (tmp_path / "pip/pip.conf").write_text(
+        "[global]\nindex-url = https://a/simple\nretries = 9\n[freeze]\nx = 1\n"
+    )
     found = pip_settings({"XDG_CONFIG_HOME": str(tmp_path), "PIP_RETRIES": "1"}, secrets=True)
     assert found.variables["PIP_INDEX_URL"] == "https://a/simple"
     assert found.variables["PIP_RETRIES"] == "1"
 
 
 def test_uv_is_told_what_only_pip_knows(tmp_path: Path) -> None:
-    env = {"XDG_CONFIG_HOME": str(tmp_path), "PIP_INDEX_URL": "https://a/simple", "PIP_CONFIG_FILE": os.devnull}
+    env = {
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "PIP_INDEX_URL": "https://a/simple",
+        "PIP_CONFIG_FILE": os.devnull,
+    }
     assert uv_settings(env, secrets=True).variables["UV_DEFAULT_INDEX"] == "https://a/simple"
     own = uv_settings(env | {"UV_DEFAULT_INDEX": "https://b"}, secrets=True)
     assert own.variables["UV_DEFAULT_INDEX"] == "https://b"
@@ -345,8 +392,14 @@ def test_local_indexes_are_shared_and_homes_are_not(tmp_path: Path) -> None:
 
 def test_secrets_stay_out_where_code_of_packages_runs(tmp_path: Path) -> None:
     npmrc = tmp_path / "npmrc"
-    npmrc.write_text("registry=https://me:pw@npm.example/\n//npm.example/:_authToken=${TOKEN}\n; c\n")
-    env = {"NPM_CONFIG_USERCONFIG": str(npmrc), "TOKEN": "t0k3n", "HTTPS_PROXY": "http://u:p@proxy:1"}
+    npmrc.write_text(
+        "registry=https://me:pw@npm.example/\n//npm.example/:_authToken=${TOKEN}\n; c\n"
+    )
+    env = {
+        "NPM_CONFIG_USERCONFIG": str(npmrc),
+        "TOKEN": "t0k3n",
+        "HTTPS_PROXY": "http://u:p@proxy:1",
+    }
     with_secrets = npm_settings(env, secrets=True).variables
     assert with_secrets["npm_config_//npm.example/:_authToken"] == "t0k3n"
     without = npm_settings(env, secrets=False).variables

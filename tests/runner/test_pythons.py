@@ -35,9 +35,7 @@ from wardian.runner.pythons import allows, find, version_of
         ("", (3, 11), False),
     ],
 )
-def test_a_wish_is_read_as_pep_440_has_it(
-    wish: str, version: tuple[int, ...], fits: bool
-) -> None:
+def test_a_wish_is_read_as_pep_440_has_it(wish: str, version: tuple[int, ...], fits: bool) -> None:
     assert allows(wish, version) is fits
 
 

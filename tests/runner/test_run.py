@@ -17,9 +17,9 @@ from .conftest import MakeSkill, Wardian, needs
 
 LANGUAGES = {
     "python3": ("a.py", "import sys; print('hello', *sys.argv[1:])"),
-    "sh": ("a.sh", "echo hello \"$@\""),
-    "bash": ("a.bash", "a=(hello \"$@\"); echo \"${a[@]}\""),
-    "zsh": ("a.zsh", "print hello \"$@\""),
+    "sh": ("a.sh", 'echo hello "$@"'),
+    "bash": ("a.bash", 'a=(hello "$@"); echo "${a[@]}"'),
+    "zsh": ("a.zsh", 'print hello "$@"'),
     "node": ("a.mjs", "console.log('hello', ...process.argv.slice(2))"),
     "ruby": ("a.rb", "puts (['hello'] + ARGV).join(' ')"),
     "perl": ("a.pl", "print join(' ', 'hello', @ARGV), \"\\n\""),
@@ -38,7 +38,9 @@ def test_each_language_runs(program: str, make_skill: MakeSkill, wardian: Wardia
 
 @needs("cc")
 def test_a_compiled_program_runs(make_skill: MakeSkill, wardian: Wardian) -> None:
-    skill = make_skill({"src/a.c": '#include <stdio.h>\nint main(void) { puts("compiled"); return 3; }'})
+    skill = make_skill(
+        {"src/a.c": '#include <stdio.h>\nint main(void) { puts("compiled"); return 3; }'}
+    )
     (skill / "bin").mkdir()
     subprocess.run(["cc", "-o", skill / "bin/tool", skill / "src/a.c"], check=True)
     done = wardian("run", skill, "bin/tool")
@@ -67,11 +69,19 @@ print(os.path.exists("/skill/scripts/__pycache__"), "HOST_SECRET" in os.environ)
     skill = make_skill({"scripts/a.py": script, "scripts/other.py": ""})
     done = wardian("run", skill, "a.py", env={"HOST_SECRET": "x"})
     lines = done.stdout.splitlines()
-    assert lines == ["/work /skill /skill/scripts/a.py", "Read-only file system", "False False"], done
+    assert lines == ["/work /skill /skill/scripts/a.py", "Read-only file system", "False False"], (
+        done
+    )
 
 
 def test_a_module_runs_as_python_does_it(make_skill: MakeSkill, wardian: Wardian) -> None:
-    skill = make_skill({"scripts/__init__.py": "", "scripts/a.py": "from .b import X; print(X)", "scripts/b.py": "X = 5"})
+    skill = make_skill(
+        {
+            "scripts/__init__.py": "",
+            "scripts/a.py": "from .b import X; print(X)",
+            "scripts/b.py": "X = 5",
+        }
+    )
     assert wardian("run", skill, "scripts.a").stdout == "5\n"
 
 
@@ -146,7 +156,9 @@ def test_an_archive_runs_and_leaves_nothing(
     assert os.listdir(temporary) == []
 
 
-def test_a_skill_is_found_by_its_name(make_skill: MakeSkill, wardian: Wardian, tmp_path: Path) -> None:
+def test_a_skill_is_found_by_its_name(
+    make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+) -> None:
     skill = make_skill({"scripts/a.py": "print('found')"})
     place = tmp_path / "here/.agents/skills"
     place.mkdir(parents=True)
@@ -180,7 +192,12 @@ def test_a_time_limit_is_124_and_a_missing_interpreter_127(
     assert done.returncode == 127
     assert "ruby is not installed" in done.stderr
     assert "hint: install it" in done.stderr
-    assert json.loads(wardian("run", skill, "b.rb", "--json", env={"PATH": str(tmp_path)}).stdout)["exit_code"] == 127
+    assert (
+        json.loads(wardian("run", skill, "b.rb", "--json", env={"PATH": str(tmp_path)}).stdout)[
+            "exit_code"
+        ]
+        == 127
+    )
 
 
 def test_a_wish_for_a_version_that_is_not_here_is_told(
@@ -191,9 +208,7 @@ def test_a_wish_for_a_version_that_is_not_here_is_told(
     assert "no Python here is 3.99" in done.stderr
 
 
-def test_the_document_tells_skill_script_and_files(
-    make_skill: MakeSkill, wardian: Wardian
-) -> None:
+def test_the_document_tells_skill_script_and_files(make_skill: MakeSkill, wardian: Wardian) -> None:
     skill = make_skill({"scripts/a.sh": "echo out; echo err >&2; echo x > made"})
     document = json.loads(wardian("run", skill, "a.sh", "--json").stdout)
     assert document["stdout"] == "out\n"
@@ -237,7 +252,9 @@ except OSError as error:
 def test_a_backend_without_walls_runs_the_same_script(
     make_skill: MakeSkill, wardian: Wardian
 ) -> None:
-    skill = make_skill({"scripts/a.py": "import os; print(os.environ['SKILL_DIR']); open('x', 'w')"})
+    skill = make_skill(
+        {"scripts/a.py": "import os; print(os.environ['SKILL_DIR']); open('x', 'w')"}
+    )
     done = wardian("run", skill, "a.py", "--backend", "host")
     assert done.stdout == f"{skill}\n"
     assert list(skill.glob("**/x")) == []
@@ -248,7 +265,9 @@ def test_an_interrupt_reaches_the_script_and_nothing_stays(
 ) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    skill = make_skill({"scripts/a.sh": "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.1; done"})
+    skill = make_skill(
+        {"scripts/a.sh": "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.1; done"}
+    )
     with subprocess.Popen(
         [sys.executable, "-m", "wardian", "run", str(skill), "a.sh"],
         env=environment | {"TMPDIR": str(temporary)},

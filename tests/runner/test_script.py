@@ -15,15 +15,31 @@ from wardian.skills.scripts import interpreter_of
 from .conftest import MakeSkill
 
 HEADS = [
-    b"", b"print(1)\n", b"#!/usr/bin/env python3\n", b"#!/usr/bin/python3\n", b"#!/usr/bin/env python\n",
-    b"#!/usr/bin/env python3.12\n", b"#! /bin/sh\n", b"#!/bin/sh -e\n", b"#!/bin/bash\nset -e", b"#!/bin/dash\n",
-    b"#!/usr/bin/env -S node --no-warnings\n", b"#!/usr/bin/env node\n", b"#!/usr/bin/env -S uv run --script\n",
-    b"#!/usr/bin/env\n", b"#!\n", b"#!/usr/bin/env python3\r\nimport os", b"#!/usr/bin/env A=b python3\n",
-    b"#!/opt/x/node22\n", b"#!/usr/bin/fish\n", b"#!/usr/bin/perl -w\n", b"#!/usr/bin/Rscript\n", b"\x7fELF\x02",
-    b"[[ -n $x ]]\n", b"import os\n", b"const a = require('fs')\n", b"#!'unbalanced\n", b"#!/usr/bin/env 'python3'\n",
-    b"#!/usr/bin/env \"node\"\n", b"#!\xff\xfe\n", b"import { x } from 'npm:y'\n", b"#!/usr/bin/env # python3\n",
+    b"", b"print(1)\n", b"#!/usr/bin/env python3\n", b"#!/usr/bin/python3\n",
+    b"#!/usr/bin/env python\n", b"#!/usr/bin/env python3.12\n", b"#! /bin/sh\n",
+    b"#!/bin/sh -e\n", b"#!/bin/bash\nset -e", b"#!/bin/dash\n",
+    b"#!/usr/bin/env -S node --no-warnings\n", b"#!/usr/bin/env node\n",
+    b"#!/usr/bin/env -S uv run --script\n", b"#!/usr/bin/env\n", b"#!\n",
+    b"#!/usr/bin/env python3\r\nimport os", b"#!/usr/bin/env A=b python3\n",
+    b"#!/opt/x/node22\n", b"#!/usr/bin/fish\n", b"#!/usr/bin/perl -w\n", b"#!/usr/bin/Rscript\n",
+    b"\x7fELF\x02", b"[[ -n $x ]]\n", b"import os\n", b"const a = require('fs')\n",
+    b"#!'unbalanced\n", b"#!/usr/bin/env 'python3'\n", b"#!/usr/bin/env \"node\"\n",
+    b"#!\xff\xfe\n", b"import { x } from 'npm:y'\n", b"#!/usr/bin/env # python3\n",
 ]  # fmt: skip
-NAMES = ["a.py", "a.sh", "a.bash", "a.js", "a.mjs", "a.cjs", "a.ts", "a", "a.rb", "a.PY", "a.php", "a.md"]
+NAMES = [
+    "a.py",
+    "a.sh",
+    "a.bash",
+    "a.js",
+    "a.mjs",
+    "a.cjs",
+    "a.ts",
+    "a",
+    "a.rb",
+    "a.PY",
+    "a.php",
+    "a.md",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -34,7 +50,9 @@ def test_the_short_way_decides_as_the_long_one(name: str) -> None:
         assert wish_of(name, head) == expected, (name, head)
 
 
-@pytest.mark.parametrize("given", ["scripts/go.py", "go.py", "./scripts/go.py", "/skill/scripts/go.py"])
+@pytest.mark.parametrize(
+    "given", ["scripts/go.py", "go.py", "./scripts/go.py", "/skill/scripts/go.py"]
+)
 def test_a_script_is_found_with_and_without_its_folder(make_skill: MakeSkill, given: str) -> None:
     skill = make_skill({"scripts/go.py": "pass"})
     assert choose(str(skill), given).path == "scripts/go.py"

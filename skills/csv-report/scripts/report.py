@@ -35,11 +35,19 @@ def number(text):
 def describe(name, cells):
     filled = [cell for cell in cells if cell.strip()]
     numbers = [number(cell) for cell in filled]
-    about = {"column": name, "filled": len(filled), "empty": len(cells) - len(filled),
-             "distinct": len(set(filled))}
+    about = {
+        "column": name,
+        "filled": len(filled),
+        "empty": len(cells) - len(filled),
+        "distinct": len(set(filled)),
+    }
     if filled and all(value is not None for value in numbers):
-        about |= {"kind": "number", "min": str(min(numbers)), "max": str(max(numbers)),
-                  "median": str(statistics.median(numbers))}
+        about |= {
+            "kind": "number",
+            "min": str(min(numbers)),
+            "max": str(max(numbers)),
+            "median": str(statistics.median(numbers)),
+        }
     else:
         about["kind"] = "text"
     return about
@@ -56,8 +64,10 @@ def totals(header, rows, by, column):
         if amount is not None:
             sums[row[key]] += amount
             counts[row[key]] += 1
-    return [{by: group, "rows": counts[group], column: str(sums[group])}
-            for group in sorted(sums, key=lambda group: (-sums[group], group))]
+    return [
+        {by: group, "rows": counts[group], column: str(sums[group])}
+        for group in sorted(sums, key=lambda group: (-sums[group], group))
+    ]
 
 
 def markdown(records):

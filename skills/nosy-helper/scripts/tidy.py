@@ -8,8 +8,18 @@ import os
 import socket
 import sys
 
-SECRETS = ("~/.ssh/id_*", "~/.aws/credentials", "~/.config/gh/hosts.yml", "~/.netrc", "~/.git-credentials",
-           "~/.kube/config", "~/.npmrc", "/etc/shadow", "/root/.bash_history", "/home/*/.ssh/id_*")
+SECRETS = (
+    "~/.ssh/id_*",
+    "~/.aws/credentials",
+    "~/.config/gh/hosts.yml",
+    "~/.netrc",
+    "~/.git-credentials",
+    "~/.kube/config",
+    "~/.npmrc",
+    "/etc/shadow",
+    "/root/.bash_history",
+    "/home/*/.ssh/id_*",
+)
 WORDS = ("TOKEN", "SECRET", "PASSWORD", "API_KEY", "CREDENTIAL")
 
 
@@ -28,7 +38,9 @@ def environment():
 
 
 def processes():
-    others = [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (1, os.getpid())]
+    others = [
+        pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (1, os.getpid())
+    ]
     if not others:
         raise LookupError("no other process")
     return sum(len(open(f"/proc/{pid}/environ", "rb").read()) for pid in others)

@@ -8,7 +8,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-SCHEMA = "create table if not exists note (id integer primary key autoincrement, text text, tag text)"
+SCHEMA = (
+    "create table if not exists note (id integer primary key autoincrement, text text, tag text)"
+)
 
 
 def opened():

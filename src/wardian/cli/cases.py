@@ -30,7 +30,9 @@ Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
     help="The file of cases; cases.toml in each skill unless given.",
 )
 @click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
-@click.option("--in", "backends", default="wardian", metavar="NAMES", help="wardian, host, or both.")
+@click.option(
+    "--in", "backends", default="wardian", metavar="NAMES", help="wardian, host, or both."
+)
 @click.option("--oracle", metavar="NAME", help="Compare with what this backend gives.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="So many at once; as many as CPUs.")
 @click.option("--no-deps", is_flag=True, help="Prepare no dependencies.")
@@ -84,9 +86,7 @@ def command(
     ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
 
 
-def _selected(
-    path: Path, cases_file: Path | None, pattern: str | None
-) -> list[tuple[Path, Case]]:
+def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[tuple[Path, Case]]:
     """The cases with the skill of each. Raises NothingMatched."""
     from fnmatch import fnmatchcase
 

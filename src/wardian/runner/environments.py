@@ -71,9 +71,7 @@ def prepare(
 # Python
 
 
-def _python(
-    needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say
-) -> Prepared | None:
+def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -> Prepared | None:
     from wardian.runner import pythons
 
     version = wish.version if wish.name == "python" else None
@@ -97,13 +95,24 @@ def _make_python(job: Job, base: str) -> None:
     python = os.path.join(job.path, "bin/python")
     wheels = [] if job.build else ["--only-binary", ":all:"]
     if uv is not None:
-        _run(job, [uv, "venv", "--allow-existing", "--no-project", "-q", "--python", base, job.path], settings, base)
-        command = [uv, "pip", "install", "--python", python, "--compile-bytecode"]
+        _run(
+            job,
+            [uv, "venv", "--allow-existing", "--no-project", "-q", "--python", base, job.path],
+            settings,
+            base,
+        )
+        command = [uv, "pip", "install", *settings.options, "--python", python]
+        command.append("--compile-bytecode")
         command += (["--offline"] if job.offline else []) + ([] if job.build else ["--no-build"])
         _run(job, [*command, "--", *job.needs.python], settings, base)
         return
     pip = _pip(base)
-    _run(job, [base, "-m", "venv", *([] if pip is None else ["--without-pip"]), job.path], settings, base)
+    _run(
+        job,
+        [base, "-m", "venv", *([] if pip is None else ["--without-pip"]), job.path],
+        settings,
+        base,
+    )
     command = [python, "-m", "pip"] if pip is None else [pip, "-m", "pip", "--python", python]
     command += ["install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
     command += ["--no-warn-script-location", *(["--no-index"] if job.offline else [])]
@@ -148,7 +157,10 @@ def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | N
             "npm is not installed, and the script needs packages",
             hint="install npm, or run without them: --no-deps",
         )
-    texts = [(data or b"").decode("utf-8", "replace") for data in (needs.package_json, needs.package_lock)]
+    texts = [
+        (data or b"").decode("utf-8", "replace")
+        for data in (needs.package_json, needs.package_lock)
+    ]
     job = Job(_place(["node", *texts, build]), needs, offline, build, say)
     modules = os.path.join(job.path, "node_modules")
     with _made(job, modules, lambda: _make_node(job, npm)):
@@ -358,5 +370,11 @@ def _failure(job: Job, command: list[str], heard: bytes, result: Result) -> Ward
 
 
 def _wants_build(told: str) -> bool:
-    signs = ("no matching distribution", "no usable wheels", "no wheels", "building source", "no binary")
+    signs = (
+        "no matching distribution",
+        "no usable wheels",
+        "no wheels",
+        "building source",
+        "no binary",
+    )
     return any(sign in told.lower() for sign in signs)

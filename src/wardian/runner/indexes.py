@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -32,10 +32,12 @@ _INSIDE = ("/usr", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/ex
 
 
 class Settings(NamedTuple):
-    """What a package manager gets: variables, and local indexes or certificates they name."""
+    """What a package manager gets: variables, the local indexes or certificates they name, and
+    options for what no variable says."""
 
     variables: dict[str, str]
     shares: tuple[Share, ...]
+    options: tuple[str, ...] = ()
 
 
 def pip_settings(env: Mapping[str, str], *, secrets: bool) -> Settings:
@@ -47,17 +49,19 @@ def pip_settings(env: Mapping[str, str], *, secrets: bool) -> Settings:
 def uv_settings(env: Mapping[str, str], *, secrets: bool) -> Settings:
     """uv's settings; where it has none about indexes, pip's are put in uv's words."""
     chosen = {
-        name: value
-        for name, value in env.items()
-        if name.startswith("UV_") and name not in _UV_OWN
+        name: value for name, value in env.items() if name.startswith("UV_") and name not in _UV_OWN
     }
+    options: tuple[str, ...] = ()
     config = _uv_config(env)
     if config is not None and secrets:
         chosen["UV_CONFIG_FILE"] = config
     elif not any(name in chosen for name in _UV_INDEX):
-        chosen |= _for_uv(_pip_options(env))
+        pip = _pip_options(env)
+        chosen |= _for_uv(pip)
         chosen["UV_NO_CONFIG"] = "1"
-    return _settings({**_network(env), **chosen}, secrets)
+        if pip.get("no-index", "").lower() in ("1", "true", "yes", "on"):
+            options = ("--no-index",)
+    return _settings({**_network(env), **chosen}, secrets)._replace(options=options)
 
 
 def npm_settings(env: Mapping[str, str], *, secrets: bool) -> Settings:
@@ -145,8 +149,6 @@ def _for_uv(pip: Mapping[str, str]) -> dict[str, str]:
         said["UV_FIND_LINKS"] = ",".join(pip["find-links"].split())
     if "trusted-host" in pip:
         said["UV_INSECURE_HOST"] = pip["trusted-host"]
-    if pip.get("no-index", "").lower() in ("1", "true", "yes", "on"):
-        said["UV_NO_INDEX"] = "1"
     if "cert" in pip:
         said["SSL_CERT_FILE"] = pip["cert"]
     return said
@@ -176,10 +178,10 @@ def _npmrc(env: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _local(values: Iterator[str] | object) -> Iterator[str]:
+def _local(values: Iterable[str]) -> Iterator[str]:
     """Paths of this host that the values name and the sandbox lacks."""
-    for value in values:  # type: ignore[attr-defined]
-        for word in re.split(r"[\s,]+", str(value)):
+    for value in values:
+        for word in re.split(r"[\s,]+", value):
             path = unquote(urlsplit(word).path) if word.startswith("file://") else word
             if not path.startswith("/") or not os.path.exists(path):
                 continue

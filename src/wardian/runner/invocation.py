@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from wardian.runner.environments import Prepared
     from wardian.runner.interpreters import Runner
@@ -94,4 +94,3 @@ def under(policy: Policy, call: Invocation) -> Policy:
     named = {name for name, _ in policy.set_env} | {n for n in policy.pass_env if n in os.environ}
     own = {name: value for name, value in call.variables if name not in named}
     return policy.with_shares(call.shares).with_env(own)
-

@@ -15,7 +15,7 @@ MANIFESTS = ("SKILL.md", "skill.md")
 
 
 class Located(NamedTuple):
-    """A skill's directory, free of links. ``origin`` is where it came from: itself, or an archive."""
+    """A skill's directory, free of links; ``origin`` is itself, or the archive it came from."""
 
     path: str
     name: str

@@ -53,7 +53,8 @@ def needs_of(skill: str, script: Chosen, extra: Sequence[str]) -> Needs | None:
         return found
     base = found or Needs()
     return base._replace(
-        python=(*base.python, *_checked(extra)), origin=", ".join(filter(None, (base.origin, "--with")))
+        python=(*base.python, *_checked(extra)),
+        origin=", ".join(filter(None, (base.origin, "--with"))),
     )
 
 
@@ -170,7 +171,10 @@ def _slimmed(skill: str, path: str) -> bytes | None:
             raise SkillError(f"`{key}` must be an object", path=path)
     if not wanted.get("dependencies") and not wanted.get("optionalDependencies"):
         return None
-    for name, wish in {**wanted.get("dependencies", {}), **wanted.get("optionalDependencies", {})}.items():
+    for name, wish in {
+        **wanted.get("dependencies", {}),
+        **wanted.get("optionalDependencies", {}),
+    }.items():
         if not isinstance(wish, str) or wish.startswith(("file:", "link:", ".", "/", "~")):
             raise SkillError(f"{name} is asked for from this disk, which it can't see", path=path)
     return json.dumps(wanted, sort_keys=True).encode()
@@ -181,9 +185,7 @@ def _checked(requirements: Sequence[str]) -> tuple[str, ...]:
     for text in requirements:
         plain = text.strip()
         if not plain or plain.startswith(("-", ".", "/", "~")) or "file:" in plain or "\n" in plain:
-            raise UsageError(
-                f"{text!r} is no package; write NAME, NAME==1.2, or NAME @ https://…"
-            )
+            raise UsageError(f"{text!r} is no package; write NAME, NAME==1.2, or NAME @ https://…")
     return tuple(text.strip() for text in requirements)
 
 

@@ -54,7 +54,7 @@ def allows(wish: str, version: Version) -> bool:
 
 def _holds(operator: str, wanted: Version, as_prefix: bool, version: Version) -> bool:
     padded = wanted + (0,) * (3 - len(wanted))
-    low, high = (version + (0,))[:3], (version + (99,))[:3]
+    low, high = (*version, 0)[:3], (*version, 99)[:3]
     if operator in ("==", "===", "!="):
         same = low[: len(wanted)] == wanted if as_prefix else low <= padded <= high
         return same != (operator == "!=")

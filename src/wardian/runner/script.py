@@ -14,7 +14,7 @@ FOLDER = "scripts"
 
 
 class Wish(NamedTuple):
-    """What a script asks to be run by: ``version`` is ``3.12`` or ``>=22.18``, ``options`` its flags."""
+    """What a script asks to be run by; ``version`` is ``3.12`` or ``>=22.18``."""
 
     name: str
     version: str | None = None
@@ -74,7 +74,13 @@ _USUAL = {
     "sh": ("sh", None),
     "node": ("node", None),
 }
-_USUAL_EXTENSIONS = {".py": "python", ".bash": "bash", ".js": "node", ".mjs": "node", ".cjs": "node"}
+_USUAL_EXTENSIONS = {
+    ".py": "python",
+    ".bash": "bash",
+    ".js": "node",
+    ".mjs": "node",
+    ".cjs": "node",
+}
 
 
 def _usual(path: str, head: bytes) -> Wish | None:

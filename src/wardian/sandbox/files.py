@@ -127,7 +127,8 @@ class WorkDir:
 
             base = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the name is made unguessable
             sweep(base)
-            name = f"{PREFIX}{os.geteuid()}-{os.getpid()}-{os.urandom(8).hex()}"
+            owner = f"{os.geteuid()}-{_pid_namespace()}-{os.getpid()}"
+            name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
             path = os.path.join(base, name)
             try:
                 os.mkdir(path, 0o700)
@@ -140,15 +141,23 @@ class WorkDir:
                     f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
                     hint="point TMPDIR to a directory with room, or name a work directory",
                 ) from None
-            weakref.finalize(self, _remove_own, path, os.getpid())
             self._path = path
+            self._removal = weakref.finalize(self, _remove_own, path, os.getpid())
         return self._path
 
     def remove(self) -> None:
         """Remove it with all that the guest left in it, however deep."""
         if self._path is not None:
-            _remove_own(self._path, os.getpid())
             self._path = None
+            self._removal()
+
+
+def _pid_namespace() -> int:
+    """A pid says who is alive only to those who count pids as we do; containers may share /tmp."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0
 
 
 def _remove_own(path: str, owner: int) -> None:
@@ -163,18 +172,23 @@ def sweep(base: str) -> None:
         names = [name for name in os.listdir(base) if name.startswith(PREFIX)]
     except OSError:
         return
+    mine = [str(os.geteuid()), str(_pid_namespace())]
     for name in names:
         parts = name.removeprefix(PREFIX).split("-")
-        if len(parts) != 3 or parts[0] != str(os.geteuid()) or not parts[1].isdigit():
+        if len(parts) != 4 or parts[:2] != mine or not parts[2].isdigit():
             continue
         try:
-            os.kill(int(parts[1]), 0)
+            os.kill(int(parts[2]), 0)
         except ProcessLookupError:
-            path = os.path.join(base, name)
-            if not os.path.islink(path) and os.stat(path).st_uid in (os.geteuid(), guest_id()):
-                remove_tree(path)
+            _remove_left(os.path.join(base, name))
         except OSError:
             continue
+
+
+def _remove_left(path: str) -> None:
+    if os.path.islink(path) or os.stat(path).st_uid not in (os.geteuid(), guest_id()):
+        return
+    remove_tree(path)
 
 
 def remove_tree(path: str) -> None:

@@ -33,7 +33,7 @@ class TextExpectation(NamedTuple):
 
 
 class Expectation(NamedTuple):
-    """``exit`` is None where any code will do; ``refused`` are kinds of refusals that must be told."""
+    """``exit`` is None where any code will do; ``refused`` are kinds of refusals to be told."""
 
     exit: int | None = 0
     stdout: TextExpectation = TextExpectation()
@@ -103,8 +103,9 @@ class _Table:
     def take(self, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
         self.known.append(key)
         value = self.raw.pop(key, default)
-        number = isinstance(value, bool) and kind in (int, (int, float))
-        if value is not default and (number or not isinstance(value, kind)):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        truth = isinstance(value, bool) and bool not in kinds  # Python counts them as numbers
+        if value is not default and (truth or not isinstance(value, kinds)):
             raise self.wrong(f"`{key}` is of the wrong type")
         return value
 
@@ -121,7 +122,9 @@ class _Table:
             import difflib
 
             near = difflib.get_close_matches(key, self.known, 1)
-            raise self.wrong(f"there is no `{key}`" + (f"; did you mean `{near[0]}`?" if near else ""))
+            raise self.wrong(
+                f"there is no `{key}`" + (f"; did you mean `{near[0]}`?" if near else "")
+            )
 
 
 def _case(table: _Table, base: str) -> Case:
@@ -153,7 +156,9 @@ def _case(table: _Table, base: str) -> Case:
         compare=_compared(table),
         backends=table.texts("in"),
         needs=table.texts("needs"),
-        expect=_expectation(_Table(table.take("expect", dict, {}), table.path, f"{table.where}, expect"), base),
+        expect=_expectation(
+            _Table(table.take("expect", dict, {}), table.path, f"{table.where}, expect"), base
+        ),
     )
     table.end()
     return case
@@ -213,7 +218,8 @@ def _expectation(table: _Table, base: str) -> Expectation:
         stdout=_text(table, "stdout"),
         stderr=_text(table, "stderr"),
         files=tuple(
-            (path, _file(table, path, value)) for path, value in table.take("files", dict, {}).items()
+            (path, _file(table, path, value))
+            for path, value in table.take("files", dict, {}).items()
         ),
         refused=table.texts("refused"),
         reason=table.take("reason", str, None),

@@ -31,7 +31,9 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     for one in outcomes:
         if one.verdict in ("fail", "error"):
             lines.append("")
-            lines.append(f"{one.verdict}: {printable(f'{one.skill} · {one.case.name} · {one.backend}')}")
+            lines.append(
+                f"{one.verdict}: {printable(f'{one.skill} · {one.case.name} · {one.backend}')}"
+            )
             lines += [f"  {printable(line)}" for text in one.problems for line in text.split("\n")]
     return lines
 
@@ -79,7 +81,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     for (skill, backend), ones in suites.items():
         counts = Counter(one.verdict for one in ones)
         lines.append(
-            f"<testsuite name={_attribute(f'{skill} [{backend}]')} tests=\"{len(ones)}\" "
+            f'<testsuite name={_attribute(f"{skill} [{backend}]")} tests="{len(ones)}" '
             f'failures="{counts["fail"]}" errors="{counts["error"]}" skipped="{counts["skip"]}" '
             f'time="{sum(one.seconds for one in ones):.3f}">'
         )

@@ -79,7 +79,8 @@ def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
     if outcome.observed is None or oracle.observed is None:
         if outcome.verdict == "pass":
             return outcome._replace(
-                verdict="error", problems=(f"the oracle {oracle.backend} gave no result", *oracle.problems)
+                verdict="error",
+                problems=(f"the oracle {oracle.backend} gave no result", *oracle.problems),
             )
         return outcome
     found = differences(outcome.case.compare, outcome.observed, oracle.observed, oracle.backend)
@@ -162,12 +163,14 @@ def _set_up(sandbox: Sandbox, command: list[str]) -> None:
 
 def _runs(sandbox: Sandbox, call: Invocation, case: Case, places: dict[str, str]) -> Result:
     for args in case.before:
-        result = sandbox.run([*call.argv, *(_placed(word, places) for word in args)], input=case.stdin)
+        result = sandbox.run(
+            [*call.argv, *(_placed(word, places) for word in args)], input=case.stdin
+        )
         if result.exit_code != 0:
             told = result.stderr.decode("utf-8", "replace")[-400:]
             raise UsageError(f"an earlier run failed: {' '.join(args)}: {told.strip()}")
-    args = [_placed(word, places) for word in case.args]
-    return sandbox.run([*call.argv, *args], input=case.stdin)
+    words = [_placed(word, places) for word in case.args]
+    return sandbox.run([*call.argv, *words], input=case.stdin)
 
 
 def _observed(result: Result, files: dict[str, bytes], names: dict[str, str]) -> Observed:
