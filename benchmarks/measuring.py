@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -68,18 +69,21 @@ def interleaved(
     progress: Progress,
     warm_up: int = WARM_UP_ROUNDS,
 ) -> dict[str, Spread]:
-    """Each turn once per round; a turn returns its figure. A contestant that has used up its
-    budget of time sits the remaining rounds out, but not before the third. One that fails is left
-    out of the figure, with a note; bare and wardian may not fail."""
+    """Each turn once per round, in an order of chance; a turn returns its figure.
+
+    A contestant that has used up its budget of time sits the remaining rounds out, but not before
+    the third. One that fails is left out of the figure, with a note; ours may not fail.
+    """
     values: dict[str, list[float]] = {name: [] for name in turns}
     spent = dict.fromkeys(turns, 0.0)
     out: set[str] = set()
+    chance = random.Random(1)  # what one leaves to the kernel to clean up falls on any other
     gc.collect()
     gc.disable()
     try:
         for number in range(-warm_up, rounds):
             progress.say(f"{label}: round {max(number + 1, 0)} of {rounds}")
-            for name, turn in turns.items():
+            for name in chance.sample(list(turns), len(turns)):
                 if name in out:
                     continue
                 if number >= LEAST_ROUNDS and spent[name] > budget_s:
@@ -88,7 +92,7 @@ def interleaved(
                     continue
                 began = time.perf_counter()
                 try:
-                    value = turn()
+                    value = turns[name]()
                 except Exception as error:  # whatever goes wrong in a sandbox of others
                     if name in ESSENTIAL:
                         raise

@@ -82,7 +82,7 @@ def _bubblewrap_discarding(workshop: Workshop) -> Contestant:
     _needs("bwrap")
     front = ["bwrap", *_bubblewrap_options(workshop)]
     return Discarding(
-        "bubblewrap, output discarded",
+        "bubblewrap to /dev/null",
         _BUBBLEWRAP_WALLS,
         lambda argv: [*front, *argv],
         tools=TOOLS_INSIDE,
@@ -97,7 +97,7 @@ def _bubblewrap_strict(workshop: Workshop) -> Contestant:
     more += ["--hostname", "bench", "--cap-drop", "ALL"]
     front = ["bwrap", *more, *_bubblewrap_options(workshop), "--tmpfs", "/dev/shm"]
     return ByCommand(
-        "bubblewrap, strict",
+        "bubblewrap strict",
         (*_BUBBLEWRAP_WALLS, "no nested namespaces"),
         lambda argv: [*front, *argv],
         tools=TOOLS_INSIDE,
@@ -200,8 +200,8 @@ def _sandbox_runtime(workshop: Workshop) -> Contestant:
 
 PEERS = (
     Peer("bubblewrap", DEBIAN.format("bubblewrap"), _bubblewrap),
-    Peer("bubblewrap, output discarded", DEBIAN.format("bubblewrap"), _bubblewrap_discarding),
-    Peer("bubblewrap, strict", DEBIAN.format("bubblewrap"), _bubblewrap_strict),
+    Peer("bubblewrap to /dev/null", DEBIAN.format("bubblewrap"), _bubblewrap_discarding),
+    Peer("bubblewrap strict", DEBIAN.format("bubblewrap"), _bubblewrap_strict),
     Peer("minijail", DEBIAN.format("minijail"), _minijail),
     Peer("nsjail", DEBIAN.format("nsjail"), _nsjail),
     Peer("sandlock", "pip install sandlock", make_sandlock),

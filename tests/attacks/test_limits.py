@@ -301,9 +301,8 @@ OUTPUT: Mapping[str, str] = {
 def test_output_does_not_outgrow_its_limit_nor_the_supervisor(caller: Caller, kind: str) -> None:
     """The limit is where the flood ends; with a larger one the same command gets further."""
     outcome = caller.run(OUTPUT[kind], limits={"output_bytes": MB, "time_s": 15})
-    assert outcome.reason == "output limit", outcome.reason
+    assert outcome.truncated, outcome.reason
     assert outcome.output_bytes <= MB
-    assert outcome.truncated
     assert outcome.wall_s < 5
     assert outcome.launcher_kb <= 16 * 1024
     more = caller.run(OUTPUT[kind], limits={"output_bytes": 3 * MB, "time_s": 15})

@@ -197,15 +197,15 @@ def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None
 
 
 def _tell_missing_module(skill: Located, script: Chosen, result: Result) -> None:
-    """A script that failed at once may lack a package that its skill declares nowhere."""
+    """A script that failed may lack a package that its skill declares nowhere."""
     if result.exit_code != 1 or script.wish.name != "python":
         return
     from wardian.runner.needs import undeclared
 
-    packages = undeclared(skill.path, script)
+    packages = undeclared(skill.path, script, result.command[0])
     if packages:
         names = " ".join(f"--with {name}" for name in packages)
-        output.say(f"wardian: packages that the skill declares nowhere can be added: {names}")
+        output.say(f"wardian: it imports what the skill declares nowhere; to add it: {names}")
 
 
 def _about(

@@ -22,17 +22,26 @@ OnBytes = Callable[[bytes], None]
 Interpret = Callable[[bytes, bytes, bytes], "Result"]
 
 
-class _Collector:
-    """Keeps the bytes of one stream, and hands each piece on as it comes."""
+class _Reader:
+    """Keeps the bytes of one stream, hands each piece on as it comes, and closes its descriptor."""
 
-    def __init__(self, on_bytes: OnBytes | None) -> None:
+    def __init__(self, fd: int, on_bytes: OnBytes | None = None) -> None:
+        self.fd = fd
         self.pieces: list[bytes] = []
         self.on_bytes = on_bytes
+        os.set_blocking(fd, False)
 
     def take(self, data: bytes) -> None:
         self.pieces.append(data)
         if self.on_bytes is not None:
             self.on_bytes(data)
+
+    def close(self) -> None:
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    __del__ = close  # an exception may come at any moment, from a signal
 
     @property
     def bytes(self) -> bytes:
@@ -53,23 +62,18 @@ class Process:
         input_bytes: bytes = b"",
     ) -> None:
         self.pid = launched.pid
-        self._status = launched.status
+        self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control = launched.control
         self._interpret = interpret
-        self._collectors = {fd: _Collector(on_bytes) for fd, on_bytes in outputs.items()}
-        self._order = list(outputs)
-        self._status_collector = _Collector(None)
-        self._readers = dict(self._collectors)
-        self._readers[self._status] = self._status_collector
+        self._outputs = [_Reader(fd, on_bytes) for fd, on_bytes in outputs.items()]
+        self._said = _Reader(launched.status)
+        self._readers = {reader.fd: reader for reader in (*self._outputs, self._said)}
         self._stdin = stdin
         self._input = memoryview(input_bytes)
         self._lock = threading.RLock()  # a signal handler may come in between
         self._done = threading.Event()
         self._result: Result | None = None
         self._failure: BaseException | None = None
-        self._owned = False  # somebody moves its bytes, and will see it to its end
-        for fd in self._readers:
-            os.set_blocking(fd, False)
         if stdin is not None:
             os.set_blocking(stdin, False)
 
@@ -115,8 +119,7 @@ class Process:
         if data:
             self._readers[fd].take(data)
             return True
-        del self._readers[fd]
-        os.close(fd)
+        self._readers.pop(fd).close()
         return False
 
     def _on_writable(self) -> bool:
@@ -138,14 +141,14 @@ class Process:
     def _finish(self) -> None:
         with self._lock:
             control, self._control = self._control, -1
-            os.close(control)
+            if control >= 0:
+                os.close(control)
         if self._stdin is not None:
             os.close(self._stdin)
             self._stdin = None
-        streams = [self._collectors[fd].bytes for fd in self._order]
-        streams += [b""] * (2 - len(streams))
+        streams = [*(reader.bytes for reader in self._outputs), b"", b""]
         try:
-            self._result = self._interpret(self._status_collector.bytes, streams[0], streams[1])
+            self._result = self._interpret(self._said.bytes, streams[0], streams[1])
         except BaseException as error:
             self._failure = error
         try:
@@ -161,28 +164,26 @@ class Process:
         return self._result
 
     def __del__(self) -> None:
-        if not self._done.is_set() and not self._owned:
+        if not self._done.is_set() and self._owner == os.getpid():
             self.abandon()
 
     def abandon(self) -> None:
         """A callback or the waiting itself failed: end the run, and let the descriptors go."""
         self.kill()
-        for fd in list(self._readers):
-            if fd != self._status:
-                del self._readers[fd]
-                os.close(fd)
+        for reader in self._outputs:
+            self._readers.pop(reader.fd, None)
+            reader.close()
         if self._stdin is not None:
             os.close(self._stdin)
             self._stdin = None
-        if self._status in self._readers:
-            os.set_blocking(self._status, True)
-            while self._on_readable(self._status):
+        if self._said.fd >= 0:
+            os.set_blocking(self._said.fd, True)
+            while self._on_readable(self._said.fd):
                 pass
         self._finish()
 
     def pump(self) -> Result:
         """Move bytes in this thread until the end. Used once, by whoever owns the process."""
-        self._owned = True
         try:
             poll = select.poll()
             for fd in self._readers:
@@ -218,7 +219,6 @@ class Process:
         """Move bytes on the running asyncio loop; cancelling ends the run."""
         import asyncio
 
-        self._owned = True
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
         self._register(loop, ended)
