@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -186,7 +187,7 @@ def _sandbox_runtime(workshop: Workshop) -> Contestant:
     front = ["srt", "--settings", settings]
 
     def wrap(argv: Sequence[str]) -> list[str]:
-        return [*front, *argv]
+        return [*front, "-c", shlex.join(argv)]
 
     return ByCommand(
         "sandbox-runtime",

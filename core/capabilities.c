@@ -10,7 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void drop_capabilities(const struct plan *plan) {
+/* What can be done while capabilities are still needed: none is left to gain after this. */
+void limit_capabilities(const struct plan *plan) {
     if (WALL_IS_UP(plan, WALL_CAPABILITIES)) {
         unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
                              SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
@@ -23,14 +24,19 @@ void drop_capabilities(const struct plan *plan) {
                     break; /* past the last that this kernel knows */
                 die(errno, "capabilities", "dropping capability %lu from the bounding set", cap);
             }
+    }
+    /* Fatal, never a warning: without it a set-uid program would undo everything above. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        die(errno, "no_new_privs", "setting no_new_privs");
+}
+
+void drop_capabilities(const struct plan *plan) {
+    if (WALL_IS_UP(plan, WALL_CAPABILITIES)) {
         struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
         struct __user_cap_data_struct none[2] = {{0}, {0}};
         if (syscall(SYS_capset, &header, none) < 0)
             die(errno, "capabilities", "dropping all capabilities");
     }
-    /* Fatal, never a warning: without it a set-uid program would undo everything above. */
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        die(errno, "no_new_privs", "setting no_new_privs");
 }
 
 /* The filter refuses keyctl, add_key and request_key; this matters once a policy allows them.

@@ -99,6 +99,7 @@ static int exec_error(const struct plan *plan, int error) {
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1;
     give_turn(reaper, own_network(plan));
+    limit_capabilities(plan);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
         die(errno, "session", "starting a session");

@@ -207,7 +207,8 @@ void build_root(struct plan *plan, int ctl, int guest);
 /* The small walls, one file each. */
 int own_network(const struct plan *plan);           /* network.c */
 void join_network(const struct plan *plan, int namespace);
-void drop_capabilities(const struct plan *plan);    /* capabilities.c */
+void limit_capabilities(const struct plan *plan);   /* capabilities.c */
+void drop_capabilities(const struct plan *plan);
 void forget_session_keyring(const struct plan *plan);
 void set_rlimits(const struct plan *plan);          /* rlimits.c: all but this one */
 void limit_open_files(const struct plan *plan);

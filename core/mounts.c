@@ -422,9 +422,13 @@ static void enter_root(const struct builder *b, int guest) {
     if (!WALL_IS_UP(b->plan, WALL_PIVOT)) {
         if (chroot(".") < 0)
             die(errno, "mount", "changing root");
+        join_network(b->plan, wait_for_turn(guest));
+        limit_capabilities(b->plan);
         give_turn(guest, -1);
         return;
     }
+    join_network(b->plan, wait_for_turn(guest)); /* here rather than later: it can't be in the way */
+    limit_capabilities(b->plan);
     if (syscall(SYS_pivot_root, ".", ".") < 0)
         die(errno, "mount", "pivoting into the guest's root");
     give_turn(guest, -1); /* it has the new root too, and goes on while the old one is taken down */

@@ -90,7 +90,6 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
         open_sources(plan, false);
     build_root(plan, ctl, between);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    join_network(plan, wait_for_turn(between));
     drop_capabilities(plan);
     give_turn(between, -1);
     if (!WALL_IS_UP(plan, WALL_DUMPABLE))

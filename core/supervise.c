@@ -218,6 +218,7 @@ static void report_end(const struct state *s) {
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
     const char *reason = s->reason && !s->exited ? s->reason
                          : s->overran           ? "disk"
+                         : relay_output_exceeded(s->plan->output_bytes) ? "output"
                          : s->exec_error        ? "exec"
                          : s->exited            ? (signal ? "signal" : "exited")
                                                 : "lost";

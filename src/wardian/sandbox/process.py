@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import threading
+import time
 from collections.abc import Callable
 
 from wardian.sandbox.launcher import Launched
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.result import Result
 
 KILL = 255
+SIGNALS = tuple(signal.valid_signals())  # asked once: it is slow to tell
 READ_SIZE = 1 << 16
 
 OnBytes = Callable[[bytes], None]
@@ -46,6 +49,62 @@ class _Reader:
     @property
     def bytes(self) -> bytes:
         return b"".join(self.pieces)
+
+
+def uninterrupted(launch: Callable[[], Process]) -> Process:
+    """Start a process so that no signal's exception comes between the start and its handle: it
+    would leave a guest running that nobody knows of. What comes meanwhile comes right after."""
+    if threading.current_thread() is not threading.main_thread():
+        return launch()  # signals' exceptions only come to the main thread
+    if _thread_count() > 1:
+        return _launched_in_thread(launch)  # a signal blocked here would come through another one
+    process = None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        process = launch()
+    finally:
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        except BaseException:
+            if process is not None:
+                process.abandon()
+            raise
+    return process
+
+
+def _thread_count() -> int:
+    """All of them, a library's own included; each is a directory."""
+    try:
+        return os.stat("/proc/self/task").st_nlink - 2
+    except OSError:
+        return threading.active_count()
+
+
+def _launched_in_thread(launch: Callable[[], Process]) -> Process:
+    outcome: list[Process | BaseException] = []
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            outcome.append(launch())
+        except BaseException as error:
+            outcome.append(error)
+        ended.set()
+
+    try:
+        threading.Thread(target=work, daemon=True).start()
+        ended.wait()
+    except RuntimeError:
+        return launch()  # no more threads can be had
+    except BaseException:
+        while not outcome:  # an interrupted wait can't be trusted a second time
+            time.sleep(0.001)
+        if isinstance(outcome[0], Process):
+            outcome[0].abandon()
+        raise
+    if isinstance(outcome[0], Process):
+        return outcome[0]
+    raise outcome[0]
 
 
 class Process:

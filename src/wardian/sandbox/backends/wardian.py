@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
 
 from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
@@ -12,7 +11,7 @@ from wardian.sandbox.host import Host, this_host
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.plan import Plan, finish, make_plan
 from wardian.sandbox.policy import Policy, Share
-from wardian.sandbox.process import Process
+from wardian.sandbox.process import Process, uninterrupted
 from wardian.sandbox.programs import NOTHING, Program, find_program, placed
 from wardian.sandbox.records import record
 from wardian.sandbox.shares import Source, resolve_shares
@@ -59,20 +58,7 @@ class Wardian:
         argv = job.argv
         if program.path and os.path.basename(program.path) != argv[0]:
             argv = (program.path, *argv[1:])
-        # A signal's exception between the start and a Process that knows of it would leave a guest
-        # running that nobody waits for. What comes meanwhile is delivered when that is done.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        process = None
-        try:
-            process = self._launch(job, plan, argv, env)
-        finally:
-            try:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            except BaseException:
-                if process is not None:
-                    process.abandon()
-                raise
-        return process
+        return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
     def _launch(self, job: Job, plan: Plan, argv: tuple[str, ...], env: dict[str, str]) -> Process:
         try:
