@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 3
+SETTLE_S = 0.005  # what the one before left to the kernel to clean up is not the next one's cost
 ESSENTIAL = ("bare", "wardian", "wardian exec")
 BUSY = 0.3  # of all processors, on average over the last minute
 
@@ -77,7 +78,7 @@ def interleaved(
     values: dict[str, list[float]] = {name: [] for name in turns}
     spent = dict.fromkeys(turns, 0.0)
     out: set[str] = set()
-    chance = random.Random(1)  # what one leaves to the kernel to clean up falls on any other
+    chance = random.Random(1)  # so that nobody always follows the same one
     gc.collect()
     gc.disable()
     try:
@@ -90,6 +91,7 @@ def interleaved(
                     continue
                 if number < 0 and spent[name] > budget_s / 4:
                     continue
+                time.sleep(SETTLE_S)
                 began = time.perf_counter()
                 try:
                     value = turns[name]()

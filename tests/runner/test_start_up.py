@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -46,9 +45,10 @@ def test_a_run_costs_at_most_25_ms_of_cpu_above_exec(
     )
     for command in commands:
         cpu(command, environment)  # compiles
-    both = [[cpu(command, environment) for command in commands] for _ in range(9)]
-    above = statistics.median(run - execute for execute, run in both)
-    assert above <= LIMIT_S, both
+    both = [[cpu(command, environment) for command in commands] for _ in range(15)]
+    # Whatever else runs on this machine only ever adds, so the least of each is nearest the truth.
+    execute, run = (min(column) for column in zip(*both, strict=True))
+    assert run - execute <= LIMIT_S, both
 
 
 def cpu(command: list[str], environment: dict[str, str]) -> float:

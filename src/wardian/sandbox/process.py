@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import select
 import signal
@@ -81,23 +82,27 @@ def _thread_count() -> int:
 
 
 def _launched_in_thread(launch: Callable[[], Process]) -> Process:
+    """With bare threads and locks: a signal's exception inside threading's own can leave those
+    locked for ever."""
     outcome: list[Process | BaseException] = []
-    ended = threading.Event()
+    ended = _thread.allocate_lock()
+    ended.acquire()
 
     def work() -> None:
         try:
             outcome.append(launch())
         except BaseException as error:
             outcome.append(error)
-        ended.set()
+        ended.release()
 
     try:
-        threading.Thread(target=work, daemon=True).start()
-        ended.wait()
+        _thread.start_new_thread(work, ())
     except RuntimeError:
         return launch()  # no more threads can be had
+    try:
+        ended.acquire()
     except BaseException:
-        while not outcome:  # an interrupted wait can't be trusted a second time
+        while not outcome:
             time.sleep(0.001)
         if isinstance(outcome[0], Process):
             outcome[0].abandon()
