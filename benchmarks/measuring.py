@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 3
-SETTLE_S = 0.005  # what the one before left to the kernel to clean up is not the next one's cost
+SETTLE_S = 0.002  # what the one before left to the kernel to clean up is not the next one's cost
 ESSENTIAL = ("bare", "wardian", "wardian exec")
 BUSY = 0.3  # of all processors, on average over the last minute
 

@@ -53,3 +53,10 @@ def natively(
         timeout=timeout_s,
         check=False,
     )
+
+
+def launchers() -> list[int]:
+    """Children of this process that are launchers; other tests may have children of other kinds."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    pids = [int(pid) for task in tasks for pid in task.read_text().split()]
+    return [pid for pid in pids if "wardian-launch" in Path(f"/proc/{pid}/comm").read_text()]

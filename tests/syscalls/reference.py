@@ -18,7 +18,8 @@ AUDIT_ARCH = {"x86_64": 0xC000003E, "arm64": 0xC00000B7}
 ALLOW, NOTIFY, ERRNO = 0x7FFF0000, 0x7FC00000, 0x00050000
 
 _CLAUSE = re.compile(
-    r"(?P<half>arg|high)(?P<arg>[0-5])(?: & (?P<mask>\S+))? (?P<op>==|!=|in|not in) (?P<values>\{.*\}|\S+)"
+    r"(?P<half>arg|high)(?P<arg>[0-5])(?: & (?P<mask>\S+))? "
+    r"(?P<op>==|!=|in|not in) (?P<values>\{.*\}|\S+)"
 )
 
 

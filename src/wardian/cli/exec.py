@@ -9,7 +9,7 @@ import time
 
 from wardian.cli import output
 from wardian.cli.options import EXEC_OPTIONS, Given, choice, one, parse, policy_of
-from wardian.errors import UsageError
+from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -127,8 +127,14 @@ def _passed_through(sandbox: Sandbox, argv: list[str], cwd: str | None, tty: boo
 
 def _captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
     """Standard input is ours still; output goes into memory. The guest itself only sees pipes."""
-    kept = [os.dup(1), os.dup(2)]
-    memory = [os.memfd_create(name, os.MFD_CLOEXEC) for name in ("stdout", "stderr")]
+    try:
+        kept = [os.dup(1), os.dup(2)]
+        memory = [os.memfd_create(name, os.MFD_CLOEXEC) for name in ("stdout", "stderr")]
+    except OSError as error:
+        raise BackendError(
+            f"output can't be kept in memory: {(error.strerror or '').lower()}",
+            hint="run without --json, or see ulimit -n",
+        ) from None
     try:
         try:
             for target, fd in enumerate(memory, 1):

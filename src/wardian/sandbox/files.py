@@ -182,13 +182,15 @@ def sweep(base: str) -> None:
         except ProcessLookupError:
             _remove_left(os.path.join(base, name))
         except OSError:
-            continue
+            continue  # alive, and another user's
 
 
 def _remove_left(path: str) -> None:
-    if os.path.islink(path) or os.stat(path).st_uid not in (os.geteuid(), guest_id()):
-        return
-    remove_tree(path)
+    try:
+        if not os.path.islink(path) and os.stat(path).st_uid in (os.geteuid(), guest_id()):
+            remove_tree(path)
+    except OSError:
+        pass  # someone else's sweep was quicker, or it is not ours after all
 
 
 def remove_tree(path: str) -> None:

@@ -216,7 +216,8 @@ class Process:
         except BaseException as error:
             self._failure = error
         try:
-            os.waitpid(self.pid, 0)
+            if self.pid > 0:
+                os.waitpid(self.pid, 0)
         except ChildProcessError:
             pass  # SIGCHLD is ignored, or someone else waited; the status line has told all
         self._done.set()
