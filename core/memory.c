@@ -2,7 +2,7 @@
  * the limit may be passed.
  *
  * Seen directly: private pages and page tables of every process, its private files, memory files
- * that are open, System V objects. Not seen by any count: what lies in socket buffers, and memory
+ * that are open, System V objects, pipes. Not seen by any count: what lies in socket buffers, and memory
  * files on their way through a socket. Those are taken as the smaller of two things: what the
  * guest's sockets could hold, and what the host has lost since the start that nothing seen explains.
  */
@@ -12,14 +12,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
-    MAX_SEEN_FILES = 4096,
+    SEEN_SLOTS = 8192,
     SOCKET_BYTES = 1 << 20, /* both buffers of a socket, with the kernel's own overhead */
-    PIPE_BYTES = 1 << 16,
     LOOK_US = 50000,
     SEMAPHORE_BYTES = 64,
     MESSAGE_QUEUE_BYTES = 512,
@@ -31,23 +31,24 @@ struct tally {
     int tasks;
     int files; /* the directory being read */
     int64_t until_us;
-    uint64_t anonymous, mapped_shared, tables, memory_files, could_hide;
+    uint64_t anonymous, mapped_shared, tables, memory_files, buffers, could_hide;
 };
 
-/* Memory files already counted: several processes may hold the same one. */
-static struct {
-    ino_t inode;
-    dev_t device;
-} seen_files[MAX_SEEN_FILES];
+/* Files already counted: several processes may hold the same one. When the table is full, one more
+ * is counted again rather than not at all. */
+static uint64_t seen_files[SEEN_SLOTS];
 static size_t seen_count;
 
 static bool seen_before(const struct stat *st) {
-    for (size_t i = 0; i < seen_count; i++)
-        if (seen_files[i].inode == st->st_ino && seen_files[i].device == st->st_dev)
-            return true;
-    if (seen_count < MAX_SEEN_FILES) {
-        seen_files[seen_count].inode = st->st_ino;
-        seen_files[seen_count++].device = st->st_dev;
+    uint64_t key = ((uint64_t)st->st_dev << 48 ^ (uint64_t)st->st_ino) | 1ULL << 63;
+    size_t slot = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 32) % SEEN_SLOTS;
+    while (seen_files[slot] && seen_files[slot] != key)
+        slot = (slot + 1) % SEEN_SLOTS;
+    if (seen_files[slot] == key)
+        return true;
+    if (seen_count < SEEN_SLOTS / 4 * 3) {
+        seen_files[slot] = key;
+        seen_count++;
     }
     return false;
 }
@@ -94,33 +95,51 @@ void each_number(int dir, visit *each, void *context) {
     }
 }
 
+/* How many descriptors wait in a unix socket to be received. */
+static uint64_t descriptors_in_flight(const struct tally *t, const char *name) {
+    char path[64], info[256];
+    uint64_t passed = 0;
+    snprintf(path, sizeof path, "../fdinfo/%s", name);
+    int fd = openat(t->files, path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, info, sizeof info - 1);
+    if (fd >= 0)
+        close(fd);
+    info[got > 0 ? got : 0] = '\0';
+    const char *at = strstr(info, "scm_fds:");
+    if (at)
+        next_number(at + 8, &passed);
+    return passed;
+}
+
+/* A pipe can be opened again through its link, and asked. */
+static uint64_t bytes_in_pipe(const struct tally *t, const char *name) {
+    int waiting = 0;
+    int fd = openat(t->files, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ioctl(fd, FIONREAD, &waiting);
+    close(fd);
+    return (uint64_t)waiting;
+}
+
 static void add_file(const char *name, void *context) {
     struct tally *t = context;
     if (now_us() > t->until_us)
         return;
     struct stat st;
-    char target[16], info[256];
+    char target[16];
     ssize_t n = readlinkat(t->files, name, target, sizeof target);
-    if (n >= 7 && memcmp(target, "/memfd:", 7) == 0) {
-        if (fstatat(t->files, name, &st, 0) == 0 && !seen_before(&st))
-            t->memory_files += (uint64_t)st.st_blocks * 512;
-    } else if (n >= 7 && memcmp(target, "socket:", 7) == 0) {
-        char path[64];
-        uint64_t passed = 0;
-        snprintf(path, sizeof path, "../fdinfo/%s", name);
-        int fd = openat(t->files, path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = fd < 0 ? 0 : read(fd, info, sizeof info - 1);
-        if (fd >= 0)
-            close(fd);
-        info[got > 0 ? got : 0] = '\0';
-        const char *at = strstr(info, "scm_fds:");
-        if (at)
-            next_number(at + 8, &passed);
-        /* A descriptor in flight can be a memory file of any size. */
-        t->could_hide += passed ? UINT64_MAX / (1 << 20) : SOCKET_BYTES;
-    } else if (n >= 5 && memcmp(target, "pipe:", 5) == 0) {
-        t->could_hide += PIPE_BYTES;
-    }
+    bool memory = n >= 7 && memcmp(target, "/memfd:", 7) == 0;
+    bool socket = n >= 7 && memcmp(target, "socket:", 7) == 0;
+    bool pipe = n >= 5 && memcmp(target, "pipe:", 5) == 0;
+    if ((!memory && !socket && !pipe) || fstatat(t->files, name, &st, 0) < 0 || seen_before(&st))
+        return;
+    if (memory)
+        t->memory_files += (uint64_t)st.st_blocks * 512;
+    else if (pipe)
+        t->buffers += bytes_in_pipe(t, name);
+    else /* a descriptor in flight can be a memory file of any size */
+        t->could_hide += descriptors_in_flight(t, name) ? UINT64_MAX / (1 << 20) : SOCKET_BYTES;
 }
 
 static void add_files_of(int dir, const char *entry, struct tally *t) {
@@ -200,12 +219,14 @@ static uint64_t system_v_bytes(const struct watch_fds *views) {
 bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,
                   uint64_t *bytes) {
     struct tally t = {.views = views, .until_us = now_us() + LOOK_US};
+    if (seen_count)
+        memset(seen_files, 0, sizeof seen_files);
     seen_count = 0;
     each_number(views->proc, add_process, &t);
     uint64_t objects = private_files + t.memory_files + system_v_bytes(views);
     /* A mapped page of an object shows in both counts. How many do, nobody says. */
     uint64_t shared = objects > t.mapped_shared ? objects : t.mapped_shared;
-    uint64_t seen = t.anonymous + t.tables + shared;
+    uint64_t seen = t.anonymous + t.tables + t.buffers + shared;
     uint64_t could_hide = t.could_hide + (objects < t.mapped_shared ? objects : t.mapped_shared);
     uint64_t unexplained = lost > seen ? lost - seen : 0;
     *bytes = seen + (unexplained < could_hide ? unexplained : could_hide);

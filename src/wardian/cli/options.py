@@ -35,6 +35,7 @@ POLICY_OPTIONS = (
     Option("work", "DIR", "Share DIR read-write at /work, where the command starts."),
     Option("read", "PATH[:AT]", "Share a file or directory read-only.", several=True),
     Option("write", "PATH[:AT]", "Share a file or directory read-write.", several=True),
+    Option("rootfs", "DIR|TAR", "Another root file system, in place of the host's /usr."),
     Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
     Option("net", "none|host", "none: a loopback of its own. host: yours."),
     Option("time", "DURATION", "Limit by the clock: 30s, 5m, 1h, none."),
@@ -143,6 +144,8 @@ def policy_of(given: Given) -> Policy:
     if "degrade" in given:
         degrade = tuple(dict.fromkeys((*policy.degrade, *given["degrade"])))
         policy = policy._replace(degrade=degrade)
+    if "rootfs" in given:
+        policy = policy._replace(rootfs=_rootfs(given, policy))
     return policy
 
 
@@ -166,6 +169,17 @@ def _work(text: str) -> str:
     if not text:
         raise UsageError("--work: a directory is needed")
     return os.path.normpath(os.path.join(os.getcwd(), os.path.expanduser(text)))
+
+
+def _rootfs(given: Given, policy: Policy) -> str:
+    text = given["rootfs"][0]
+    if not text:
+        raise UsageError("--rootfs: a directory or a tar is needed")
+    if one(given, "backend") == "host":
+        raise UsageError("--rootfs and --backend host exclude each other")
+    from wardian.runner.rootfs import root_directory
+
+    return root_directory(text, policy)
 
 
 def _shares(given: Given, name: str, *, write: bool) -> Iterable[Share]:

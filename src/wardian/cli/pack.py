@@ -1,4 +1,4 @@
-"""``wardian pack``: a skill's directory into a .skill file."""
+"""``wardian pack``: a skill's directory into a .skill file, or a root file system around it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,28 @@ import click
 Examples:
   wardian pack skills/pdf
   wardian pack skills/pdf -o dist/pdf.skill
+  wardian pack --rootfs skills/csv-report
 
 \b
 Exit code: 0 packed, 1 the skill has errors, 2 usage.""",
 )
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: NAME.skill"
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Default: NAME.skill, or NAME.rootfs.tar",
+)
+@click.option(
+    "--rootfs",
+    is_flag=True,
+    help="A tar that holds its interpreters and libraries too, for `exec --rootfs`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
-def command(ctx: click.Context, directory: Path, output: Path | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context, directory: Path, output: Path | None, rootfs: bool, as_json: bool
+) -> None:
     """Check the skill in DIRECTORY and pack it, the same to the byte each time.
 
     Caches, version control, installed packages and the skill's own evals/ are left out.
@@ -39,6 +50,9 @@ def command(ctx: click.Context, directory: Path, output: Path | None, as_json: b
     if any(one.severity == "error" for one in found):
         click.echo("not packed: the skill has errors", err=True)
         ctx.exit(1)
+    if rootfs:
+        _pack_rootfs(directory, output, as_json=as_json)
+        return
     packed = pack(directory, output)
     if packed.left_out:
         click.echo(f"left out: {printable(', '.join(packed.left_out))}", err=True)
@@ -57,3 +71,34 @@ def command(ctx: click.Context, directory: Path, output: Path | None, as_json: b
     else:
         click.echo(printable(str(packed.path)))
         click.echo(f"{len(packed.files)} files, {packed.size:,} bytes", err=True)
+
+
+def _pack_rootfs(directory: Path, output: Path | None, *, as_json: bool) -> None:
+    from wardian.runner.rootfs_packing import pack_rootfs
+    from wardian.text import printable
+
+    packed = pack_rootfs(directory, output, say=lambda line: click.echo(line, err=True))
+    if packed.left_out:
+        click.echo(f"left out: {printable(', '.join(packed.left_out))}", err=True)
+    for one in packed.missing:
+        click.echo(f"not included: {printable(one)}", err=True)
+    if as_json:
+        import json
+
+        document = {
+            "schema": "wardian.pack-rootfs/1",
+            "path": str(packed.path),
+            "bytes": packed.size,
+            "sha256": packed.sha256,
+            "interpreters": list(packed.interpreters),
+            "missing": list(packed.missing),
+            "files": list(packed.files),
+            "left_out": list(packed.left_out),
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        click.echo(printable(str(packed.path)))
+        with_what = ", ".join(packed.interpreters)
+        click.echo(
+            f"{len(packed.files):,} files, {packed.size:,} bytes, with {with_what}", err=True
+        )

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     import click
 
+    from wardian.runner.assembly import Wanted
     from wardian.runner.interpreters import Missing
+    from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
     from wardian.runner.outputs import Kept, Written
     from wardian.runner.script import Chosen
@@ -33,6 +35,7 @@ RUN_OPTIONS = (
     *EXEC_OPTIONS,
 )
 SHOWN_FILES = 20
+SKILL_INSIDE = "/skill"
 
 HELP = """Run SCRIPT of SKILL in a sandbox: no network, no host files, no other processes.
 
@@ -45,6 +48,7 @@ EXAMPLES = """\b
 Examples:
   wardian run skills/csv-report report.py --work . -- sales.csv
   wardian run image-contact-sheet sheet.py --read photos:/work/photos --out made
+  wardian run --rootfs csv-report.rootfs.tar /skill report.py --work . -- sales.csv
 
 \b
 Options stand anywhere before the script's arguments, which follow --."""
@@ -61,12 +65,24 @@ def run(args: list[str]) -> int:
         raise UsageError("no skill was given", hint="wardian run SKILL SCRIPT [OPTIONS] -- ARGS…")
     from wardian.runner.location import located
 
-    with located(words[0]) as skill:
+    with located(_skill(words[0], given)) as skill:
         if len(words) == 1:
             return _list(skill, as_json="json" in given)
         from wardian.runner.script import choose
 
         return _run(skill, choose(skill.path, words[1]), words[2:], given)
+
+
+def _skill(word: str, given: Given) -> str:
+    """``/skill`` is the one in the root file system, if there is an option for that."""
+    if "rootfs" not in given or word != SKILL_INSIDE:
+        return word
+    root = policy_of(given).rootfs or ""
+    path = f"{root}{SKILL_INSIDE}"
+    if os.path.islink(path) or not os.path.isdir(path):
+        raise UsageError(f"--rootfs {given['rootfs'][0]} has no {SKILL_INSIDE}")
+    given["rootfs"] = [root]  # found once
+    return path
 
 
 def _parsed(args: list[str]) -> tuple[Given, list[str]]:
@@ -107,12 +123,17 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
         state=_state(skill, given),
     )
     say = _nothing if "quiet" in given else output.say
-    call = assembled(skill, script, args, wanted, inside=backend != "host", say=say)
+    policy = policy_of(given)
+    call: Invocation | Missing
+    if policy.rootfs is not None and backend != "host":
+        call = _inside(skill, script, args, wanted)
+    else:
+        call = assembled(skill, script, args, wanted, inside=backend != "host", say=say)
     if isinstance(call, Missing):
         return _missing(call, script, as_json=as_json)
     from wardian.sandbox.sandbox import Sandbox
 
-    sandbox = Sandbox(under(policy_of(given), call), backend_name=backend)
+    sandbox = Sandbox(under(policy, call), backend_name=backend)
     with sandbox:
         argv, cwd = list(call.argv), exec_command._cwd(given)
         if as_json:
@@ -124,9 +145,22 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
         output.print_json(exec_command._document(result) | _about(skill, script, made, kept))
     elif "quiet" not in given:
         _tell_files(made, kept, one(given, "out"))
-        _tell_missing_module(skill, script, result)
+        if policy.rootfs is None:
+            _tell_missing_module(skill, script, result)
     exec_command._tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
+
+
+def _inside(skill: Located, script: Chosen, args: list[str], wanted: Wanted) -> Invocation:
+    """Another root has its own interpreters and packages; none are prepared for it."""
+    if wanted.packages:
+        raise UsageError(
+            "--with and a root file system of its own exclude each other",
+            hint="what a skill declares, `wardian pack --rootfs` brings along",
+        )
+    from wardian.runner.rootfs import call_inside
+
+    return call_inside(skill, script, args, state=wanted.state)
 
 
 def _nothing(line: str) -> None:

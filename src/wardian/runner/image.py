@@ -33,6 +33,7 @@ class Image:
     def __init__(self) -> None:
         self.members: dict[str, Member] = {}
         self.missing: list[str] = []
+        self._trees: list[str] = []
         self._folders = library_folders()
         places = (os.path.join(folder, LIBC) for folder in self._folders)
         libc = next((path for path in places if os.path.isfile(path)), "/usr/lib/x")
@@ -55,10 +56,11 @@ class Image:
             return
         source = os.path.realpath(source)
         self.members[at] = Member(source, executable=bool(os.stat(source).st_mode & 0o111))
-        self._needs_of(source)
+        self.add_needs(source)
 
     def tree(self, at: str, root: str, wanted: Callable[[str], bool]) -> None:
         """The files below a directory of this host; ``wanted`` is asked about each plain name."""
+        self._trees.append(os.path.realpath(root) + "/")
         for place, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if wanted(name))
             for name in sorted(files):
@@ -83,7 +85,8 @@ class Image:
             self.file(f"{self._libraries}/{name}", path)
         return path is not None
 
-    def _needs_of(self, source: str) -> None:
+    def add_needs(self, source: str) -> None:
+        """The loader and the libraries of a program of this host, or of the skill."""
         elf = read_elf(source)
         if elf is None:
             return
@@ -95,7 +98,8 @@ class Image:
             path = library(name, source, elf, self._folders)
             if path is None:
                 self.missing.append(f"{name}, a library that {source} needs")
-            else:
+            elif not os.path.realpath(path).startswith(tuple(self._trees)):
+                # What lies in a tree, as in a wheel, is found by its place relative to others.
                 self.file(f"{self._libraries}/{os.path.basename(name)}", path)
 
     def write(self, output: str) -> int:

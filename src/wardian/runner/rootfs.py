@@ -89,7 +89,7 @@ def _extracted(given: str, path: str, policy: Policy) -> str:
         return place
     try:
         os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
-        with _locked(place):
+        with _locked(os.path.dirname(place)):
             if not os.path.isdir(place):
                 _extract(given, path, place, before, policy)
     except OSError as error:
@@ -117,11 +117,12 @@ def _state(path: str) -> tuple[int, int, int]:
 
 
 @contextmanager
-def _locked(place: str) -> Iterator[None]:
-    """The kernel lets go of the lock when its holder ends, however it ends."""
+def _locked(folder: str) -> Iterator[None]:
+    """One extraction at a time; the kernel lets go of the lock when its holder ends."""
     import fcntl
 
-    fd = os.open(f"{place}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    fd = os.open(os.path.join(folder, "lock"), flags, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
@@ -205,7 +206,7 @@ def _check(given: str, root: str) -> None:
     count, waiting = 0, [root]
     while waiting:
         folder = waiting.pop()
-        os.chmod(folder, 0o755)
+        os.chmod(folder, 0o755)  # noqa: S103 - whoever runs wardian, the guest is another user
         with os.scandir(folder) as entries:
             for entry in entries:
                 count += 1

@@ -1,0 +1,299 @@
+"""A skill with all that it needs as a root file system in a tar: ``wardian pack --rootfs``.
+
+Programs and libraries are those of this host, found by reading files. Only a Python of the host
+is started, to be asked where it keeps its standard library; nothing of the skill is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wardian.errors import SandboxError
+from wardian.runner.image import Image, placed
+
+if TYPE_CHECKING:
+    from wardian.runner.needs import Needs
+    from wardian.runner.script import Chosen
+
+SUFFIX = ".rootfs.tar"
+SHELLS = ("sh", "bash")
+# Interpreters that are one program and its libraries.
+SINGLE = ("node", "deno", "bun")
+_ASK_PYTHON = """
+import json, os, site, sys
+try:
+    import ssl
+    cafile = ssl.get_default_verify_paths().openssl_cafile
+except ImportError:
+    cafile = None
+program = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+print(json.dumps({"program": program, "prefix": sys.base_prefix,
+    "library": os.path.dirname(os.__file__), "version": "%d.%d" % sys.version_info[:2],
+    "packages": site.getsitepackages([sys.base_prefix])[0], "cafile": cafile}))
+"""
+
+
+class PackedRootfs(NamedTuple):
+    """``missing`` tells what the skill needs and the tar does not have, in words."""
+
+    path: Path
+    files: tuple[str, ...]
+    left_out: tuple[str, ...]
+    interpreters: tuple[str, ...]
+    missing: tuple[str, ...]
+    size: int
+    sha256: str
+
+
+def pack_rootfs(
+    directory: Path, output: Path | None = None, *, say: Callable[[str], None]
+) -> PackedRootfs:
+    """Pack the skill in ``directory``; without ``output`` into NAME.rootfs.tar where we are.
+
+    Raises SkillError as ``wardian.skills.pack`` does, and SandboxError if packages that the skill
+    declares can't be prepared, or the file can't be written.
+    """
+    image, about = Image(), _settings()
+    real = directory.resolve()
+    output = output or Path(f"{real.name}{SUFFIX}")
+    left_out = _add_skill(image, directory, output)
+    _add_base(image, about)
+    brought = _add_interpreters(image, about, str(real), say)
+    try:
+        size = image.write(os.fspath(output))
+        with output.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SandboxError(
+            f"{error.filename or output}: {(error.strerror or '').lower()}"
+        ) from None
+    missing = tuple(dict.fromkeys(image.missing))
+    return PackedRootfs(
+        output, tuple(sorted(image.members)), left_out, brought, missing, size, digest
+    )
+
+
+def _settings() -> dict[str, Any]:
+    import tomllib
+
+    with open(os.path.join(os.path.dirname(__file__), "rootfs.toml"), "rb") as file:
+        return tomllib.load(file)
+
+
+def _add_skill(image: Image, directory: Path, output: Path) -> tuple[str, ...]:
+    """Exactly what a .skill of it would hold."""
+    from wardian.skills.archive import pack
+
+    with tempfile.TemporaryDirectory(prefix="wardian-") as folder:
+        packed = pack(directory, Path(folder, "a.skill"))
+        with zipfile.ZipFile(packed.path) as archive:
+            for info in archive.infolist():
+                name = info.filename.partition("/")[2]
+                if os.path.realpath(directory / name) == os.path.realpath(output):
+                    continue
+                executable = bool(info.external_attr >> 16 & 0o111)
+                image.data(f"skill/{name}", archive.read(info), executable=executable)
+    return packed.left_out
+
+
+def _add_base(image: Image, about: dict[str, Any]) -> None:
+    from wardian.runner.pythons import on_path
+
+    for name in about["always"]:
+        path = on_path(name, os.environ) or on_path(name, {"PATH": os.defpath})
+        if path is None:
+            image.missing.append(f"{name}, which is not on this host")
+        else:
+            image.program(name, path)
+            for wanted in about["libraries"]:
+                image.library(wanted, os.path.realpath(path))
+    for path in about["locales"]:
+        image.tree(placed(path), path, lambda name: True)
+
+
+def _add_interpreters(
+    image: Image, about: dict[str, Any], skill: str, say: Callable[[str], None]
+) -> tuple[str, ...]:
+    scripts = _scripts(skill)
+    kinds = {script.wish.name for script in scripts}
+    brought = {"sh"} | _add_tools(image, about, kinds)
+    for kind in sorted(kinds & {*SINGLE}):
+        brought |= _add_single(image, kind)
+    if "python" in kinds:
+        brought |= _add_python(
+            image, about, [s for s in scripts if s.wish.name == "python"], skill, say
+        )
+    if kinds & {*SINGLE}:
+        _add_modules(image, [s for s in scripts if s.wish.name in SINGLE], skill, say)
+    for script in scripts:
+        if script.wish.name == "elf":
+            image.add_needs(os.path.join(skill, script.path))
+    for kind in sorted(kinds - {"python", "elf", *SHELLS, *SINGLE}):
+        names = ", ".join(script.path for script in scripts if script.wish.name == kind)
+        image.missing.append(f"{kind}, which is never brought along, for {names}")
+    return tuple(sorted(brought))
+
+
+def _scripts(skill: str) -> list[Chosen]:
+    from wardian.runner.script import Chosen, Wish
+    from wardian.skills.reading import read_bytes
+    from wardian.skills.scripts import scripts_in
+
+    found = []
+    for script in scripts_in(Path(skill)):
+        if script.interpreter is not None:
+            about = script.interpreter
+            head = read_bytes(Path(skill, script.path), 8192, truncate=True)
+            wish = Wish(about.name, about.version, about.options)
+            found.append(Chosen(script.path, wish, head, script.executable))
+    return found
+
+
+def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]:
+    from wardian.runner.pythons import on_path
+
+    system = {"PATH": os.defpath + ":/usr/bin"}
+    for name in about["tools"]:
+        path = on_path(name, system)
+        if path is not None:
+            image.program(name, path)
+    if "usr/bin/bash" in image.members:
+        return {"bash"}
+    if "bash" in kinds:
+        image.missing.append("bash, which is not on this host")
+    return set()
+
+
+def _add_single(image: Image, kind: str) -> set[str]:
+    from wardian.runner.pythons import on_path
+
+    path = on_path(kind, os.environ)
+    if path is None:
+        image.missing.append(f"{kind}, which is not on this host")
+        return set()
+    image.program(kind, path)
+    return {kind}
+
+
+# Python
+
+
+def _add_python(
+    image: Image,
+    about: dict[str, Any],
+    scripts: list[Chosen],
+    skill: str,
+    say: Callable[[str], None],
+) -> set[str]:
+    from wardian.runner import pythons
+
+    needs = _python_needs(scripts, skill)
+    wishes = {script.wish.version for script in scripts} | {needs.requires_python}
+    wish = ",".join(sorted(filter(None, wishes))) or "3"
+    found = pythons.find(wish, os.environ)
+    if found is None:
+        image.missing.append(f"a Python that is {wish}, which is not on this host")
+        return set()
+    facts = _facts_of(found.path)
+    prefix, library = facts["prefix"].rstrip("/"), facts["library"]
+
+    def inside(path: str) -> str:
+        # Python finds its library by where its program lies, so that any prefix can become /usr.
+        return f"usr/{os.path.relpath(path, prefix)}" if prefix else placed(path)
+
+    name = f"python{facts['version']}"
+    image.file(f"usr/bin/{name}", facts["program"])
+    image.link("usr/bin/python3", name)
+    image.link("usr/bin/python", name)
+    image.tree(inside(library), library, lambda one: not _matches(one, about["python"]["without"]))
+    _add_certificates(image, about, facts["cafile"])
+    if needs.python:
+        packages = _prepared_packages(needs, wish, say)
+        image.tree(inside(facts["packages"]), packages, lambda one: one != "__pycache__")
+    return {name}
+
+
+def _matches(name: str, patterns: list[str]) -> bool:
+    return any(
+        name.startswith(one[:-1]) if one.endswith("*") else name == one for one in patterns
+    ) or name.endswith(".a")
+
+
+def _facts_of(python: str) -> dict[str, Any]:
+    told = subprocess.run(
+        [python, "-I", "-c", _ASK_PYTHON], capture_output=True, cwd="/", check=False, timeout=60
+    )
+    try:
+        facts: dict[str, Any] = json.loads(told.stdout)
+    except ValueError:
+        raise SandboxError(f"{python} does not start here") from None
+    return facts
+
+
+def _add_certificates(image: Image, about: dict[str, Any], cafile: str | None) -> None:
+    bundle = next((one for one in about["certificates"] if os.path.isfile(one)), None)
+    if cafile is None or bundle is None:
+        return
+    image.file(about["certificates"][0].lstrip("/"), bundle)
+    if cafile.startswith(("/usr/", "/etc/")) and placed(cafile) not in image.members:
+        image.link(placed(cafile), about["certificates"][0])
+
+
+def _python_needs(scripts: list[Chosen], skill: str) -> Needs:
+    """What all scripts need together: the tar has one Python, with one set of packages."""
+    from wardian.runner.needs import Needs, needs_of
+
+    packages: set[str] = set()
+    versions: set[str] = set()
+    for script in scripts:
+        found = needs_of(skill, script, ())
+        if found is not None:
+            packages |= set(found.python)
+            versions |= {found.requires_python} if found.requires_python else set()
+    return Needs(tuple(sorted(packages)), ",".join(sorted(versions)) or None, origin="the skill")
+
+
+def _prepared_packages(needs: Needs, wish: str, say: Callable[[str], None]) -> str:
+    from wardian.runner.environments import prepare
+    from wardian.runner.script import Wish
+
+    made = prepare(needs, Wish("python", wish), say=say)
+    if made is None or made.python is None:
+        raise SandboxError("the packages that the skill declares could not be prepared")
+    root = os.path.dirname(os.path.dirname(made.python))
+    found = sorted(Path(root, "lib").glob("python3*/site-packages"))
+    if not found:
+        raise SandboxError(f"{root} has no packages in it")
+    return str(found[0])
+
+
+# Node
+
+
+def _add_modules(
+    image: Image, scripts: list[Chosen], skill: str, say: Callable[[str], None]
+) -> None:
+    """Packages go where Node looks last, /node_modules; one declaration has room there."""
+    from wardian.runner.environments import prepare
+    from wardian.runner.needs import needs_of
+
+    wanted = {}
+    for script in scripts:
+        needs = needs_of(skill, script, ())
+        if needs is not None and not needs.empty:
+            wanted[needs] = script
+    for number, (needs, script) in enumerate(sorted(wanted.items(), key=lambda one: one[1].path)):
+        if number:
+            image.missing.append(f"the packages of {script.path}: others are in their place")
+            continue
+        made = prepare(needs, script.wish, say=say)
+        if made is not None and made.node_modules is not None:
+            image.tree("node_modules", made.node_modules, lambda one: one != ".bin")
