@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,19 @@ import pytest
 from wardian import Policy, Sandbox
 
 MakeSandbox = Callable[..., Sandbox]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where every program is to be there, a skip for want of one is a failure."""
+    report = yield
+    reason = str(report.longrepr)
+    if report.skipped and "WARDIAN_REQUIRE_ALL" in os.environ and "not installed" in reason:
+        report.outcome = "failed"
+        report.longrepr = f"WARDIAN_REQUIRE_ALL is set, and {reason}"
+    return report
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_the_disk_is_watched_while_a_neighbour_deletes_and_writes(caller: Caller
     other.write_bytes(b"x" * (200 * MB))
     threading.Timer(0.15, other.unlink).start()
     work = caller.directory()
-    outcome = caller.run("sleep 0.4; /programs/flood files 150", work=str(work), limits=limits)
+    outcome = caller.run("sleep 0.4; /programs/flood files 400", work=str(work), limits=limits)
     assert "all" not in outcome.stdout, outcome
     writer = threading.Timer(0.15, lambda: other.write_bytes(b"x" * (100 * MB)))
     writer.start()
