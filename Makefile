@@ -1,4 +1,4 @@
-# make demo    what a hostile-looking script can and can't do under wardian
+# make demo    run a useful skill and a nosy one, and a script that tries to get out
 # make test    everything that is checked: linters, types, layers, C under sanitizers, all tests
 # make bench   times, beside the other sandboxes that are installed
 # make lint · make format · make clean
@@ -18,13 +18,22 @@ help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
 
 demo: $(VENV)/.run launcher
+	@rm -rf build/demo && mkdir -p build/demo && echo '{"b": 1, "a": [2, 1]}' > build/demo/data.json
+	@printf 'region,amount\nnorth,10.50\nsouth,20\nnorth,1.25\n' > build/demo/sales.csv
+	@echo
+	@echo '$$ wardian run skills/csv-report report.py --work build/demo -- sales.csv --by region --sum amount'
+	@$(BIN)/wardian run skills/csv-report report.py --work build/demo -- sales.csv --by region --sum amount
+	@echo
+	@echo '$$ wardian run skills/nosy-helper tidy.py --work build/demo -v -- data.json'
+	@$(BIN)/wardian run skills/nosy-helper tidy.py --work build/demo -v -- data.json
 	@echo
 	@echo '$$ wardian exec --read examples:/demo -- python3 /demo/hostile.py'
 	@$(BIN)/wardian exec --read examples:/demo --processes 64 --memory 256M --time 60s -- python3 /demo/hostile.py
 
 test: $(VENV)/.test launcher test-launchers lint
 	$(MAKE) -s -C core check
-	$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	@mkdir -p $(VENV)/tools && ln -sf ../bin/uv $(VENV)/tools/uv
+	PATH="$(CURDIR)/$(VENV)/tools:$$PATH" $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
