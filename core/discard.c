@@ -18,8 +18,6 @@ struct removal {
     bool progress;
 };
 
-static void each_entry(int dir, visit *each, void *context);
-
 /* What lies in a directory below the root moves up to the root, so depth shrinks to nothing. */
 static void move_up(const char *name, void *context) {
     struct removal *r = context;
@@ -47,44 +45,15 @@ static void remove_entry(const char *name, void *context) {
         r->progress = true;
 }
 
-static void each_entry(int dir, visit *each, void *context) {
-    struct entry {
-        uint64_t inode, offset;
-        uint16_t length;
-        uint8_t type;
-        char name[];
-    };
-    union {
-        char bytes[8192];
-        struct entry align;
-    } room;
-    for (;;) {
-        lseek(dir, 0, SEEK_SET); /* entries go away under us, so begin anew each time */
-        long got = syscall(SYS_getdents64, dir, room.bytes, sizeof room.bytes);
-        bool any = false;
-        for (long at = 0; at < got;) {
-            const struct entry *entry = (const struct entry *)(room.bytes + at);
-            if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0) {
-                any = true;
-                each(entry->name, context);
-            }
-            at += entry->length;
-        }
-        struct removal *r = context;
-        if (!any || (dir == r->root && !r->progress))
-            return;
-        r->progress = r->progress && dir != r->root;
-        if (dir != r->root)
-            return; /* one pass; what is left comes up in a later round */
-    }
-}
-
 void discard_tree(const char *path) {
     fchmodat(AT_FDCWD, path, 0700, 0);
     struct removal r = {.serial = (unsigned)now_us(), .root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (r.root < 0)
         return;
-    each_entry(r.root, remove_entry, &r);
+    do {
+        r.progress = false;
+        each_entry(r.root, remove_entry, &r);
+    } while (r.progress); /* what came up, or was skipped because others went away, is next */
     close(r.root);
     rmdir(path);
 }

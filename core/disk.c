@@ -7,11 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { WALK_US = 30000, WALK_EVERY_US = 500000, MAX_DEPTH = 48 };
+enum { WALK_US = 30000, WALK_EVERY_US = 500000, MAX_DEPTH = 24 };
 
 static struct {
     int fd;
@@ -73,42 +72,29 @@ static uint64_t written_bytes(int proc) {
 }
 
 struct walk {
+    int dir, depth;
     int64_t until_us;
     uint64_t bytes;
 };
 
 /* Files below a directory that changed since the start. Follows nothing, and stops when time is up. */
-static void walk(int dir, int depth, struct walk *w) {
-    struct entry {
-        uint64_t inode, offset;
-        uint16_t length;
-        uint8_t type;
-        char name[];
-    };
-    union {
-        char bytes[4096];
-        struct entry align;
-    } room;
-    long got;
-    while ((got = syscall(SYS_getdents64, dir, room.bytes, sizeof room.bytes)) > 0) {
-        for (long at = 0; at < got && now_us() < w->until_us;) {
-            const struct entry *entry = (const struct entry *)(room.bytes + at);
-            struct stat st;
-            at += entry->length;
-            if (strcmp(entry->name, ".") == 0 || strcmp(entry->name, "..") == 0 ||
-                fstatat(dir, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                continue;
-            if (S_ISREG(st.st_mode) && st.st_ctim.tv_sec >= started_s)
-                w->bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ? st.st_nlink : 1);
-            if (S_ISDIR(st.st_mode) && depth < MAX_DEPTH) {
-                int below = openat(dir, entry->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                if (below >= 0) {
-                    walk(below, depth + 1, w);
-                    close(below);
-                }
-            }
-        }
-    }
+static void add_changed(const char *name, void *context) {
+    struct walk *w = context;
+    struct stat st;
+    if (now_us() >= w->until_us || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (S_ISREG(st.st_mode) && st.st_ctim.tv_sec >= started_s)
+        w->bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ? st.st_nlink : 1);
+    if (!S_ISDIR(st.st_mode) || w->depth == MAX_DEPTH)
+        return;
+    struct walk below = *w;
+    below.depth++;
+    below.dir = openat(w->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below.dir < 0)
+        return;
+    each_entry(below.dir, add_changed, &below);
+    close(below.dir);
+    w->bytes = below.bytes;
 }
 
 /* Only asked of a guest that has written more than it may have, and not too often. */
@@ -119,11 +105,11 @@ static bool grown_by_walking(const struct plan *plan) {
         return false;
     walked_us = now_us();
     for (size_t i = 0; i < place_count; i++) {
-        int dir = openat(places[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (dir >= 0) {
-            walk(dir, 0, &w);
-            close(dir);
-        }
+        w.dir = openat(places[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (w.dir < 0)
+            continue;
+        each_entry(w.dir, add_changed, &w);
+        close(w.dir);
     }
     return w.bytes > plan->disk_bytes;
 }

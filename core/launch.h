@@ -184,6 +184,12 @@ int wait_for_turn(int fd);
 /* numbers.c: reading decimal numbers out of what /proc says */
 const char *next_number(const char *text, uint64_t *value);
 
+/* directory.c: every entry but . and .., or those whose names are numbers; and a small file below one */
+typedef void visit(const char *name, void *context);
+void each_entry(int dir, visit *each, void *context);
+void each_number(int dir, visit *each, void *context);
+ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size);
+
 /* descriptors.c */
 void close_all_but(int last_kept);
 int raise_fd(int fd);
@@ -272,9 +278,6 @@ int64_t now_us(void);
 void discard_tree(const char *path);
 
 /* memory.c */
-typedef void visit(const char *name, void *context);
-void each_number(int dir, visit *each, void *context); /* entries whose names are numbers */
-ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size);
 uint64_t kilobytes_after(const char *text, const char *label);
 /* False if there was too much to look through; then `bytes` is what was seen until then. */
 bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,

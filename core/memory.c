@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -57,42 +56,6 @@ uint64_t kilobytes_after(const char *text, const char *label) {
     const char *at = strstr(text, label);
     uint64_t kilobytes;
     return at && next_number(at + strlen(label), &kilobytes) ? kilobytes * 1024 : 0;
-}
-
-ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size) {
-    char path[96];
-    snprintf(path, sizeof path, "%s/%s", entry, name);
-    int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n;
-}
-
-void each_number(int dir, visit *each, void *context) {
-    struct entry {
-        uint64_t inode, offset;
-        uint16_t length;
-        uint8_t type;
-        char name[];
-    };
-    union {
-        char bytes[8192];
-        struct entry align;
-    } room;
-    lseek(dir, 0, SEEK_SET);
-    for (;;) {
-        long got = syscall(SYS_getdents64, dir, room.bytes, sizeof room.bytes);
-        if (got <= 0)
-            return;
-        for (long at = 0; at < got;) {
-            const struct entry *entry = (const struct entry *)(room.bytes + at);
-            if (entry->name[0] >= '0' && entry->name[0] <= '9')
-                each(entry->name, context);
-            at += entry->length;
-        }
-    }
 }
 
 /* How many descriptors wait in a unix socket to be received. */

@@ -31,7 +31,7 @@ class Sizes(NamedTuple):
     crowd: int = 200  # sandboxes at once
     burst: int = 64  # runs per round, eight at a time
     ballast_mb: int = 2000
-    budget_s: float = 8.0  # per contestant and figure
+    budget_s: float = 6.0  # per contestant and figure
 
 
 QUICK = Sizes(starts=15, rounds=3, loop=200, crowd=20, burst=16, ballast_mb=500, budget_s=1.5)

@@ -9,10 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.contestants import Contestant
 from benchmarks.figures import TRUE, Field, Numbers, Sizes
-from benchmarks.measuring import Progress, interleaved
+from benchmarks.measuring import Progress, interleaved, milliseconds
 from wardian import Policy, Sandbox
 
 AT_A_TIME = 8
+SLOW_MS = 20.0
 _PATIENCE_S = 60.0
 
 
@@ -21,13 +22,16 @@ def measure_rate(field: Field, sizes: Sizes, progress: Progress) -> Numbers:
     with ThreadPoolExecutor(AT_A_TIME) as pool:
 
         def turn(contestant: Contestant) -> Callable[[], float]:
+            slow = milliseconds(lambda: contestant.run(TRUE))() > SLOW_MS
+            runs = 2 * AT_A_TIME if slow else sizes.burst
+
             def act() -> float:
                 began = time.perf_counter()
-                codes = pool.map(lambda _: contestant.run(TRUE).exit_code, range(sizes.burst))
+                codes = pool.map(lambda _: contestant.run(TRUE).exit_code, range(runs))
                 failed = sum(code != 0 for code in codes)
                 if failed:
-                    raise RuntimeError(f"{contestant.name}: {failed} of {sizes.burst} runs failed")
-                return sizes.burst / (time.perf_counter() - began)
+                    raise RuntimeError(f"{failed} of {runs} runs failed")
+                return runs / (time.perf_counter() - began)
 
             return act
 

@@ -15,7 +15,7 @@ def _running(contestant: Contestant, argv: Sequence[str]) -> Callable[[], float]
     def action() -> None:
         outcome = contestant.run(argv)
         if outcome.exit_code != 0:
-            raise RuntimeError(f"{contestant.name}: {argv[0]} ended with {outcome.exit_code}")
+            raise RuntimeError(f"{argv[0]} ended with {outcome.exit_code}")
 
     return milliseconds(action)
 
