@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from wardian.sandbox.result import Result
 
 KILL = 255
-SIGNALS = tuple(signal.valid_signals())  # asked once: it is slow to tell
+# Those that programs turn into exceptions. All of them would do, and cost 0.2 ms a run to tell.
+SIGNALS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGALRM,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGCHLD,
+)
 READ_SIZE = 1 << 16
 
 OnBytes = Callable[[bytes], None]
