@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from benchmarks import report
 from benchmarks.contestants import (
@@ -20,7 +20,7 @@ from benchmarks.contestants import (
 )
 from benchmarks.figures import QUICK, Field, Sizes, command, crowd, idle, inside, parent, start
 from benchmarks.measuring import BUSY, Progress, load
-from benchmarks.peers import PEERS
+from benchmarks.peers import PEERS, Peer
 from benchmarks.results import Results
 from benchmarks.targets import judge
 
@@ -43,33 +43,31 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _enter(
     workshop: Workshop, wanted: set[str], progress: Progress
-) -> tuple[dict[str, Contestant], dict[str, str]]:
+) -> tuple[Field, dict[str, str]]:
     """Who takes part, and why the others do not."""
-    chosen: dict[str, Contestant] = {"bare": bare(workshop)}
+    entries = [
+        Peer("bare", "", bare),
+        Peer("wardian", "", Wardian),
+        Peer("wardian exec", "", wardian_exec),
+        *(peer for peer in PEERS if not wanted or peer.name in wanted),
+    ]
+    chosen: dict[str, Contestant] = {}
     absent: dict[str, str] = {}
-    ours: tuple[Contestant, ...] = (Wardian(workshop), wardian_exec(workshop))
-    for contestant in ours:
-        _admit(contestant, chosen, absent)
-    for peer in PEERS:
-        if wanted and peer.name not in wanted:
-            continue
-        progress.say(f"looking for {peer.name}")
+    makers: dict[str, Callable[[Workshop], Contestant]] = {}
+    for name, install, make in entries:
+        progress.say(f"looking for {name}")
         try:
-            contestant = peer.make(workshop)
+            contestant = make(workshop)
         except (OSError, ImportError):
-            absent[peer.name] = f"not installed: {peer.install}"
+            absent[name] = f"not installed: {install}"
             continue
-        _admit(contestant, chosen, absent)
+        reason = why_not(contestant)
+        if reason:
+            absent[name] = f"does not run here: {reason}"
+        else:
+            chosen[name], makers[name] = contestant, make
     progress.done()
-    return chosen, absent
-
-
-def _admit(contestant: Contestant, chosen: dict[str, Contestant], absent: dict[str, str]) -> None:
-    reason = why_not(contestant)
-    if reason:
-        absent[contestant.name] = f"does not run here: {reason}"
-    else:
-        chosen[contestant.name] = contestant
+    return Field(chosen, makers, workshop), absent
 
 
 def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) -> Results:
@@ -79,7 +77,6 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
     if "parents" in figures:
         results.parents = parent.measure(field, sizes, progress)
     if "calls" in figures:
-        inside.prepare(field.workshop.tools)
         results.calls = inside.measure_calls(field, sizes, progress)
     if "loop" in figures:
         results.loop = inside.measure_loop(field, sizes, progress)
@@ -97,9 +94,8 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
 
 
 def _workshop(base: str) -> Workshop:
-    workshop = Workshop(os.path.join(base, "tools"), os.path.join(base, "work"))
-    for path in workshop:
-        os.mkdir(path)
+    workshop = Workshop(base, os.path.join(base, "work"))
+    os.mkdir(workshop.work)
     os.chmod(base, 0o711)  # noqa: S103 - a guest of root's is another user, and must get through
     return workshop
 
@@ -123,15 +119,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     progress = Progress()
     with tempfile.TemporaryDirectory(prefix="wardian-bench-", dir="/var/tmp") as base:
         workshop = _workshop(base)
-        contestants, absent = _enter(workshop, only & known, progress)
-        field = Field(contestants, workshop)
+        field, absent = _enter(workshop, only & known, progress)
         results = _measure(field, only & set(FIGURES) or set(FIGURES), sizes, progress)
         targets = judge(results, field)
-        found = report.document(results, contestants, absent, targets, measured_on)
+        found = report.document(results, field.contestants, absent, targets, measured_on)
     with open(options.json, "w", encoding="utf-8") as file:
         json.dump(found, file, indent=1, ensure_ascii=False)
         file.write("\n")
-    _print(results, list(contestants), absent, report.judged(targets) if targets else "")
+    _print(results, list(field.contestants), absent, report.judged(targets) if targets else "")
     print(f"\n{options.json} has every figure with its spread, the versions and the walls.")
     return 1 if options.check and not all(target.met for target in targets) else 0
 

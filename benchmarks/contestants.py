@@ -22,10 +22,12 @@ CHECK = ("/bin/sh", "-c", "echo inside; exit 7")
 
 
 class Workshop(NamedTuple):
-    """Directories of this run: programs that guests may read, and a place to work in."""
+    """Directories of this run: for whatever is made, and to work in; and one with programs that
+    guests are to be given, where a figure has such."""
 
-    tools: str
+    base: str
     work: str
+    tools: str = ""
 
 
 class Outcome(NamedTuple):
@@ -156,7 +158,9 @@ class Wardian:
     )
 
     def __init__(self, workshop: Workshop) -> None:
-        policy = Policy.default().with_shares([Share(workshop.tools, TOOLS_INSIDE)])
+        policy = Policy.default()
+        if workshop.tools:
+            policy = policy.with_shares([Share(workshop.tools, TOOLS_INSIDE)])
         self._sandbox = Sandbox.create(policy=policy)
 
     def version(self) -> str:
@@ -212,7 +216,8 @@ def wardian_command() -> list[str]:
 
 def wardian_exec(workshop: Workshop) -> ByCommand:
     """``wardian exec`` as a command."""
-    front = [*wardian_command(), "exec", "--read", f"{workshop.tools}:{TOOLS_INSIDE}", "--"]
+    shared = ["--read", f"{workshop.tools}:{TOOLS_INSIDE}"] if workshop.tools else []
+    front = [*wardian_command(), "exec", *shared, "--"]
     return ByCommand(
         "wardian exec", Wardian.walls, lambda argv: [*front, *argv], tools=TOOLS_INSIDE
     )

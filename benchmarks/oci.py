@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import tempfile
 from collections.abc import Sequence
 
 from benchmarks.contestants import (
@@ -35,8 +36,8 @@ def _mounts(workshop: Workshop) -> list[dict[str, object]]:
         fresh("devpts", "/dev/pts", "nosuid", "noexec", "newinstance", "ptmxmode=0666"),
         fresh("tmpfs", "/dev/shm", "nosuid", "nodev", "noexec"),
         fresh("tmpfs", "/tmp", "nosuid", "nodev"),
-        bind(workshop.tools, TOOLS_INSIDE, "ro"),
         bind(workshop.work, "/work", "rw"),
+        *([bind(workshop.tools, TOOLS_INSIDE, "ro")] if workshop.tools else []),
     ]
 
 
@@ -74,15 +75,13 @@ class Bundles:
         self.state = self._directory("state")
 
     def _directory(self, name: str) -> str:
-        path = os.path.join(os.path.dirname(self._workshop.tools), self._name, name)
-        os.makedirs(path)
-        return path
+        return tempfile.mkdtemp(prefix=f"{self._name}-{name}-", dir=self._workshop.base)
 
     def bundle(self, argv: Sequence[str]) -> str:
         """The directory that says how ``argv`` is to be run."""
         key = tuple(argv)
         if key not in self._made:
-            path = self._directory(f"bundle-{len(self._made)}")
+            path = self._directory("bundle")
             root = os.path.join(path, "rootfs")
             for name in ("usr", "proc", "dev", "tmp", "work", TOOLS_INSIDE.lstrip("/")):
                 os.makedirs(os.path.join(root, name))

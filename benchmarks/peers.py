@@ -58,7 +58,8 @@ def _bubblewrap_options(workshop: Workshop) -> list[str]:
     for path, target in _system_links():
         words += ["--symlink", target, path] if target else ["--ro-bind", path, path]
     words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home"]
-    words += ["--ro-bind", workshop.tools, TOOLS_INSIDE]
+    if workshop.tools:
+        words += ["--ro-bind", workshop.tools, TOOLS_INSIDE]
     return [*words, "--bind", workshop.work, "/work", "--chdir", "/work"]
 
 
@@ -111,7 +112,9 @@ def _nsjail(workshop: Workshop) -> Contestant:
     front = ["nsjail", "-Mo", "--really_quiet", "-R", "/usr", "-T", "/tmp", "-T", "/home"]
     for path, target in _system_links():
         front += ["--symlink", f"{target}:{path}"] if target else ["-R", path]
-    front += ["-R", "/dev/null", "-R", f"{workshop.tools}:{TOOLS_INSIDE}"]
+    front += ["-R", "/dev/null"]
+    if workshop.tools:
+        front += ["-R", f"{workshop.tools}:{TOOLS_INSIDE}"]
     front += ["-B", f"{workshop.work}:/work", "--cwd", "/work", "--time_limit", "600"]
     return ByCommand(
         "nsjail",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from benchmarks.contestants import Contestant, Workshop
@@ -12,10 +12,16 @@ TRUE = ("/bin/true",)
 
 
 class Field(NamedTuple):
-    """Who takes part, by name, bare first; and the directories that all of them share."""
+    """Who takes part, by name, bare first; how each is made; and the directories of this run."""
 
     contestants: Mapping[str, Contestant]
+    makers: Mapping[str, Callable[[Workshop], Contestant]]
     workshop: Workshop
+
+    def equipped(self, tools: str) -> dict[str, Contestant]:
+        """The same contestants, whose guests are given a directory with programs besides."""
+        workshop = self.workshop._replace(tools=tools)
+        return {name: self.makers[name](workshop) for name in self.contestants}
 
     def only(self, names: Sequence[str]) -> dict[str, Contestant]:
         """Those of the names that take part."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from benchmarks.contestants import Contestant, Discarding
 from benchmarks.figures import Field, Numbers, Sizes
@@ -16,8 +16,8 @@ PROGRAM = "calls"
 LOOP = "i=0; while [ $i -lt {} ]; do /bin/true; i=$((i+1)); done"
 
 
-def prepare(tools: str) -> None:
-    """Compile calls.c into the directory that every guest can read. Raises CalledProcessError."""
+def _compile(tools: str) -> None:
+    """Raises CalledProcessError."""
     source = os.path.join(os.path.dirname(os.path.dirname(__file__)), f"{PROGRAM}.c")
     target = os.path.join(tools, PROGRAM)
     subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", target, source], check=True)
@@ -25,6 +25,9 @@ def prepare(tools: str) -> None:
 
 def measure_calls(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers]:
     """Nanoseconds per call, by call and by contestant. Those that hand no output over write it."""
+    tools = os.path.join(field.workshop.base, "tools")
+    os.mkdir(tools)
+    _compile(tools)
     seen: dict[str, list[tuple[float, ...]]] = {}
 
     def turn(name: str, contestant: Contestant) -> Callable[[], float]:
@@ -35,7 +38,7 @@ def measure_calls(field: Field, sizes: Sizes, progress: Progress) -> dict[str, N
 
         return act
 
-    turns = {name: turn(name, c) for name, c in _telling(field).items()}
+    turns = {name: turn(name, c) for name, c in _telling(field.equipped(tools)).items()}
     measured = interleaved(
         turns,
         rounds=sizes.rounds,
@@ -50,8 +53,8 @@ def measure_calls(field: Field, sizes: Sizes, progress: Progress) -> dict[str, N
     }
 
 
-def _telling(field: Field) -> dict[str, Contestant]:
-    return {n: c for n, c in field.contestants.items() if not isinstance(c, Discarding)}
+def _telling(contestants: Mapping[str, Contestant]) -> dict[str, Contestant]:
+    return {n: c for n, c in contestants.items() if not isinstance(c, Discarding)}
 
 
 def _calls(contestant: Contestant, work: str) -> tuple[float, ...]:
@@ -82,7 +85,7 @@ def measure_loop(field: Field, sizes: Sizes, progress: Progress) -> Numbers:
 
         return act
 
-    turns = {name: turn(c) for name, c in _telling(field).items()}
+    turns = {name: turn(c) for name, c in _telling(field.contestants).items()}
     return interleaved(
         turns,
         rounds=max(sizes.rounds // 2, 3),

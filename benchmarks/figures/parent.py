@@ -1,6 +1,6 @@
 """What a caller with much memory pays: two parents, one with ballast, asked in turns.
 
-As a program (``python -m benchmarks.figures.parent MEGABYTES TOOLS WORK``) it is such a parent: for
+As a program (``python -m benchmarks.figures.parent MEGABYTES BASE WORK``) it is such a parent: for
 each name of a contestant on its input it prints the milliseconds of one run.
 """
 
@@ -106,4 +106,4 @@ def serve(megabytes: int, workshop: Workshop) -> None:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]), Workshop(*sys.argv[2:4]))
+    serve(int(sys.argv[1]), Workshop(*sys.argv[2:5]))
