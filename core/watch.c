@@ -179,6 +179,13 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     }
     if (disk_exceeded(plan, views.proc, sums.unclaimed, false))
         return LIMIT_DISK;
+    /* A disk fills by gigabytes a second, so a guest that may write to one is looked at more often
+     * while it does anything at all. */
+    static uint64_t resident_then, cpu_then;
+    if (plan->watched_count && (sums.resident != resident_then || sums.cpu_us != cpu_then))
+        *next_ms = FAST_MS;
+    resident_then = sums.resident;
+    cpu_then = sums.cpu_us;
     if (views.proc < 0)
         return LIMIT_NONE;
     uint64_t used = sums.cpu_us > sampled_cpu_us ? sums.cpu_us : sampled_cpu_us;

@@ -34,7 +34,6 @@ MEMORY = [
     memory("memfd", "watch"),
     memory("thread-memfd", "watch"),
     memory("leaderless", "watch", "rlimits"),
-    memory("in-flight", "watch"),
     memory("segment", "watch"),
     memory("segments", "watch"),
     memory("semaphores", "watch", "sysctl"),
