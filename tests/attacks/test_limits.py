@@ -40,7 +40,7 @@ MEMORY = [
     memory("messages", "watch", "sysctl"),
     memory("processes", "watch"),
     memory("copies", "watch"),
-    # Not here: buffers of pipes and sockets, and memory files in flight. The supervisor judges those
+    # Not here: buffers of pipes and sockets, and memory files in flight. The supervisor judges them
     # by what the host has lost, which neighbours move too; docs/boundary.md says so.
     memory("page-tables", "watch"),
     # Mapped and unmapped shared memory overlap by an unknown amount, so the larger one counts:
