@@ -1,8 +1,7 @@
-/* Closing what was inherited, and keeping our own descriptors out of the way of 0, 1 and 2. */
+/* Closing what was inherited. */
 #define _GNU_SOURCE
 #include "launch.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,11 +21,4 @@ void close_all_but(int last_kept) {
         end = 1 << 20;
     for (rlim_t fd = (rlim_t)last_kept + 1; fd < end; fd++)
         close((int)fd);
-}
-
-int raise_fd(int fd) {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 16);
-    if (high >= 0)
-        close(fd);
-    return high;
 }

@@ -192,7 +192,6 @@ ssize_t read_below(int dir, const char *entry, const char *name, char *text, siz
 
 /* descriptors.c */
 void close_all_but(int last_kept);
-int raise_fd(int fd);
 
 /* namespaces.c */
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 else:
     from wardian.values import NamedTuple
 
-MOST = (1 << 64) - 1  # RLIM_INFINITY
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
 
