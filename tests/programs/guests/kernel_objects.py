@@ -169,7 +169,9 @@ def signals() -> None:
     print(
         "scheduling", os.nice(0) >= 0, len(os.sched_getaffinity(0)) > 0, os.getpriority(0, 0) >= 0
     )
-    print("groups", os.getpgid(0) > 0, os.getsid(0) > 0, array.array("i", [1])[0])
+    # Not "> 0": where the session's leader lives outside this pid namespace, it is 0.
+    print("groups", os.getpgid(0) == os.getpgrp(), os.getsid(0) == os.getsid(os.getpid()))
+    print("array", array.array("i", [1])[0])
 
 
 memory()
