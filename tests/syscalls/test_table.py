@@ -139,9 +139,9 @@ def test_an_unknown_architecture_is_refused_with_the_known_ones() -> None:
     ("text", "line"),
     [
         ("name\tx86_64\n", 1),
-        ("\t".join(COLUMNS) + "\nread\t0\t63\tfiles\tallow\n", 2),
-        ("\t".join(COLUMNS) + "\nread\tzero\t63\tfiles\tallow\tReads.\n", 2),
-        ("\t".join(COLUMNS) + "\nread\t0\t63\tfiles\tallow\tReads." * 2, 3),
+        ("\t".join(COLUMNS) + "\nread\t0\t63\tfiles\tallow\tfd\n", 2),
+        ("\t".join(COLUMNS) + "\nread\tzero\t63\tfiles\tallow\tfd\tReads.\n", 2),
+        ("\t".join(COLUMNS) + "\nread\t0\t63\tfiles\tallow\tfd\tReads." * 2, 3),
     ],
     ids=["columns", "fields", "number", "twice"],
 )

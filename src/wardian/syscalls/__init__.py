@@ -4,6 +4,7 @@ table.tsv      one row per syscall; adding a syscall is adding a row
 table          the rows, and questions about them
 conditions     the language of the ``decision`` column
 constants      the names that language knows
+roles          the words of the ``arguments`` column
 filter         rows to a seccomp filter
 """
 
