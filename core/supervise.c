@@ -107,6 +107,7 @@ static void on_views(const int *fds, size_t count) {
         views.proc = listable;
     }
     watch_attach(&views);
+    view_attach(views.root);
 }
 
 static void on_message(struct state *s) {
@@ -134,6 +135,8 @@ static void on_message(struct state *s) {
         s->ready = true;
         s->guest = sender;
         s->listener = count == 1 ? fds[0] : -1;
+        refusals_begin(s->listener);
+        processes_begin(sender);
         s->started_us = now_us();
         s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
         break;
@@ -306,6 +309,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     char discard[PATH_MAX] = "";
     if (plan->discard)
         snprintf(discard, sizeof discard, "%s", plan->discard);
+    verdict_keep(plan);
     plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
     s.signals = block_signals();

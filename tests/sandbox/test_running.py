@@ -334,7 +334,8 @@ def test_a_refusal_is_told_with_its_reason(sandbox: Sandbox) -> None:
     result = sandbox.run(["unshare", "-U", "true"])
     assert result.exit_code != 0
     refusal = result.refusals[0]
-    assert (refusal.kind, refusal.action, refusal.process) == ("syscall", "unshare", "unshare")
+    assert (refusal.kind, refusal.action) == ("syscall", "unshare")
+    assert refusal.process.command.startswith("unshare ")
     assert refusal.reason
     assert sandbox.run(["true"]).refusals == ()
 

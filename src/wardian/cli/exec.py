@@ -13,11 +13,12 @@ from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
     from typing import Any
 
     from wardian.sandbox.process import Process
-    from wardian.sandbox.result import Protection, Result
+    from wardian.sandbox.result import Protection, Refusal, Result
     from wardian.sandbox.sandbox import Sandbox
 
 TTY_CHOICES = ("auto", "yes", "no")
@@ -101,7 +102,16 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result)) or (result.exit_code != 0 and bool(result.refusals))
+    return bool(given_up(result)) or worth_telling(result.refusals)
+
+
+def worth_telling(refusals: Sequence[Refusal]) -> bool:
+    """Something was refused that programs do not look for as a matter of course."""
+    if not refusals:
+        return False
+    from wardian.sandbox.refusals import is_routine
+
+    return not all(is_routine(one) for one in refusals)
 
 
 def given_up(result: Result) -> list[Protection]:
