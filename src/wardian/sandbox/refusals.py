@@ -123,8 +123,8 @@ def _explain(event: dict[str, Any], around: Surroundings) -> Refusal | None:
 
     name = name_of(event["call"], around.arch) or f"syscall {event['call']}"
     explain: dict[str, Callable[[str, dict[str, Any], Surroundings], Refusal | None]] = {
-        "f": _by_filter, "m": _by_absence, "c": _by_absence, "r": _by_read_only, "k": _by_mask, "n": _by_network,
-        "d": _by_name, "p": _by_pid, "l": _by_limit,
+        "f": _by_filter, "m": _by_absence, "c": _by_absence, "r": _by_read_only,
+        "k": _by_mask, "n": _by_network, "d": _by_name, "p": _by_pid, "l": _by_limit,
     }  # fmt: skip
     return explain[event["by"]](name, event, around)
 
