@@ -76,10 +76,15 @@ def rows() -> tuple[Row, ...]:
 
 def lookup(name: str) -> Row:
     """The row of a syscall. Raises PolicyError, with the nearest name, if there is none."""
-    try:
-        return _table()[name]
-    except KeyError:
-        raise PolicyError(f"there is no syscall {name!r}", hint=_nearest(name, _table())) from None
+    row = find(name)
+    if row is None:
+        raise PolicyError(f"there is no syscall {name!r}", hint=_nearest(name, _table()))
+    return row
+
+
+def find(name: str) -> Row | None:
+    """The row of a syscall, None if there is none."""
+    return _table().get(name)
 
 
 def number(name: str, arch: str) -> int | None:
