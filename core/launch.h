@@ -19,7 +19,15 @@
 #define UNSEEN (0x77617264ULL << 32)
 
 /* Descriptors the caller hands over; everything else it may have leaked is closed first. */
-enum { FD_PLAN = 3, FD_STATUS = 4, FD_CONTROL = 5, FD_FIRST_STREAM = 6, FD_LAST_STREAM = 8 };
+enum {
+    FD_PLAN = 3,
+    FD_STATUS,
+    FD_CONTROL,
+    FD_FIRST_STREAM,
+    FD_LAST_STREAM = FD_FIRST_STREAM + 2,
+    FD_TRACE, /* only with a plan that asks for it */
+    FD_LAST = FD_TRACE
+};
 
 enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
 
@@ -76,6 +84,7 @@ enum watch_kind {
     WATCH_MESSAGES, /* sendmmsg */
     WATCH_SIGNAL,
     WATCH_FORK,
+    WATCH_EXIT,
     WATCH_OTHER, /* only counted */
     WATCH_KINDS
 };
@@ -118,6 +127,7 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
+    bool trace, trace_every; /* tell all that is done; every call, or each thing once */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
     const uint8_t *verdict; /* the filter without what is only watched */
@@ -302,11 +312,30 @@ ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
 bool view_string(pid_t task, uint64_t address, char *to, size_t size);
 bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MAX bytes */
 bool view_look(const char *path, bool follow, struct sight *sight); /* false: can't be told */
+void view_changed(void); /* what was seen may be so no longer */
 
 /* processes.c: who made a call; a number for processes_report's list, or -1 */
 void processes_begin(pid_t guest);
 int process_of(pid_t task);
 void processes_report(void);
+
+/* trace.c: everything that is done, told as it happens */
+enum text_kind { TEXT_PATH = 1, TEXT_ADDRESS, TEXT_NAME };
+struct traced_text {
+    int argument;
+    enum text_kind what;
+    const char *at;
+    size_t len;
+};
+void trace_begin(const struct plan *plan);
+bool trace_on(void);
+bool trace_full(void); /* nobody has read: no more calls until then */
+int trace_fd(void);    /* to be polled for writing, or -1 */
+void trace_flush(void);
+void trace_call(const struct call *call, enum watch_kind kind, int error,
+                const struct traced_text *texts, size_t count, bool exists);
+void trace_goes_on(pid_t task);
+void trace_end(void);
 
 /* refusals.c: what the supervisor answers to a call, and remembers of it */
 void refusals_begin(int listener);

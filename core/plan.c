@@ -191,6 +191,10 @@ static bool set_flag(struct plan *plan, const char *flag) {
         plan->keep_session = true;
     else if (strcmp(flag, "notify") == 0)
         plan->notify = true;
+    else if (strcmp(flag, "trace") == 0)
+        plan->trace = true;
+    else if (strcmp(flag, "trace-every") == 0)
+        plan->trace = plan->trace_every = true;
     else if (strcmp(flag, "early-filter") == 0)
         plan->early_filter = true;
     else if (strcmp(flag, "keyring") == 0)

@@ -186,6 +186,7 @@ static void read_subject(struct subject *about) {
         break;
     case WATCH_SIGNAL:
     case WATCH_FORK:
+    case WATCH_EXIT:
     case WATCH_OTHER:
         break;
     default:
@@ -308,6 +309,7 @@ static void judge(const struct plan *plan, struct subject *about) {
         if (watch_forks(plan))
             remember(about, BY_LIMIT, "processes", 9, NULL);
         break;
+    case WATCH_EXIT:
     case WATCH_OTHER:
         break;
     case WATCH_MOVE:
@@ -321,6 +323,41 @@ static void judge(const struct plan *plan, struct subject *about) {
     default:
         judge_path(about, false, about->watched->kind, !unfollowed);
     }
+}
+
+/* The errno that a call on a path will meet, as far as looking tells; 0: none. */
+static int foreseen(const struct subject *about, const struct sight *s) {
+    const struct watched *w = about->watched;
+    uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : about->call.args[w->flags];
+    bool makes = w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT));
+    bool changes = w->kind == WATCH_CHANGE || w->kind == WATCH_REMOVE || w->kind == WATCH_MOVE;
+    if (!s->there)
+        return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
+    if (w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT) && (flags & O_EXCL)))
+        return EEXIST;
+    if (w->kind == WATCH_OPEN && opening(s, flags) == BY_READ_ONLY)
+        return EROFS;
+    return changes && s->read_only ? EROFS : 0;
+}
+
+static void trace(const struct subject *about, int error) {
+    struct traced_text told[2];
+    size_t count = 0;
+    struct sight sight = {.there = true};
+    const struct watched *w = about->watched;
+    if (about->has_path) {
+        told[count++] = (struct traced_text){w->path, TEXT_PATH, about->path, strlen(about->path)};
+        bool follow = !w->nofollow;
+        if (!error && view_look(about->path, follow, &sight))
+            error = foreseen(about, &sight);
+    }
+    if (about->has_other && w->other >= 0)
+        told[count++] = (struct traced_text){w->other, TEXT_PATH, about->other, strlen(about->other)};
+    else if (about->has_other)
+        told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
+    if (about->address_len && count < 2)
+        told[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
+    trace_call(&about->call, (enum watch_kind)w->kind, error, told, count, sight.there);
 }
 
 /* Going on is safe here, and only here: what was judged is a register, which no other thread can
@@ -342,6 +379,21 @@ void refusals_begin(int listener) {
     began_us = now_us();
     uint64_t stay = 1; /* wakes the other side on this processor: half the cost; Linux 6.6 */
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, stay);
+}
+
+static bool alters(const struct subject *about) {
+    const struct watched *w = about->watched;
+    switch (w->kind) {
+    case WATCH_OPEN:
+        return w->flags < 0 || (about->call.args[w->flags] & O_CREAT);
+    case WATCH_MAKE:
+    case WATCH_REMOVE:
+    case WATCH_MOVE:
+    case WATCH_LINK:
+        return true;
+    default:
+        return false;
+    }
 }
 
 void refusals_answer(const struct plan *plan, int listener) {
@@ -377,11 +429,18 @@ void refusals_answer(const struct plan *plan, int listener) {
         out.answer.error = -(error ? error : EPERM);
         if (about.watched && about.watched->kind)
             read_subject(&about);
-        remember(&about, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
+        if (error != ENOSYS) /* a call that this kernel might not have either */
+            remember(&about, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
+    }
+    if (trace_on() && about.watched && about.watched->kind) {
+        trace(&about, -out.answer.error);
+        trace_goes_on(about.call.task);
     }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
     if (watched)
         judge(plan, &about);
+    if (watched && alters(&about))
+        view_changed();
 }
 
 void refusals_report(void) {

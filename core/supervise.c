@@ -136,6 +136,7 @@ static void on_message(struct state *s) {
         s->guest = sender;
         s->listener = count == 1 ? fds[0] : -1;
         refusals_begin(s->listener);
+        trace_begin(s->plan);
         processes_begin(sender);
         s->started_us = now_us();
         s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
@@ -216,6 +217,7 @@ static int poll_timeout_ms(const struct state *s) {
 }
 
 static void report_end(const struct state *s) {
+    trace_end();
     refusals_report();
     int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
@@ -266,7 +268,20 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_FIXED };
+/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
+ * wait for a millisecond. */
+static void answer_calls(struct state *s) {
+    enum { AT_MOST = 64 };
+    for (int i = 0; i < AT_MOST && !trace_full(); i++) {
+        refusals_answer(s->plan, s->listener);
+        struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
+                               {.fd = s->run->reaper_pidfd, .events = POLLIN}};
+        if (poll(fds, 2, 1) <= 0 || fds[1].revents || !(fds[0].revents & POLLIN))
+            return;
+    }
+}
+
+enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_TRACE, POLL_FIXED };
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -276,17 +291,20 @@ static void turn(struct state *s) {
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
         [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
         [POLL_CONTROL] = {.fd = s->killed || s->reaped ? -1 : FD_CONTROL, .events = POLLIN},
-        [POLL_LISTENER] = {.fd = s->listener, .events = POLLIN},
+        [POLL_LISTENER] = {.fd = trace_full() ? -1 : s->listener, .events = POLLIN},
+        [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
     };
     size_t relayed = relay_poll(fds + POLL_FIXED, 3);
     if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
     if (fds[POLL_LISTENER].revents & POLLIN)
-        refusals_answer(s->plan, s->listener);
+        answer_calls(s);
     else if (fds[POLL_LISTENER].revents) {
         close(s->listener); /* no task with the filter is left */
         s->listener = -1;
     }
+    if (fds[POLL_TRACE].revents)
+        trace_flush();
     if (fds[POLL_CTL].revents)
         on_message(s);
     if (fds[POLL_SIGNALS].revents)

@@ -66,8 +66,8 @@ static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
 
 bool view_path(pid_t task, int dir, uint64_t address, char *path) {
     char name[PATH_MAX];
-    if (!address || !view_string(task, address, name, sizeof name))
-        return false;
+    if (!address || !view_string(task, address, name, sizeof name) || name[0] == '\0')
+        return false; /* an empty one means the descriptor itself */
     if (name[0] == '/') {
         memcpy(path, name, strlen(name) + 1);
         return true;
@@ -75,10 +75,6 @@ bool view_path(pid_t task, int dir, uint64_t address, char *path) {
     ssize_t len = start_of(task, dir, path, PATH_MAX - 1);
     if (len <= 0 || path[0] != '/' || (size_t)len + strlen(name) + 2 > PATH_MAX)
         return false;
-    if (name[0] == '\0') {
-        path[len] = '\0';
-        return true;
-    }
     if (len > 1)
         path[len++] = '/';
     memcpy(path + len, name, strlen(name) + 1);
@@ -125,10 +121,8 @@ static void look_above(const char *path, struct sight *sight) {
     }
 }
 
-bool view_look(const char *path, bool follow, struct sight *sight) {
+static bool look(const char *path, bool follow, struct sight *sight) {
     *sight = (struct sight){0};
-    if (root < 0)
-        return false;
     int fd = open_inside(path, follow ? 0 : O_NOFOLLOW);
     if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
         return false;
@@ -146,5 +140,40 @@ bool view_look(const char *path, bool follow, struct sight *sight) {
         sight->masked = sight->ours && (st.st_mode & 07777) == 0;
     }
     close(fd);
+    return true;
+}
+
+/* What was seen where, until something is made, moved or removed. */
+enum { MAX_SEEN = 1024 };
+static struct {
+    uint64_t hash;
+    uint32_t age;
+    struct sight sight;
+} seen[MAX_SEEN];
+static uint32_t age = 1;
+
+void view_changed(void) { age++; }
+
+static uint64_t hashed(const char *path, bool follow) {
+    uint64_t hash = 14695981039346656037ULL ^ (uint64_t)follow;
+    for (; *path; path++)
+        hash = (hash ^ (uint8_t)*path) * 1099511628211ULL;
+    return hash;
+}
+
+bool view_look(const char *path, bool follow, struct sight *sight) {
+    if (root < 0)
+        return false;
+    uint64_t hash = hashed(path, follow);
+    size_t slot = hash % MAX_SEEN;
+    if (seen[slot].hash == hash && seen[slot].age == age) {
+        *sight = seen[slot].sight;
+        return true;
+    }
+    if (!look(path, follow, sight))
+        return false;
+    seen[slot].hash = hash;
+    seen[slot].age = age;
+    seen[slot].sight = *sight;
     return true;
 }

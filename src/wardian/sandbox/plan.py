@@ -262,7 +262,9 @@ def make_filter(
         refuse="notify" if notify else "errno",
     )
     program = compile_for(watch=watch)
-    errnos = dict(refusal_errnos(host.arch, allow=allow, deny=frozenset(deny)))
+    errnos = refusal_errnos(
+        host.arch, allow=allow, deny=frozenset(deny), absent=watch == "everything"
+    )
     if "clone3" in deny:
         clone3 = number("clone3", host.arch)
         if clone3 is not None:

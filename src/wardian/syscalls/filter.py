@@ -87,14 +87,21 @@ def _unless(arch: str, scope: Scope) -> dict[int, Condition]:
 
 
 def refusal_errnos(
-    arch: str, *, allow: Collection[str] = (), deny: Collection[str] = ()
+    arch: str,
+    *,
+    allow: Collection[str] = (),
+    deny: Collection[str] = (),
+    absent: bool = False,
 ) -> dict[int, int]:
-    """The errno for each number that a filter in ``notify`` mode may hand to the supervisor."""
+    """The errno for each number that a filter in ``notify`` mode may hand to the supervisor; with
+    ``absent``, also for calls that are answered as if the kernel did not have them."""
+    plain = {"deny": errno.EPERM, "absent": errno.ENOSYS}
+    unanswered = ("allow",) if absent else ("allow", "absent")
     decisions = _decisions(canonical_arch(arch), frozenset(allow), frozenset(deny))
     return {
-        number: errno.EPERM if decision == "deny" else parse_guards(decision)[-1][1]
+        number: plain.get(decision) or parse_guards(decision)[-1][1]
         for number, decision in decisions.items()
-        if decision not in ("allow", "absent")
+        if decision not in unanswered
     }
 
 
