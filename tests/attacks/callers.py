@@ -42,9 +42,17 @@ def staged() -> Iterator[Path]:
         (stage / "tmp").mkdir()
         (stage / "tmp").chmod(0o1777)
         build(stage / PROGRAMS)
+        open_to_all(stage)
         yield stage
     finally:
         shutil.rmtree(stage)
+
+
+def open_to_all(stage: Path) -> None:
+    """Readable whatever umask the tests and the package's files were made under."""
+    for path in stage.rglob("*"):
+        mode = path.stat().st_mode
+        path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
 
 
 def build(into: Path) -> None:

@@ -230,7 +230,7 @@ def test_the_root_of_a_container_with_a_range_of_ids(
         path.chmod(0o755)
     command = ["/usr/bin/python3.11", *DOORS[door][1:]]
     outcome = attempt(command, place, ["container"])
-    if outcome.code == 126:
+    if outcome.code == 126 or "in a directory closed to this user" in outcome.error:
         pytest.skip("the tests' own files are closed to other users")
     if door == "api" and outcome.code:
         refused(outcome)  # mapping the owner of its work directory may be forbidden there

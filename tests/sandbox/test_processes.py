@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.conftest import launchers
+from tests.conftest import alive, launchers
 from wardian import Sandbox, WardianError
 from wardian.errors import SandboxError
 
@@ -25,14 +25,6 @@ def until(condition: object, timeout_s: float = 20) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_a_started_run_is_waited_for(sandbox: Sandbox) -> None:
