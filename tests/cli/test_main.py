@@ -109,10 +109,10 @@ def test_a_poisoned_working_directory_is_not_imported_from(tmp_path: Path) -> No
 def test_closed_standard_streams_are_all_right(closed: str, tmp_path: Path) -> None:
     redirections = " ".join(f"{fd}{'<' if fd == '0' else '>'}&-" for fd in closed.split())
     proof = tmp_path / "proof"
-    command = shlex.join(COMMAND)
+    command = shlex.join([*COMMAND, "exec", "--work", str(tmp_path)])
     inside = "cat; echo out; echo err >&2; echo done > /work/proof; exit 4"
     script = (
-        f"{command} exec --work {shlex.quote(str(tmp_path))} -- sh -c '{inside}' {redirections}"
+        f"{command} -- sh -c '{inside}' {redirections}"
     )
     done = subprocess.run(
         ["sh", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True,
