@@ -111,9 +111,7 @@ def test_closed_standard_streams_are_all_right(closed: str, tmp_path: Path) -> N
     proof = tmp_path / "proof"
     command = shlex.join([*COMMAND, "exec", "--work", str(tmp_path)])
     inside = "cat; echo out; echo err >&2; echo done > /work/proof; exit 4"
-    script = (
-        f"{command} -- sh -c '{inside}' {redirections}"
-    )
+    script = f"{command} -- sh -c '{inside}' {redirections}"
     done = subprocess.run(
         ["sh", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True,
         check=False, env=environment(),
