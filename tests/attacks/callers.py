@@ -160,7 +160,7 @@ class Caller:
             "test_launcher": str(self.stage / PROGRAMS / "wardian-launch-test"),
             "shares": [(str(self.stage / PROGRAMS), INSIDE, False), *shares],
             "work": work,
-            "limits": {"time_s": 20} | dict(limits or {}),
+            "limits": {"time_s": 60} | dict(limits or {}),
             "env": dict(env or {}),
             "records": list(records),
             "cwd": "/" if "pivot" in without else None,
