@@ -227,8 +227,9 @@ static enum hindrance opening(const struct sight *s, uint64_t flags) {
 
 static void judge_path(const struct subject *about, bool other, enum watch_kind kind, bool follow) {
     const char *path = other ? about->other : about->path;
+    static char told[PATH_MAX];
     struct sight sight;
-    if (!(other ? about->has_other : about->has_path) || !view_look(path, follow, &sight))
+    if (!(other ? about->has_other : about->has_path) || !view_look(path, follow, &sight, told))
         return;
     enum hindrance by = UNHINDERED;
     switch (kind) {
@@ -246,6 +247,8 @@ static void judge_path(const struct subject *about, bool other, enum watch_kind 
     default:
         by = reaching(&sight);
     }
+    if (by == BY_ABSENCE || by == BY_NO_PLACE)
+        path = told;
     if (by)
         remember(about, by, path, strlen(path), NULL);
 }
@@ -348,7 +351,7 @@ static void trace(const struct subject *about, int error) {
     if (about->has_path) {
         told[count++] = (struct traced_text){w->path, TEXT_PATH, about->path, strlen(about->path)};
         bool follow = !w->nofollow;
-        if (!error && view_look(about->path, follow, &sight))
+        if (!error && view_look(about->path, follow, &sight, NULL))
             error = foreseen(about, &sight);
     }
     if (about->has_other && w->other >= 0)
