@@ -16,12 +16,19 @@
 
 /* Descriptors the caller hands over; everything else it may have leaked is closed first. */
 enum { FD_PLAN = 3, FD_STATUS = 4, FD_CONTROL = 5, FD_FIRST_STREAM = 6, FD_LAST_STREAM = 8 };
+enum { FD_FIRST_COPY = 9, FD_LAST = 10 };
 
 enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
 
 struct stream {
     enum stream_kind kind;
     int fd; /* the caller's end */
+};
+
+/* A file that gets the same output, as far as there is room for it there. */
+struct copy {
+    int fd; /* 0 for none */
+    uint64_t room;
 };
 
 /* One set-up operation inside the new root, run in plan order by build_root(). */
@@ -66,6 +73,7 @@ struct plan {
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
+    struct copy copies[3];
     bool pty;
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
