@@ -1,0 +1,71 @@
+"""Which program a command starts, as a file of the host, and its digest: what was run, exactly."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from wardian.sandbox.layout import WORK, layout
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.programs import INSIDE, find_program
+from wardian.sandbox.shares import is_below
+
+
+class Evidence(NamedTuple):
+    """A path and its digest; where one is missing, ``why`` says so."""
+
+    path: str | None
+    digest: str | None
+    why: str = ""
+
+
+def program_evidence(
+    command: str, policy: Policy, *, backend: str, cwd: str | None = None
+) -> Evidence:
+    """The program that ``command`` names under this policy, as far as it can be told beforehand."""
+    if policy.rootfs is not None and backend != "host":
+        return Evidence(None, None, "it lies in another root file system")
+    path = _on_host(command) if backend == "host" else _inside(command, policy, cwd or WORK)
+    if path is None:
+        return Evidence(None, None, "it was not found beforehand")
+    from wardian.skills.digest import file_digest
+
+    path = os.path.realpath(path)
+    try:
+        return Evidence(path, file_digest(path))
+    except OSError as error:
+        return Evidence(path, None, (error.strerror or "it can't be read").lower())
+
+
+def _on_host(command: str) -> str | None:
+    import shutil
+
+    return shutil.which(command)
+
+
+def _inside(command: str, policy: Policy, cwd: str) -> str | None:
+    program = find_program(command, os.environ)
+    if program.path:
+        return program.path
+    if "/" in command:
+        return _host_path(os.path.normpath(os.path.join(cwd, command)), policy)
+    path = policy.environment(os.environ).get("PATH") or dict(layout().environment)["PATH"]
+    for folder in path.split(":"):
+        found = _host_path(os.path.normpath(os.path.join(cwd, folder, command)), policy)
+        if found is not None and os.access(found, os.X_OK):
+            return found
+    return None
+
+
+def _host_path(inside: str, policy: Policy) -> str | None:
+    """The host's file at a place inside, if the place is shared or part of every root."""
+    places = {share.at: share.path for share in policy.shares}
+    if policy.work is not None:
+        places[WORK] = policy.work
+    around = [at for at in places if is_below(inside, at)]
+    if around:
+        at = max(around, key=len)
+        inside = places[at] + inside[len(at.rstrip("/")) :]
+    elif not any(is_below(inside, root) for root in INSIDE):
+        return None
+    return inside if os.path.isfile(inside) else None
