@@ -360,7 +360,7 @@ def started(
     records: Path, environment: dict[str, str], *options: str, script: str = "true"
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A recorded run that has printed ``ready`` and would go on for a minute."""
-    script += "; echo ready; sleep 60"
+    script += "; echo ready; exec sleep 60"
     with subprocess.Popen(
         [*COMMAND, "exec", "--record", str(records), *options, "--", "sh", "-c", script],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

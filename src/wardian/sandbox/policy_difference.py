@@ -138,26 +138,49 @@ def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[Difference]:
         text = f"A has {told[0]}, B {told[1]}"
         yield Difference("files", "root", None, roots[0], roots[1], text)
     views = _View(a, resolve), _View(b, resolve)
-    told_of: dict[str, tuple[int, int]] = {}
-    for path in sorted(views[0].edges() | views[1].edges()):
-        levels = views[0].access(path), views[1].access(path)
-        above = [known for known in told_of if is_below(path, known)]
-        implied = told_of[max(above, key=len)] if above else (NOTHING, NOTHING)
-        told_of[path] = levels
-        if levels[0] != levels[1] and levels != implied:
-            yield _access_difference(path, levels, views)
+    for region in _regions(views):
+        yield _access_difference(region, views)
     yield from _places(views)
 
 
-def _access_difference(
-    path: str, levels: tuple[int, int], views: tuple[_View, _View]
-) -> Difference:
+class _Region(NamedTuple):
+    """Where A and B let the guest do different things: all below ``path``, but for ``apart``."""
+
+    path: str
+    levels: tuple[int, int]
+    apart: list[str]
+
+
+def _regions(views: tuple[_View, _View]) -> list[_Region]:
+    """At most one for each edge: between edges, nothing changes."""
+    found: list[_Region] = []
+    levels: dict[str, tuple[int, int]] = {}
+    region_of: dict[str, _Region | None] = {}
+    for path in sorted(views[0].edges() | views[1].edges()):
+        above = max((known for known in levels if is_below(path, known)), key=len, default=None)
+        around = region_of[above] if above is not None else None
+        levels[path] = views[0].access(path), views[1].access(path)
+        if levels[path][0] == levels[path][1]:
+            region_of[path] = None
+            if around is not None:
+                around.apart.append(path)
+        elif around is not None and levels[path] == around.levels:
+            region_of[path] = around
+        else:
+            found.append(_Region(path, levels[path], []))
+            region_of[path] = found[-1]
+    return found
+
+
+def _access_difference(region: _Region, views: tuple[_View, _View]) -> Difference:
+    path, levels, apart = region
     more = 0 if levels[0] > levels[1] else 1
     one, other = "AB"[more], "BA"[more]
     verbs = {(READ, NOTHING): "read", (WRITE, NOTHING): "read and write", (WRITE, READ): "write"}
     verb = verbs[levels[more], levels[1 - more]]
     places = [place for place in views[more].places(path) if place != path]
     where = f" (at {', '.join(places)})" if places else ""
+    but = f", but for {', '.join(apart)}" if apart else ""
     also = f"; {other} only lets it read that" if verb == "write" else ""
     return Difference(
         "files",
@@ -165,7 +188,7 @@ def _access_difference(
         one.lower(),
         _ACCESS[levels[0]],
         _ACCESS[levels[1]],
-        f"{one} also lets the run {verb} {path}{where}{also}",
+        f"{one} also lets the run {verb} {path}{where}{but}{also}",
     )
 
 
