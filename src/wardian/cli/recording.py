@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from wardian.cli import output
-from wardian.text import printable
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from wardian.observe.record import Run
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy import Policy
@@ -34,6 +34,8 @@ def recorded(
     printed = (result.stdout, result.stderr) if captured else None
     problem = recording.end(result, output=printed)
     if problem is not None:
+        from wardian.text import printable
+
         output.say(
             f"wardian: the run could not be recorded in {printable(directory)}: {problem}; "
             "its result stands"

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+import stat
 
 from wardian.sandbox.layout import WORK, layout
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.programs import INSIDE, find_program
 from wardian.sandbox.shares import is_below
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+MAX_BYTES = 1 << 30
+_CHUNK = 1 << 20
 
 
 class Evidence(NamedTuple):
@@ -28,13 +37,28 @@ def program_evidence(
     path = _on_host(command) if backend == "host" else _inside(command, policy, cwd or WORK)
     if path is None:
         return Evidence(None, None, "it was not found beforehand")
-    from wardian.skills.digest import file_digest
-
     path = os.path.realpath(path)
     try:
         return Evidence(path, file_digest(path))
     except OSError as error:
         return Evidence(path, None, (error.strerror or "it can't be read").lower())
+
+
+def file_digest(path: str) -> str:
+    """``sha256:…`` of a regular file's bytes. Raises OSError."""
+    import hashlib
+
+    found, size = hashlib.sha256(), 0
+    # O_NONBLOCK: opening a pipe without a writer would wait for ever.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb", 0) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is not a regular file")
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+            size += len(chunk)
+            if size > MAX_BYTES:
+                raise OSError(0, f"it has more than {MAX_BYTES >> 20} MiB")
+    return f"sha256:{found.hexdigest()}"
 
 
 def _on_host(command: str) -> str | None:

@@ -13,12 +13,18 @@ import fcntl
 import json
 import os
 import re
-import secrets
 import time
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
 
 from wardian.errors import InputError, NothingMatched, UsageError
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, Literal, NamedTuple
+
+    State = Literal["ended", "failed", "running", "incomplete", "damaged"]
+else:
+    from wardian.values import NamedTuple
 
 SCHEMA = "wardian.record/1"
 RECORD, RESULT, POLICY = "record.json", "result.json", "policy.toml"
@@ -28,14 +34,13 @@ NEW = ".new"
 FILES = (*OUTPUTS, RESULT, POLICY, RECORD + NEW, RECORD)  # removed in this order
 # Without vowels no word is spelt by chance, and nothing looks like another letter.
 LETTERS = "bcdfghjkmnpqrstvwxz"
+_ANY = LETTERS + "23456789"
 TAIL_LENGTH = 6
 MAX_RECORD_BYTES = 16 << 20
 MAX_RESULT_BYTES = 256 << 20
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _ID = re.compile(rf"(\d{{8}}-\d{{6}}\.\d{{3}})-([{LETTERS}][{LETTERS}2-9]{{{TAIL_LENGTH - 1}}})")
-
-State = Literal["ended", "failed", "running", "incomplete", "damaged"]
 
 
 class Entry(NamedTuple):
@@ -56,8 +61,12 @@ def new_id(now_s: float) -> str:
     """An ID for a run that starts now: sorts by time, and is like no other."""
     milliseconds = int(now_s * 1000)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(milliseconds // 1000))
-    tail = secrets.choice(LETTERS)
-    tail += "".join(secrets.choice(LETTERS + "23456789") for _ in range(TAIL_LENGTH - 1))
+    chance = int.from_bytes(os.urandom(8), "little")  # enough for an even choice of 2e8
+    chance, first = divmod(chance, len(LETTERS))
+    tail = LETTERS[first]
+    for _ in range(TAIL_LENGTH - 1):
+        chance, next_one = divmod(chance, len(_ANY))
+        tail += _ANY[next_one]
     return f"{stamp}.{milliseconds % 1000:03d}-{tail}"
 
 
@@ -253,8 +262,8 @@ def _bytes(directory: int, name: str, limit: int) -> bytes:
     return data
 
 
-_TEXT: Any = (str, type(None))
-_COUNT: Any = (int, type(None))
+_TEXT = (str, type(None))
+_COUNT = (int, type(None))
 _STREAM = {"bytes": _COUNT, "kept_bytes": int, "cut": bool}
 _SHAPE: dict[str, Any] = {
     "schema": str,

@@ -8,7 +8,10 @@ spelling (encoded, split, reversed) is not seen through.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any
 
 SHORTEST = 6
 # Keys of documents whose values no guest and no caller can choose.

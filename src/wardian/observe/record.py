@@ -17,8 +17,6 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
 
 from wardian import __version__
 from wardian.errors import SandboxError, SkillError, UsageError, WardianError
@@ -29,6 +27,12 @@ from wardian.sandbox.backends import Copies
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Result
 from wardian.sandbox.shares import is_below
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
 
 KEPT_BYTES = 8 << 20
 NO_VALUE = "(not recorded)"
@@ -274,6 +278,8 @@ def shown_policy(policy: Policy) -> str:
 def _skill(skill: Skill | None) -> dict[str, Any] | None:
     if skill is None:
         return None
+    from pathlib import Path
+
     from wardian.skills.digest import skill_digest
 
     digest, why = None, ""

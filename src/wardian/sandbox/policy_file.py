@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable
-from typing import Any
 
 from wardian.errors import PolicyError, UsageError, WardianError
 from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
@@ -16,6 +14,10 @@ from wardian.sandbox.units import (
     parse_duration,
     parse_size,
 )
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any
 
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 MAX_BYTES = 1 << 20
@@ -67,6 +69,8 @@ def read_preset(name: str) -> Policy:
 
 def read_policy(path: str, base: Policy) -> Policy:
     """A policy file on top of ``base``. Raises PolicyError."""
+    import tomllib  # writing a policy needs none of it
+
     text = _read_text(path)
     try:
         document = tomllib.loads(text)

@@ -41,20 +41,13 @@ def skill_digest(folder: Path) -> str:
     return f"sha256:{whole.hexdigest()}"
 
 
-def file_digest(path: str | Path) -> str:
-    """``sha256:…`` of a regular file's bytes. Raises OSError."""
-    return f"sha256:{_hash(path, 0).hex()}"
-
-
 def _content(path: Path, entry: Entry) -> bytes:
     if entry.kind == "link":
         return os.fsencode(os.readlink(path))
-    return _hash(path, os.O_NOFOLLOW) if entry.kind == "file" else b""
-
-
-def _hash(path: str | Path, more_flags: int) -> bytes:
-    # O_NONBLOCK: what was a file a moment ago may be a pipe without a writer by now.
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | more_flags
+    if entry.kind != "file":
+        return b""
+    # What was a file a moment ago may be a link by now, or a pipe without a writer.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     with open(os.open(path, flags), "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(0, "it is not a regular file", os.fspath(path))
