@@ -51,12 +51,30 @@ def test_a_program_is_found_as_the_run_will_find_it(tool: Path) -> None:
     assert program_evidence("true", DEFAULT, backend="host").digest == file_digest(true)
 
 
+def test_a_program_in_another_root_is_found_by_the_links_in_there(
+    tool: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    (root / "usr/bin").mkdir(parents=True)
+    tool.rename(root / "usr/bin/tool3")
+    (root / "usr/bin/tool").symlink_to("/usr/bin/tool2")
+    (root / "usr/bin/tool2").symlink_to("../../../../bin/tool3")
+    (root / "bin").symlink_to("usr/bin")
+    policy = DEFAULT.but(rootfs=str(root))
+    for command in ("tool", "/bin/tool", "/usr/bin/tool2"):
+        found = program_evidence(command, policy, backend="wardian")
+        assert found.path == str(root / "usr/bin/tool3")
+        assert found.digest == file_digest(found.path)
+
+
 def test_what_can_not_be_told_is_not_made_up(tool: Path, tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("/circle")
     for command, policy in (
         ("./tool", DEFAULT),
         ("no-such-program", DEFAULT),
         ("/etc/shadow", DEFAULT),
-        ("true", DEFAULT.but(rootfs=str(tmp_path))),
+        ("/nothing", DEFAULT.but(rootfs=str(tmp_path))),
+        ("/circle", DEFAULT.but(rootfs=str(tmp_path))),
     ):
         found = program_evidence(command, policy, backend="wardian")
         assert (found.path, found.digest) == (None, None)

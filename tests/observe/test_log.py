@@ -142,6 +142,10 @@ def test_nothing_recorded_is_3_and_no_directory_is_2(
     assert wardian("log", "--dir", records).returncode == 3
     assert wardian("log", "--dir", records, "--failed").returncode == 3
     assert wardian("log", "show", "last", "--dir", records).returncode == 3
+    for args in (("log",), ("log", "prune", "--keep", "0"), ("log", "show", "last")):
+        done = wardian(*args, "--dir", records, "--json")
+        assert done.returncode == 3
+        json.loads(done.stdout)
     assert wardian("log", "--dir", tmp_path / "nonesuch").returncode == 2
     assert wardian("log").returncode == 2
     unmade = str(tmp_path / "unmade")

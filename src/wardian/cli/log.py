@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wardian.observe.journal import Entry
 
 SHOWN = 20
+NOTHING_MATCHED = 3
 _DIR = click.option(
     "--dir", "given", metavar="DIR", help="Where runs are recorded; your setting unless given."
 )
@@ -130,14 +131,16 @@ def prune(
             "left": {name: why for name, why in left.items() if why is not None},
         }
         output.print_json(document)
+        click.get_current_context().exit(0 if gone else NOTHING_MATCHED)
     for name, why in left.items():
         if why is not None:
             output.say(f"wardian: {name} is still there: {why}")
     if not gone:
         raise NothingMatched("nothing was removed", hint=f"{directory} has nothing that old")
-    if not as_json:
-        count = f"{len(gone)} run{'s' if len(gone) != 1 else ''}"
-        output.say(f"wardian: {count} {'would be' if dry_run else 'were'} removed")
+    if dry_run:
+        output.say(f"wardian: {len(gone)} would be removed")
+    else:
+        output.say(f"wardian: {len(gone)} removed")
 
 
 def _age(older: str | None) -> float | None:
@@ -185,9 +188,9 @@ def _list(directory: str, count: int, *, failed: bool, as_json: bool) -> None:
     if as_json:
         runs = [_summary(entry) for entry in found]
         output.print_json({"schema": "wardian.log/1", "dir": output.valid(directory), "runs": runs})
-    else:
-        for line in log_page.table(found, _width()):
-            output.print_text(line)
+        click.get_current_context().exit(0 if found else NOTHING_MATCHED)
+    for line in log_page.table(found, _width()):
+        output.print_text(line)
     if not found:
         kind = "failed run" if failed else "run"
         raise NothingMatched(

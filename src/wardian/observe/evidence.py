@@ -7,7 +7,7 @@ import stat
 
 from wardian.sandbox.layout import WORK, layout
 from wardian.sandbox.policy import Policy
-from wardian.sandbox.programs import INSIDE, find_program
+from wardian.sandbox.programs import INSIDE, NOTHING, find_program
 from wardian.sandbox.shares import is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -17,6 +17,7 @@ else:
     from wardian.values import NamedTuple
 
 MAX_BYTES = 1 << 30
+MAX_STEPS = 1000
 _CHUNK = 1 << 20
 
 
@@ -32,12 +33,11 @@ def program_evidence(
     command: str, policy: Policy, *, backend: str, cwd: str | None = None
 ) -> Evidence:
     """The program that ``command`` names under this policy, as far as it can be told beforehand."""
-    if policy.rootfs is not None and backend != "host":
-        return Evidence(None, None, "it lies in another root file system")
     path = _on_host(command) if backend == "host" else _inside(command, policy, cwd or WORK)
     if path is None:
         return Evidence(None, None, "it was not found beforehand")
-    path = os.path.realpath(path)
+    if policy.rootfs is None or backend == "host":
+        path = os.path.realpath(path)
     try:
         return Evidence(path, file_digest(path))
     except OSError as error:
@@ -68,7 +68,7 @@ def _on_host(command: str) -> str | None:
 
 
 def _inside(command: str, policy: Policy, cwd: str) -> str | None:
-    program = find_program(command, os.environ)
+    program = find_program(command, os.environ) if policy.rootfs is None else NOTHING
     if program.path:
         return program.path
     if "/" in command:
@@ -90,6 +90,28 @@ def _host_path(inside: str, policy: Policy) -> str | None:
     if around:
         at = max(around, key=len)
         inside = places[at] + inside[len(at.rstrip("/")) :]
+    elif policy.rootfs is not None:
+        return _in_root(policy.rootfs, inside)
     elif not any(is_below(inside, root) for root in INSIDE):
         return None
     return inside if os.path.isfile(inside) else None
+
+
+def _in_root(root: str, path: str) -> str | None:
+    """A file below another root, its links followed as they are in there."""
+    names, found = path.split("/"), ""
+    for _ in range(MAX_STEPS):
+        if not names:
+            return root + found if os.path.isfile(root + found) else None
+        name = names.pop(0)
+        if name == "..":
+            found = found.rpartition("/")[0]
+        elif name in ("", "."):
+            continue
+        elif os.path.islink(f"{root}{found}/{name}"):
+            target = os.readlink(f"{root}{found}/{name}")
+            found = "" if target.startswith("/") else found
+            names = target.split("/") + names
+        else:
+            found += f"/{name}"
+    return None  # links in a circle

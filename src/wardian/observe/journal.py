@@ -40,7 +40,11 @@ MAX_RECORD_BYTES = 16 << 20
 MAX_RESULT_BYTES = 256 << 20
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-_ID = re.compile(rf"(\d{{8}}-\d{{6}}\.\d{{3}})-([{LETTERS}][{LETTERS}2-9]{{{TAIL_LENGTH - 1}}})")
+_ID = re.compile(
+    r"([12]\d\d\d)(0[1-9]|1[012])([0-3]\d)-([012]\d)([0-5]\d)([0-5]\d)\.(\d\d\d)-"
+    rf"[{LETTERS}][{_ANY}]{{{TAIL_LENGTH - 1}}}",
+    re.ASCII,
+)
 
 
 class Entry(NamedTuple):
@@ -74,8 +78,11 @@ def started_s(record_id: str) -> float:
     """The time in an ID, in seconds since 1970."""
     import calendar
 
-    stamp, _, fraction = record_id.rpartition("-")[0].partition(".")
-    return calendar.timegm(time.strptime(stamp, "%Y%m%d-%H%M%S")) + int(fraction) / 1000
+    match = _ID.fullmatch(record_id)
+    if match is None:
+        raise ValueError(record_id)
+    *moment, milliseconds = map(int, match.groups())
+    return calendar.timegm(tuple(moment)) + milliseconds / 1000
 
 
 def names(directory: str) -> list[str]:
@@ -209,14 +216,7 @@ def remove(directory: str, name: str) -> str | None:
 
 
 def _is_record(name: str) -> bool:
-    match = _ID.fullmatch(name.removesuffix(RUNNING))
-    if match is None:
-        return False
-    try:
-        time.strptime(match[1].partition(".")[0], "%Y%m%d-%H%M%S")
-    except ValueError:
-        return False
-    return True
+    return _ID.fullmatch(name.removesuffix(RUNNING)) is not None
 
 
 def _tail(name: str) -> str:
