@@ -39,6 +39,8 @@ class Job(NamedTuple):
     on_stderr: OnBytes | None = None
     inherit: bool = False  # the caller's own standard streams instead of pipes
     tty: bool = False
+    on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
+    trace_every: bool = False  # every call, not each thing once
     copies: Copies | None = None  # only with inherit; a backend that can't has none
 
 

@@ -1,0 +1,80 @@
+/* Who the guest's processes are: command lines and parents, read when one of them is first worth
+ * telling of, and kept past its end. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_PROCESSES = 512, COMMAND_ROOM = 1024, TEXT_ROOM = 1 << 17 };
+
+struct process {
+    uint64_t pid;
+    int parent; /* its number here, or -1 */
+    uint32_t command, command_len;
+};
+
+static struct process processes[MAX_PROCESSES];
+static int process_count;
+static char commands[TEXT_ROOM];
+static uint32_t commands_used;
+static pid_t first; /* above the guest's own first process there is nothing to tell */
+
+void processes_begin(pid_t guest) { first = guest; }
+
+static ssize_t read_of(uint64_t pid, const char *name, char *to, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%llu/%s", (unsigned long long)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+    if (fd >= 0)
+        close(fd);
+    to[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+static uint64_t number_after(const char *text, const char *label) {
+    const char *at = strstr(text, label);
+    uint64_t value = 0;
+    return at && next_number(at + strlen(label), &value) ? value : 0;
+}
+
+static int numbered(uint64_t pid, int depth) {
+    char status[1024], command[COMMAND_ROOM];
+    if (read_of(pid, "status", status, sizeof status) <= 0)
+        return -1;
+    pid = number_after(status, "\nTgid:\t");
+    ssize_t len = read_of(pid, "cmdline", command, sizeof command);
+    if (len < 0)
+        len = 0;
+    for (int i = process_count - 1; i >= 0; i--)
+        if (processes[i].pid == pid && processes[i].command_len == (uint32_t)len &&
+            memcmp(commands + processes[i].command, command, (size_t)len) == 0)
+            return i;
+    enum { DEEPEST = 16 };
+    int parent = pid == (uint64_t)first || depth == DEEPEST ? -1 : numbered(number_after(status, "\nPPid:\t"), depth + 1);
+    if (process_count == MAX_PROCESSES || commands_used + (size_t)len > sizeof commands)
+        return -1;
+    struct process *fresh = &processes[process_count];
+    fresh->pid = pid;
+    fresh->parent = parent;
+    fresh->command = commands_used;
+    fresh->command_len = (uint32_t)len;
+    memcpy(commands + commands_used, command, (size_t)len);
+    commands_used += (uint32_t)len;
+    return process_count++;
+}
+
+int process_of(pid_t task) { return numbered((uint64_t)task, 0); }
+
+void processes_report(void) {
+    static char text[6 * COMMAND_ROOM + 8];
+    for (int i = 0; i < process_count; i++) {
+        json_escape(text, sizeof text, commands + processes[i].command, processes[i].command_len);
+        emit("{\"event\":\"process\",\"number\":%d,\"pid\":%llu,\"parent\":%d,\"command\":\"%s\"}", i,
+             (unsigned long long)processes[i].pid, processes[i].parent, text);
+    }
+}
