@@ -66,7 +66,7 @@ def test_an_unusual_end_and_refusals_are_told(wardian: Wardian, records: Path) -
     wardian("exec", "--record", records, "--", "/usr/bin/python3", "-c", code)
     newest, oldest = wardian("log", "--dir", records).stdout.decode().splitlines()
     assert "(time limit)" in oldest
-    assert "1 refused" in newest
+    assert " refused" in newest
     assert "ptrace" in wardian("log", "show", "last", "--dir", records).stdout.decode()
 
 
@@ -225,7 +225,7 @@ def test_a_result_with_refusals_of_any_shape_is_shown(wardian: Wardian, records:
     ]  # fmt: skip
     (only(records) / "result.json").write_text(json.dumps({"refusals": refusals}))
     shown = wardian("log", "show", "last", "--dir", records).stdout.decode()
-    assert "file  /home/x/.aws ×2  python3 x.py  not shared" in shown
+    assert "file  read /home/x/.aws ×2  python3 x.py  not shared" in shown
     assert "allow: --read /home/x/.aws" in shown
     assert "syscall  mount  python3" in shown
 

@@ -46,9 +46,9 @@ def test_the_beginning_of_a_value_at_a_cut_is_left_out() -> None:
 
 def test_a_document_keeps_its_keys_and_our_own_words() -> None:
     mask = Mask({"A": "exited", "B": "command"})
-    document = {"reason": "exited", "command": ["command", 3, None], "detail": {"x": "exited!"}}
+    document = {"backend": "exited", "command": ["command", 3, None], "detail": {"x": "exited!"}}
     assert mask.document(document) == {
-        "reason": "exited",
+        "backend": "exited",
         "command": ["${B}", 3, None],
         "detail": {"x": "${A}!"},
     }

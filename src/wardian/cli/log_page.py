@@ -189,11 +189,13 @@ def _refusal(one: dict[str, Any]) -> str:
     process = one.get("process")
     who = process.get("command") if isinstance(process, dict) else process
     words = who if isinstance(who, list) else [who] if who else []
+    target, action = str(one.get("target") or ""), str(one.get("action") or "")
+    what = target if target.startswith(action) else f"{action} {target}".rstrip()
     count = one.get("count")
     times = f" ×{count}" if isinstance(count, int) and count > 1 else ""
     parts = (
         one.get("kind"),
-        f"{one.get('target') or one.get('action') or ''}{times}",
+        f"{what}{times}",
         " ".join(str(word) for word in words),
         one.get("reason"),
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHORTEST = 6
 # Keys of documents whose values no guest and no caller can choose.
 OURS = frozenset((
-    "schema", "backend", "reason", "usage", "limits", "protections", "kind", "policy_digest",
+    "schema", "backend", "usage", "limits", "protections", "kind", "policy_digest",
 ))  # fmt: skip
 
 

@@ -142,7 +142,8 @@ class Recording:
             "error": None,
         }
         try:
-            self._write(journal.RESULT, _json(self._mask.document(result.document())))
+            told = self._mask.document(result.document()) | {"reason": result.reason}
+            self._write(journal.RESULT, _json(told))
             self._keep(output, result)
             self._complete(end)
         except OSError as error:
