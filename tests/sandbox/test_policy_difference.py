@@ -351,3 +351,26 @@ def test_dimensions_are_told_in_their_order() -> None:
     wide = wide.with_env({"A": "1"}).with_limits(files=7).with_shares([Share("/opt", "/opt")])
     found = [one.dimension for one in differences(DEFAULT, wide)]
     assert found == list(DIMENSIONS)
+
+
+OTHERS = {
+    "shares": (Share("/opt", "/opt"),),
+    "work": "/opt",
+    "rootfs": "/opt",
+    "network": "host",
+    "pass_env": ("A",),
+    "set_env": (("A", "b"),),
+    "allow_syscalls": ("mount",),
+    "deny_syscalls": ("read",),
+    "landlock_abi": 7,
+    "degrade": ("notify",),
+}
+
+
+def test_no_field_of_a_policy_is_overlooked() -> None:
+    """A new field fails here until it is compared, and has another value above."""
+    assert {*OTHERS, "limits"} == set(Policy._fields)
+    for field, value in OTHERS.items():
+        assert differences(Policy(), Policy()._replace(**{field: value}), plain), field
+    for field in Policy().limits._fields:
+        assert differences(Policy(), Policy().with_limits(**{field: 1}), plain), field
