@@ -26,7 +26,8 @@ enum {
     FD_FIRST_STREAM,
     FD_LAST_STREAM = FD_FIRST_STREAM + 2,
     FD_TRACE, /* only with a plan that asks for it */
-    FD_LAST = FD_TRACE
+    FD_FIRST_COPY, /* of output and error; the same */
+    FD_LAST = FD_FIRST_COPY + 1
 };
 
 enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
@@ -34,6 +35,12 @@ enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
 struct stream {
     enum stream_kind kind;
     int fd; /* the caller's end */
+};
+
+/* A file that gets the same output, as far as there is room for it there. */
+struct copy {
+    int fd; /* 0 for none */
+    uint64_t room;
 };
 
 /* One set-up operation inside the new root, run in plan order by build_root(). */
@@ -105,6 +112,7 @@ struct plan {
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
+    struct copy copies[3];
     bool pty;
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */

@@ -135,11 +135,8 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
 
     sandbox = Sandbox(under(policy, call), backend_name=backend)
     with sandbox:
-        argv, cwd = list(call.argv), exec_command.working_directory(given)
-        if as_json:
-            result = exec_command.captured(sandbox, argv, cwd)
-        else:
-            result = exec_command.passed_through(sandbox, argv, cwd, tty)
+        about = (skill.name, skill.origin, script.path, skill.path)
+        result = exec_command.ran(sandbox, list(call.argv), given, policy, tty=tty, skill=about)
         made, kept = _made(sandbox, out)
     if as_json:
         output.print_json(exec_command.document_of(result) | _about(skill, script, made, kept))

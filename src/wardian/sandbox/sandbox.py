@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from wardian.errors import UsageError
-from wardian.sandbox.backends import Backend, Job, backend
+from wardian.sandbox.backends import Backend, Copies, Job, backend
 from wardian.sandbox.files import Files, WorkDir
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy, check_environment_name
@@ -131,10 +131,11 @@ class Sandbox:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         tty: bool = False,
+        copies: Copies | None = None,
     ) -> Process:
         """Start a command on this process's own standard streams; ``pump`` waits for it."""
-        job = self._job(command, cwd, env, None, None, None, None)._replace(inherit=True, tty=tty)
-        return self._start(job)
+        job = self._job(command, cwd, env, None, None, None, None)
+        return self._start(job._replace(inherit=True, tty=tty, copies=copies))
 
     def _start(self, job: Job) -> Process:
         if self._closed:
