@@ -303,7 +303,7 @@ struct call {
     uint64_t args[6];
 };
 struct sight {
-    bool there, directory, read_only, masked;
+    bool there, directory, link, read_only, masked;
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
@@ -320,7 +320,13 @@ int process_of(pid_t task);
 void processes_report(void);
 
 /* trace.c: everything that is done, told as it happens */
-enum text_kind { TEXT_PATH = 1, TEXT_ADDRESS, TEXT_NAME };
+enum text_kind {
+    TEXT_PATH = 1,
+    TEXT_ADDRESS,
+    TEXT_NAME,
+    TEXT_ABSENT,    /* a path where nothing lay when the call was made */
+    TEXT_DIRECTORY, /* one where a directory lay */
+};
 struct traced_text {
     int argument;
     enum text_kind what;
@@ -332,7 +338,7 @@ bool trace_on(void);
 bool trace_full(void); /* nobody has read: no more calls until then */
 int trace_fd(void);    /* to be polled for writing, or -1 */
 void trace_flush(void);
-void trace_call(const struct call *call, enum watch_kind kind, int error,
+void trace_call(const struct call *call, const struct watched *watched, int error,
                 const struct traced_text *texts, size_t count, bool exists);
 void trace_goes_on(pid_t task);
 void trace_end(void);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
@@ -325,39 +326,88 @@ static void judge(const struct plan *plan, struct subject *about) {
     }
 }
 
+static bool reads_link(int number) {
+#ifdef SYS_readlink
+    if (number == SYS_readlink)
+        return true;
+#endif
+    return number == SYS_readlinkat;
+}
+
+static bool follows(const struct subject *about) {
+    const struct watched *w = about->watched;
+    uint64_t flags = w->flags < 0 ? 0 : about->call.args[w->flags];
+    if (w->kind == WATCH_OPEN)
+        return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
+    return !w->nofollow && w->kind != WATCH_LINK && !(flags & AT_SYMLINK_NOFOLLOW);
+}
+
+static int foreseen_removing(const struct call *call, const struct sight *s) {
+    bool of_directory = call->number == SYS_unlinkat && (call->args[2] & AT_REMOVEDIR);
+#ifdef SYS_rmdir
+    of_directory = of_directory || call->number == SYS_rmdir;
+#endif
+    if (of_directory != s->directory)
+        return s->directory ? EISDIR : ENOTDIR;
+    return s->read_only ? EROFS : 0;
+}
+
 /* The errno that a call on a path will meet, as far as looking tells; 0: none. */
 static int foreseen(const struct subject *about, const struct sight *s) {
     const struct watched *w = about->watched;
     uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : about->call.args[w->flags];
-    bool makes = w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT));
-    bool changes = w->kind == WATCH_CHANGE || w->kind == WATCH_REMOVE || w->kind == WATCH_MOVE;
+    bool opens = w->kind == WATCH_OPEN, makes = w->kind == WATCH_MAKE || (opens && (flags & O_CREAT));
     if (!s->there)
         return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
-    if (w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT) && (flags & O_EXCL)))
+    if (makes && (!opens || (flags & O_EXCL)))
         return EEXIST;
-    if (w->kind == WATCH_OPEN && opening(s, flags) == BY_READ_ONLY)
+    if (opens && (flags & O_DIRECTORY) && !s->directory)
+        return s->link ? ELOOP : ENOTDIR;
+    if (opens && s->directory && (flags & O_ACCMODE) != O_RDONLY && (flags & O_TMPFILE) != O_TMPFILE)
+        return EISDIR;
+    if (opens && s->link && !(flags & O_PATH))
+        return ELOOP;
+    if (opens)
+        return opening(s, flags) == BY_READ_ONLY ? EROFS : 0;
+    if (w->kind == WATCH_REMOVE)
+        return foreseen_removing(&about->call, s);
+    if ((w->kind == WATCH_CHANGE || w->kind == WATCH_MOVE) && s->read_only)
         return EROFS;
-    return changes && s->read_only ? EROFS : 0;
+    return reads_link(about->call.number) && !s->link ? EINVAL : 0;
+}
+
+/* The same for the place that a link or a renamed file gets. */
+static int foreseen_there(const struct subject *about, const struct sight *s) {
+    if (s->there && about->watched->kind == WATCH_LINK)
+        return EEXIST;
+    return !s->there && !s->parent ? ENOENT : s->read_only ? EROFS : 0;
+}
+
+static struct traced_text told_path(int argument, const char *path, const struct sight *s) {
+    enum text_kind what = !s->there ? TEXT_ABSENT : s->directory ? TEXT_DIRECTORY : TEXT_PATH;
+    return (struct traced_text){argument, what, path, strlen(path)};
 }
 
 static void trace(const struct subject *about, int error) {
-    struct traced_text told[2];
+    struct traced_text told[3];
     size_t count = 0;
-    struct sight sight = {.there = true};
+    struct sight sight = {.there = true}, other = {.there = true};
     const struct watched *w = about->watched;
     if (about->has_path) {
-        told[count++] = (struct traced_text){w->path, TEXT_PATH, about->path, strlen(about->path)};
-        bool follow = !w->nofollow;
-        if (!error && view_look(about->path, follow, &sight))
+        if (view_look(about->path, follows(about), &sight) && !error)
             error = foreseen(about, &sight);
+        told[count++] = told_path(w->path, about->path, &sight);
     }
-    if (about->has_other && w->other >= 0)
-        told[count++] = (struct traced_text){w->other, TEXT_PATH, about->other, strlen(about->other)};
-    else if (about->has_other)
+    if (about->has_other && w->other >= 0) {
+        if (view_look(about->other, false, &other) && !error)
+            error = foreseen_there(about, &other);
+        told[count++] = told_path(w->other, about->other, &other);
+    } else if (about->has_other) {
         told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
-    if (about->address_len && count < 2)
+    }
+    if (about->address_len)
         told[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
-    trace_call(&about->call, (enum watch_kind)w->kind, error, told, count, sight.there);
+    trace_call(&about->call, w, error, told, count, sight.there);
 }
 
 /* Going on is safe here, and only here: what was judged is a register, which no other thread can
@@ -390,6 +440,7 @@ static bool alters(const struct subject *about) {
     case WATCH_REMOVE:
     case WATCH_MOVE:
     case WATCH_LINK:
+    case WATCH_ADDRESS: /* a socket may get a name */
         return true;
     default:
         return false;

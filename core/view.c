@@ -121,8 +121,21 @@ static void look_above(const char *path, struct sight *sight) {
     }
 }
 
+/* What these mean depends on who asks, and we are not the guest. */
+static bool about_the_asker(const char *path) {
+    static const char *const names[] = {"/proc/self", "/proc/thread-self", "/dev/fd", "/dev/std"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        if (strnlen(path, len) == len && memcmp(path, names[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool look(const char *path, bool follow, struct sight *sight) {
     *sight = (struct sight){0};
+    if (about_the_asker(path))
+        return false;
     int fd = open_inside(path, follow ? 0 : O_NOFOLLOW);
     if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
         return false;
@@ -135,6 +148,7 @@ static bool look(const char *path, bool follow, struct sight *sight) {
         sight->there = true;
         sight->ours = st.st_dev == own_device;
         sight->directory = S_ISDIR(st.st_mode);
+        sight->link = S_ISLNK(st.st_mode);
         /* Writing to a device, a pipe or a socket changes no file. */
         sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
         sight->masked = sight->ours && (st.st_mode & 07777) == 0;
@@ -144,15 +158,19 @@ static bool look(const char *path, bool follow, struct sight *sight) {
 }
 
 /* What was seen where, until something is made, moved or removed. */
-enum { MAX_SEEN = 1024 };
+enum { MAX_SEEN = 1024, SETTLED_US = 5000 };
 static struct {
     uint64_t hash;
     uint32_t age;
     struct sight sight;
 } seen[MAX_SEEN];
 static uint32_t age = 1;
+static int64_t changed_us;
 
-void view_changed(void) { age++; }
+void view_changed(void) {
+    age++;
+    changed_us = now_us();
+}
 
 static uint64_t hashed(const char *path, bool follow) {
     uint64_t hash = 14695981039346656037ULL ^ (uint64_t)follow;
@@ -172,6 +190,8 @@ bool view_look(const char *path, bool follow, struct sight *sight) {
     }
     if (!look(path, follow, sight))
         return false;
+    if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
+        return true;
     seen[slot].hash = hash;
     seen[slot].age = age;
     seen[slot].sight = *sight;
