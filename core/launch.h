@@ -307,11 +307,21 @@ struct sight {
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
-void view_attach(int root_fd);
+/* What stands in the guest's root: a mount, or a link. */
+enum { MAX_TOPS = 24 };
+struct top {
+    char name[40];
+    char link[64]; /* where it leads; empty: it is no link */
+    int fd;
+};
+void view_attach(int root_fd, bool work_is_ours);
+void view_top(const struct top *top);
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
 bool view_string(pid_t task, uint64_t address, char *to, size_t size);
 bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MAX bytes */
-bool view_look(const char *path, bool follow, struct sight *sight); /* false: can't be told */
+/* False if it can't be told. `resolved`, of PATH_MAX bytes or NULL: the same path, or where links
+ * on the way to something missing lead. */
+bool view_look(const char *path, bool follow, struct sight *sight, char *resolved);
 void view_changed(void); /* what was seen may be so no longer */
 
 /* processes.c: who made a call; a number for processes_report's list, or -1 */

@@ -228,8 +228,9 @@ static enum hindrance opening(const struct sight *s, uint64_t flags) {
 
 static void judge_path(const struct subject *about, bool other, enum watch_kind kind, bool follow) {
     const char *path = other ? about->other : about->path;
+    static char told[PATH_MAX];
     struct sight sight;
-    if (!(other ? about->has_other : about->has_path) || !view_look(path, follow, &sight))
+    if (!(other ? about->has_other : about->has_path) || !view_look(path, follow, &sight, told))
         return;
     enum hindrance by = UNHINDERED;
     switch (kind) {
@@ -247,6 +248,8 @@ static void judge_path(const struct subject *about, bool other, enum watch_kind 
     default:
         by = reaching(&sight);
     }
+    if (by == BY_ABSENCE || by == BY_NO_PLACE)
+        path = told;
     if (by)
         remember(about, by, path, strlen(path), NULL);
 }
@@ -394,12 +397,12 @@ static void trace(const struct subject *about, int error) {
     struct sight sight = {.there = true}, other = {.there = true};
     const struct watched *w = about->watched;
     if (about->has_path) {
-        if (view_look(about->path, follows(about), &sight) && !error)
+        if (view_look(about->path, follows(about), &sight, NULL) && !error)
             error = foreseen(about, &sight);
         told[count++] = told_path(w->path, about->path, &sight);
     }
     if (about->has_other && w->other >= 0) {
-        if (view_look(about->other, false, &other) && !error)
+        if (view_look(about->other, false, &other, NULL) && !error)
             error = foreseen_there(about, &other);
         told[count++] = told_path(w->other, about->other, &other);
     } else if (about->has_other) {

@@ -28,6 +28,7 @@ struct state {
     struct supervised *run;
     int signals, listener;
     pid_t guest; /* its pid out here, once it is ready */
+    uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     bool ready, reaped, killed, overran;
     const char *reason; /* why we ended it; NULL while nothing did */
@@ -55,8 +56,12 @@ static void end_run(struct state *s, const char *reason) {
 
 /* Keys pressed at a terminal go to the whole foreground group; what kill(1) sends, to one process. */
 static void forward(struct state *s, int signal) {
-    if (!s->guest || s->exited || signal <= 0 || signal >= NSIG)
+    if (s->exited || signal <= 0 || signal >= NSIG)
         return;
+    if (!s->guest) {
+        s->early |= UINT64_C(1) << (signal - 1);
+        return;
+    }
     bool group = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTSTP ||
                  signal == SIGCONT;
     if (!group || kill(-s->guest, signal) < 0)
@@ -94,7 +99,7 @@ static void on_signal(struct state *s) {
     }
 }
 
-static void on_views(const int *fds, size_t count) {
+static void on_views(const struct plan *plan, const int *fds, size_t count) {
     struct watch_fds views = {-1, -1, {-1, -1, -1}};
     int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
@@ -107,7 +112,7 @@ static void on_views(const int *fds, size_t count) {
         views.proc = listable;
     }
     watch_attach(&views);
-    view_attach(views.root);
+    view_attach(views.root, plan->discard != NULL);
 }
 
 static void on_message(struct state *s) {
@@ -125,7 +130,7 @@ static void on_message(struct state *s) {
         end_run(s, "failed");
         die_again(&message.failure);
     case MSG_PROC:
-        on_views(fds, count);
+        on_views(s->plan, fds, count);
         break;
     case MSG_PTY:
         if (count == 1)
@@ -140,6 +145,9 @@ static void on_message(struct state *s) {
         processes_begin(sender);
         s->started_us = now_us();
         s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
+        for (int signal = 1; signal < NSIG; signal++)
+            if (s->early & UINT64_C(1) << (signal - 1))
+                forward(s, signal);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;

@@ -20,17 +20,26 @@
 #define SYS_openat2 437
 #endif
 
-enum { RESOLVE_NO_MAGIC_LINKS = 0x02, RESOLVE_INSIDE = 0x10, PAGE = 4096 };
+enum { RESOLVE_NO_MAGIC_LINKS = 0x02, RESOLVE_BELOW = 0x08, RESOLVE_INSIDE = 0x10, PAGE = 4096 };
 
 static int root = -1;
+static struct top tops[MAX_TOPS]; /* where the root itself must not be asked; see lookups.c */
+static size_t top_count;
 static dev_t own_device; /* of the files that are ours, not the host's */
+static bool own_work;
 
-void view_attach(int root_fd) {
+void view_attach(int root_fd, bool work_is_ours) {
     struct stat st;
     if (root_fd >= 0 && fstat(root_fd, &st) == 0) {
         root = root_fd;
         own_device = st.st_dev;
+        own_work = work_is_ours;
     }
+}
+
+void view_top(const struct top *top) {
+    if (top_count < MAX_TOPS)
+        tops[top_count++] = *top;
 }
 
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size) {
@@ -81,11 +90,30 @@ bool view_path(pid_t task, int dir, uint64_t address, char *path) {
     return true;
 }
 
-static int open_inside(const char *path, int flags) {
+static const struct top *top_named(const char *name, size_t len) {
+    for (size_t i = 0; i < top_count; i++)
+        if (strlen(tops[i].name) == len && memcmp(tops[i].name, name, len) == 0)
+            return &tops[i];
+    return NULL;
+}
+
+/* The usual case in one call: it is there, and no link leads elsewhere. */
+static int open_at_once(const char *path, int flags) {
     const struct {
         uint64_t flags, mode, resolve;
-    } how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0, RESOLVE_INSIDE | RESOLVE_NO_MAGIC_LINKS};
-    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    } how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0,
+             (top_count ? RESOLVE_BELOW : RESOLVE_INSIDE) | RESOLVE_NO_MAGIC_LINKS};
+    if (!top_count)
+        return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    path += strspn(path, "/");
+    size_t len = strcspn(path, "/");
+    const struct top *top = top_named(path, len);
+    const char *rest = path + len + strspn(path + len, "/");
+    if (!top || top->fd < 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return (int)syscall(SYS_openat2, top->fd, *rest ? rest : ".", &how, sizeof how);
 }
 
 static bool read_only(int fd) {
@@ -93,32 +121,143 @@ static bool read_only(int fd) {
     return fstatfs(fd, &fs) == 0 && (fs.f_flags & ST_RDONLY);
 }
 
-/* The deepest directory on the way that is there. */
-static void look_above(const char *path, struct sight *sight) {
-    char above[PATH_MAX];
-    size_t len = strnlen(path, sizeof above - 1);
-    memcpy(above, path, len);
-    above[len] = '\0';
-    for (bool first = true;; first = false) {
-        while (len > 1 && above[len - 1] == '/')
-            above[--len] = '\0';
-        char *slash = strrchr(above, '/');
-        if (!slash)
-            return;
-        slash[slash == above ? 1 : 0] = '\0';
-        len = strlen(above);
-        int fd = open_inside(above, O_DIRECTORY);
-        struct stat st;
-        if (fd >= 0) {
-            sight->ours = fstat(fd, &st) == 0 && st.st_dev == own_device;
-            sight->parent = first;
-            sight->read_only = first && read_only(fd);
-            close(fd);
-            return;
-        }
-        if (len <= 1)
-            return;
+/* A way that is walked one name at a time, because it ends in nothing or leads through links. */
+struct walk {
+    char done[PATH_MAX]; /* what was passed, free of links and dots; "" is the root */
+    char left[2 * PATH_MAX];
+    int at; /* -1: the root */
+    int links;
+    bool ours;
+};
+
+static bool opened(struct walk *w, int fd) {
+    struct stat st;
+    if (w->at >= 0)
+        close(w->at);
+    w->at = fd;
+    w->ours = fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == own_device) ||
+              (own_work && memcmp(w->done, "/work", 5) == 0);
+    return true;
+}
+
+/* From the root again, along what is known to be free of links. */
+static bool back_up(struct walk *w) {
+    char *slash = strrchr(w->done, '/');
+    if (slash)
+        *slash = '\0';
+    return opened(w, w->done[0] ? open_at_once(w->done, O_NOFOLLOW) : -1) && (w->at >= 0 || !w->done[0]);
+}
+
+static bool follow_link(struct walk *w, const char *target) {
+    char rest[2 * PATH_MAX];
+    size_t len = strlen(target), more = strlen(w->left);
+    if (++w->links > 40 || len + more + 2 > sizeof rest)
+        return false;
+    memcpy(rest, target, len);
+    rest[len] = '/';
+    memcpy(rest + len + 1, w->left, more + 1);
+    memcpy(w->left, rest, len + more + 2);
+    if (target[0] == '/') {
+        w->done[0] = '\0';
+        opened(w, -1);
     }
+    return true;
+}
+
+static int open_next(const struct walk *w, const char *name, size_t len) {
+    if (w->at >= 0 || !top_count)
+        return openat(w->at >= 0 ? w->at : root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const struct top *top = top_named(name, len);
+    if (top && top->fd >= 0)
+        return fcntl(top->fd, F_DUPFD_CLOEXEC, 3);
+    errno = ENOENT;
+    return -1;
+}
+
+enum stride { STEPPED, LINKED, ENDED, LOST };
+
+static enum stride stride(struct walk *w, bool follow) {
+    char name[NAME_MAX + 1], target[PATH_MAX];
+    const char *from = w->left + strspn(w->left, "/");
+    size_t len = strcspn(from, "/"), done = strlen(w->done);
+    const char *rest = from + len;
+    bool last = rest[strspn(rest, "/")] == '\0';
+    if (len == 0)
+        return ENDED;
+    if (len > NAME_MAX || done + len + 2 > sizeof w->done)
+        return LOST;
+    memcpy(name, from, len);
+    name[len] = '\0';
+    for (size_t i = 0; (w->left[i] = rest[i]); i++)
+        ;
+    if (strcmp(name, ".") == 0)
+        return STEPPED;
+    if (strcmp(name, "..") == 0)
+        return back_up(w) ? STEPPED : LOST;
+    const struct top *top = w->at < 0 && top_count ? top_named(name, len) : NULL;
+    if (top && top->link[0])
+        return follow_link(w, top->link) ? LINKED : LOST;
+    int fd = open_next(w, name, len);
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+        return LOST;
+    struct stat st = {0};
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode) && (follow || !last)) {
+        ssize_t n = readlinkat(fd, "", target, sizeof target - 1);
+        close(fd);
+        if (n <= 0)
+            return LOST;
+        target[n] = '\0';
+        return follow_link(w, target) ? LINKED : LOST;
+    }
+    w->done[done] = '/';
+    memcpy(w->done + done + 1, name, len + 1);
+    if (fd < 0)
+        return ENDED; /* here it ends; where we stand is the directory that lacks it */
+    opened(w, fd);
+    return STEPPED;
+}
+
+static void describe(struct sight *sight, int fd) {
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return;
+    sight->there = true;
+    sight->ours = st.st_dev == own_device;
+    sight->directory = S_ISDIR(st.st_mode);
+    sight->link = S_ISLNK(st.st_mode);
+    /* Writing to a device, a pipe or a socket changes no file. */
+    sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
+    sight->masked = sight->ours && (st.st_mode & 07777) == 0;
+}
+
+static bool walk(const char *path, bool follow, struct sight *sight, char *resolved) {
+    static struct walk w;
+    w = (struct walk){.at = -1, .ours = true};
+    size_t len = strlen(path);
+    memcpy(w.left, path, len + 1);
+    enum stride what;
+    char before[PATH_MAX];
+    do {
+        memcpy(before, w.done, strlen(w.done) + 1);
+        what = stride(&w, follow);
+    } while (what == STEPPED || what == LINKED);
+    bool missing = what == ENDED && strcmp(before, w.done) != 0;
+    if (what == ENDED && !missing && w.at >= 0) {
+        describe(sight, w.at);
+    } else if (missing) {
+        const char *rest = w.left + strspn(w.left, "/");
+        sight->ours = w.ours;
+        sight->parent = *rest == '\0';
+        int parent = w.at >= 0 ? w.at : root;
+        sight->read_only = sight->parent && read_only(parent);
+        if (resolved && strlen(w.done) + strlen(rest) + 2 < PATH_MAX)
+            snprintf(resolved, PATH_MAX, "%s%s%s", w.done, *rest ? "/" : "", rest);
+    } else if (what == ENDED) { /* the root itself */
+        *sight = (struct sight){.there = true, .ours = true, .directory = true, .read_only = true};
+    }
+    if (w.at >= 0)
+        close(w.at);
+    return what == ENDED;
 }
 
 /* What these mean depends on who asks, and we are not the guest. */
@@ -132,27 +271,18 @@ static bool about_the_asker(const char *path) {
     return false;
 }
 
-static bool look(const char *path, bool follow, struct sight *sight) {
+static bool look(const char *path, bool follow, struct sight *sight, char *resolved) {
     *sight = (struct sight){0};
     if (about_the_asker(path))
         return false;
-    int fd = open_inside(path, follow ? 0 : O_NOFOLLOW);
-    if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+    if (resolved)
+        memcpy(resolved, path, strlen(path) + 1);
+    int fd = open_at_once(path, follow ? 0 : O_NOFOLLOW);
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EXDEV)
         return false;
-    if (fd < 0) {
-        look_above(path, sight);
-        return true;
-    }
-    struct stat st;
-    if (fstat(fd, &st) == 0) {
-        sight->there = true;
-        sight->ours = st.st_dev == own_device;
-        sight->directory = S_ISDIR(st.st_mode);
-        sight->link = S_ISLNK(st.st_mode);
-        /* Writing to a device, a pipe or a socket changes no file. */
-        sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
-        sight->masked = sight->ours && (st.st_mode & 07777) == 0;
-    }
+    if (fd < 0)
+        return walk(path, follow, sight, resolved);
+    describe(sight, fd);
     close(fd);
     return true;
 }
@@ -179,7 +309,7 @@ static uint64_t hashed(const char *path, bool follow) {
     return hash;
 }
 
-bool view_look(const char *path, bool follow, struct sight *sight) {
+bool view_look(const char *path, bool follow, struct sight *sight, char *resolved) {
     if (root < 0)
         return false;
     uint64_t hash = hashed(path, follow);
@@ -188,8 +318,10 @@ bool view_look(const char *path, bool follow, struct sight *sight) {
         *sight = seen[slot].sight;
         return true;
     }
-    if (!look(path, follow, sight))
+    if (!look(path, follow, sight, resolved))
         return false;
+    if (!sight->there && sight->ours)
+        return true; /* the way there is worth walking again, for it is told */
     if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
         return true;
     seen[slot].hash = hash;

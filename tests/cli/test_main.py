@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -108,9 +109,9 @@ def test_a_poisoned_working_directory_is_not_imported_from(tmp_path: Path) -> No
 def test_closed_standard_streams_are_all_right(closed: str, tmp_path: Path) -> None:
     redirections = " ".join(f"{fd}{'<' if fd == '0' else '>'}&-" for fd in closed.split())
     proof = tmp_path / "proof"
-    command = " ".join(COMMAND)
+    command = shlex.join([*COMMAND, "exec", "--work", str(tmp_path)])
     inside = "cat; echo out; echo err >&2; echo done > /work/proof; exit 4"
-    script = f"{command} exec --work {tmp_path} -- sh -c '{inside}' {redirections}"
+    script = f"{command} -- sh -c '{inside}' {redirections}"
     done = subprocess.run(
         ["sh", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True,
         check=False, env=environment(),

@@ -101,6 +101,7 @@ def test_nothing_of_the_hosts_usr_is_there(wardian: Wardian, shell: Path) -> Non
 def test_a_file_that_is_put_into_usr_local_is_not_seen(wardian: Wardian, shell: Path) -> None:
     marker = Path(f"/usr/local/wardian-test-{os.getpid()}")
     marker.write_text("host")
+    marker.chmod(0o644)
     try:
         assert wardian("exec", "--", "cat", marker).stdout == "host"
         assert wardian("exec", "--rootfs", shell, "--", "cat", marker).returncode == 1

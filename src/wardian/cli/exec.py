@@ -48,7 +48,7 @@ def run(args: list[str]) -> int:
         raise UsageError(
             "no command was given", hint="write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
         )
-    as_json, tty = "json" in given, _wants_tty(given)
+    as_json, tty = "json" in given, wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
     sandbox = Sandbox(
@@ -56,15 +56,16 @@ def run(args: list[str]) -> int:
     )
     with sandbox:
         if as_json:
-            result = _captured(sandbox, argv, _cwd(given))
-            output.print_json(_document(result))
+            result = captured(sandbox, argv, working_directory(given))
+            output.print_json(document_of(result))
         else:
-            result = _passed_through(sandbox, argv, _cwd(given), tty)
-    _tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+            result = passed_through(sandbox, argv, working_directory(given), tty)
+    tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 
 
-def _wants_tty(given: Given) -> bool:
+def wants_tty(given: Given) -> bool:
+    """Is the guest to have a terminal of its own? Raises UsageError."""
     wanted = choice(given, "tty", TTY_CHOICES)
     if "json" in given:
         if wanted == "yes":
@@ -80,12 +81,14 @@ def _wants_tty(given: Given) -> bool:
     return wanted == "yes"
 
 
-def _cwd(given: Given) -> str | None:
+def working_directory(given: Given) -> str | None:
+    """Where the command starts, as the guest sees it; None for where it would anyway."""
     cwd = one(given, "cwd")
     return os.path.join(WORK, cwd) if cwd is not None else None
 
 
-def _tell(result: Result, *, verbose: bool, quiet: bool) -> None:
+def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
+    """Say on standard error what happened, where that is wanted or needs saying."""
     if verbose or (not quiet and noteworthy(result)):
         from wardian.cli.summary import overlooked, summary
 
@@ -126,16 +129,18 @@ def given_up(result: Result) -> list[Protection]:
 # Running, in two ways
 
 
-def _passed_through(sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool) -> Result:
+def passed_through(sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool) -> Result:
+    """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = _terminal_state() if tty else None
     try:
-        return _attended(sandbox.start_inherited(argv, cwd=cwd, tty=tty))
+        with _Signals() as signals:
+            return signals.attend(sandbox.start_inherited(argv, cwd=cwd, tty=tty))
     finally:
         if saved is not None:
             _restore_terminal(saved)
 
 
-def _captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
+def captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
     """Standard input is ours still; output goes into memory. The guest itself only sees pipes."""
     try:
         kept = [os.dup(1), os.dup(2)]
@@ -146,30 +151,21 @@ def _captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
             hint="run without --json, or see ulimit -n",
         ) from None
     try:
-        try:
-            for target, fd in enumerate(memory, 1):
-                os.dup2(fd, target)
-            process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
-        finally:
-            for target, fd in enumerate(kept, 1):
-                os.dup2(fd, target)
-                os.close(fd)
-        result = _attended(process)
+        with _Signals() as signals:
+            try:
+                for target, fd in enumerate(memory, 1):
+                    os.dup2(fd, target)
+                process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
+            finally:
+                for target, fd in enumerate(kept, 1):
+                    os.dup2(fd, target)
+                    os.close(fd)
+            result = signals.attend(process)
         stdout, stderr = (_all_of(fd) for fd in memory)
     finally:
         for fd in memory:
             os.close(fd)
     return result._replace(stdout=stdout, stderr=stderr)
-
-
-def _attended(process: Process) -> Result:
-    """Wait for the end, and hand on every signal that comes meanwhile."""
-    previous = _forward_signals(process)
-    try:
-        return process.pump()
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _all_of(fd: int) -> bytes:
@@ -180,7 +176,7 @@ def _all_of(fd: int) -> bytes:
     return b"".join(pieces)
 
 
-def _document(result: Result) -> dict[str, Any]:
+def document_of(result: Result) -> dict[str, Any]:
     document = result.document(output=True)
     document["command"] = [output.valid(word) for word in result.command]
     document["detail"] = output.valid(result.detail)
@@ -197,39 +193,65 @@ def _document(result: Result) -> dict[str, Any]:
 # Signals
 
 
-def _forward_signals(process: Process) -> dict[int, Any]:
-    """Handlers that hand signals on; what was ignored when we were started stays ignored."""
-    interrupts: list[float] = []
-    terminals = [fd for fd in range(3) if os.isatty(fd)]
+class _Signals:
+    """While it is entered, every signal that comes is handed on to the guest, and what comes
+    before there is one waits for it. What was ignored when we were started stays ignored."""
 
-    def forward(number: int, frame: FrameType | None) -> None:
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._waiting: list[int] = []
+        self._interrupts: list[float] = []
+        self._terminals = [fd for fd in range(3) if os.isatty(fd)]
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> _Signals:
+        handlers: dict[int, Any] = dict.fromkeys(FORWARDED, self._forward)
+        handlers |= {signal.SIGTSTP: self._stop, signal.SIGALRM: self._end}
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, handler)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def attend(self, process: Process) -> Result:
+        """Wait for the end of the run."""
+        self._process = process
+        for number in self._waiting:
+            self._forward(number, None)
+        return process.pump()
+
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        if self._process is None:
+            if number == signal.SIGINT and number in self._waiting:
+                raise KeyboardInterrupt  # nothing may ever start, for a share that does not answer
+            self._waiting.append(number)
+            return
         if number == signal.SIGINT:
             now = time.monotonic()
-            if interrupts and now - interrupts[-1] < SECOND_INTERRUPT_S:
-                process.kill()
+            if self._interrupts and now - self._interrupts[-1] < SECOND_INTERRUPT_S:
+                self._process.kill()
                 return
-            interrupts.append(now)
-        process.send_signal(number)
-        if number == signal.SIGHUP and not all(os.isatty(fd) for fd in terminals):
+            self._interrupts.append(now)
+        self._process.send_signal(number)
+        if number == signal.SIGHUP and not all(os.isatty(fd) for fd in self._terminals):
             # The terminal itself is gone: a guest that ignores this goes with it.
             signal.setitimer(signal.ITIMER_REAL, HANGUP_S)
 
-    def end(number: int, frame: FrameType | None) -> None:
-        process.kill()
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if self._process is not None:
+            self._process.kill()
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def _stop(self, number: int, frame: FrameType | None) -> None:
         # The guest's group is an orphaned one, which SIGTSTP does not stop; SIGSTOP does.
-        process.send_signal(signal.SIGSTOP)
+        process = self._process
+        if process is not None:
+            process.send_signal(signal.SIGSTOP)
         os.kill(os.getpid(), signal.SIGSTOP)
-        process.send_signal(signal.SIGCONT)
-
-    handlers: dict[int, Any] = dict.fromkeys(FORWARDED, forward)
-    handlers |= {signal.SIGTSTP: stop, signal.SIGALRM: end}
-    previous: dict[int, Any] = {}
-    for number, handler in handlers.items():
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            previous[number] = signal.signal(number, handler)
-    return previous
+        if process is not None:
+            process.send_signal(signal.SIGCONT)
 
 
 # The terminal

@@ -112,7 +112,7 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
 
-    as_json, tty = "json" in given, exec_command._wants_tty(given)
+    as_json, tty = "json" in given, exec_command.wants_tty(given)
     backend = one(given, "backend") or "wardian"
     out = _target(given)
     wanted = Wanted(
@@ -135,19 +135,19 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
 
     sandbox = Sandbox(under(policy, call), backend_name=backend)
     with sandbox:
-        argv, cwd = list(call.argv), exec_command._cwd(given)
+        argv, cwd = list(call.argv), exec_command.working_directory(given)
         if as_json:
-            result = exec_command._captured(sandbox, argv, cwd)
+            result = exec_command.captured(sandbox, argv, cwd)
         else:
-            result = exec_command._passed_through(sandbox, argv, cwd, tty)
+            result = exec_command.passed_through(sandbox, argv, cwd, tty)
         made, kept = _made(sandbox, out)
     if as_json:
-        output.print_json(exec_command._document(result) | _about(skill, script, made, kept))
+        output.print_json(exec_command.document_of(result) | _about(skill, script, made, kept))
     elif "quiet" not in given:
         _tell_files(made, kept, one(given, "out"))
         if policy.rootfs is None:
             _tell_missing_module(skill, script, result)
-    exec_command._tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    exec_command.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 
 
@@ -194,7 +194,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
 
     result = Result((missing.program, script.path), 127, "not found", detail=missing.why)
     if as_json:
-        output.print_json(exec_command._document(result))
+        output.print_json(exec_command.document_of(result))
     output.say_error(missing.why, missing.hint)
     return result.exit_code
 
@@ -202,7 +202,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
 def _made(sandbox: Sandbox, out: str | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
-    root = sandbox._work_path()
+    root = sandbox.work_path
     if not os.listdir(root):
         if out is not None:
             os.makedirs(out, exist_ok=True)

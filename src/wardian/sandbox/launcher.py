@@ -86,7 +86,11 @@ def _close(fds: list[int]) -> None:
 
 def explained(error: OSError, launcher: str) -> BackendError:
     """Why the launcher could not be started, and what to do."""
-    if not os.path.exists(launcher):
+    try:
+        os.stat(launcher)
+    except PermissionError:
+        pass  # told below
+    except OSError:
         return BackendError(
             f"the launcher is not there: {launcher}",
             hint="install again with a C compiler present: pip install --force-reinstall wardian",

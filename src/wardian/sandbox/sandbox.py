@@ -66,7 +66,16 @@ class Sandbox:
         """The files in ``/work``, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
-        return Files(self._work_path())
+        return Files(self.work_path)
+
+    @property
+    def work_path(self) -> str:
+        """Where ``/work`` is on the host; what lies in it is the guest's, links included."""
+        if self.policy.work is not None:
+            return self.policy.work
+        if self._own_work is None:
+            raise UsageError("this sandbox has no work directory")
+        return self._own_work.path
 
     def run(
         self,
@@ -163,13 +172,6 @@ class Sandbox:
                 self._backend.prepare(self.policy, own_work=own_work)
                 self._prepared = True
         return self._backend.start(job)
-
-    def _work_path(self) -> str:
-        if self.policy.work is not None:
-            return self.policy.work
-        if self._own_work is None:
-            raise UsageError("this sandbox has no work directory")
-        return self._own_work.path
 
     def _job(
         self,
