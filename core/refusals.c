@@ -394,15 +394,19 @@ static struct traced_text told_path(int argument, const char *path, const struct
 static void trace(const struct subject *about, int error) {
     struct traced_text told[3];
     size_t count = 0;
-    struct sight sight = {.there = true}, other = {.there = true};
+    struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
     if (about->has_path) {
-        if (view_look(about->path, follows(about), &sight, NULL) && !error)
+        if (!view_look(about->path, follows(about), &sight, NULL))
+            sight = (struct sight){.there = true};
+        else if (!error)
             error = foreseen(about, &sight);
         told[count++] = told_path(w->path, about->path, &sight);
     }
     if (about->has_other && w->other >= 0) {
-        if (view_look(about->other, false, &other, NULL) && !error)
+        if (!view_look(about->other, false, &other, NULL))
+            other = (struct sight){.there = true};
+        else if (!error)
             error = foreseen_there(about, &other);
         told[count++] = told_path(w->other, about->other, &other);
     } else if (about->has_other) {

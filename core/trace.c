@@ -309,7 +309,7 @@ void trace_call(const struct call *call, const struct watched *watched, int erro
     totals[call->number].count++;
     totals[call->number].failed += error != 0;
     bool ends = watched->kind == WATCH_EXIT;
-    if (every || ends || (count > 0 && !seen_before(call, watched, error, texts, count)))
+    if (every || ends || becomes || (count > 0 && !seen_before(call, watched, error, texts, count)))
         tell_call(call, task, error, texts, count);
     struct task *first = task_slot(task->process);
     if (becomes && first->id == task->process) /* any thread that does gets the first one's number */

@@ -15,11 +15,23 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
-    from typing import Any
+    from typing import Any, Protocol
 
+    from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
     from wardian.sandbox.result import Protection, Refusal, Result
     from wardian.sandbox.sandbox import Sandbox
+
+    class Watcher(Protocol):
+        """Sees a run that a command starts, and tells of it in the command's place."""
+
+        def sandbox(
+            self, policy: Policy, *, backend_name: str, private_work: bool = False
+        ) -> Sandbox: ...
+
+        def told(self, result: Result, about: dict[str, Any]) -> int:
+            """The exit code; ``about`` is what the command itself would add to the document."""
+
 
 TTY_CHOICES = ("auto", "yes", "no")
 FORWARDED = (
@@ -48,18 +60,27 @@ def run(args: list[str]) -> int:
         raise UsageError(
             "no command was given", hint="write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
         )
+    return run_command(argv, given)
+
+
+def run_command(argv: list[str], given: Given, watcher: Watcher | None = None) -> int:
+    """Run a command as the options say and return its exit code. Raises WardianError."""
     as_json, tty = "json" in given, wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
-    sandbox = Sandbox(
+    make = Sandbox if watcher is None else watcher.sandbox
+    sandbox = make(
         policy_of(given), backend_name=one(given, "backend") or "wardian", private_work=True
     )
     with sandbox:
         if as_json:
             result = captured(sandbox, argv, working_directory(given))
-            output.print_json(document_of(result))
         else:
             result = passed_through(sandbox, argv, working_directory(given), tty)
+    if watcher is not None:
+        return watcher.told(result, {})
+    if as_json:
+        output.print_json(document_of(result))
     tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 

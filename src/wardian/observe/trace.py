@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.observe.actions import ACTIONS, actions
@@ -36,11 +36,16 @@ class Program(NamedTuple):
 
 
 class Process(NamedTuple):
-    """A process of the guest's. What ended by a signal has no ``ended_s`` and no ``exit_code``."""
+    """A process of the guest's. What ended by a signal has no ``ended_s`` and no ``exit_code``.
 
+    Pids can come again, ids do not. ``parent`` is an id; None for the first process, and for one
+    that had outlived its parent when it was first seen.
+    """
+
+    id: int
+    parent: int | None
     pid: int
     inner_pid: int
-    parent: int | None  # its pid on the host; None for the first, and for what outlived its parent
     started_s: float
     programs: tuple[Program, ...]
     ended_s: float | None = None
@@ -84,13 +89,10 @@ class Trace(NamedTuple):
         """The paths with which any of these actions was done, sorted."""
         return [file.path for file in self.files if not set(wanted).isdisjoint(file.actions)]
 
-    def children(self, process: Process | None) -> Iterator[Process]:
-        """Those that a process started; with None those that nobody known started."""
-        parent = process.pid if process is not None else None
-        for one in self.processes:
-            inside = process is None or process.started_s <= one.started_s
-            if one.parent == parent and inside and one is not process:
-                yield one
+    def children(self, process: Process | None) -> list[Process]:
+        """Those that a process started; with None those of nobody known."""
+        parent = process.id if process is not None else None
+        return [one for one in self.processes if one.parent == parent]
 
     def document(self) -> dict[str, Any]:
         """As JSON (docs/reference/trace.md)."""
@@ -109,32 +111,38 @@ def _process_document(process: Process) -> dict[str, Any]:
     return process._asdict() | {"command": list(process.command), "programs": programs}
 
 
-class _Seen:
+class Seen:
     """A process while it is gathered."""
 
-    def __init__(self, became: Became) -> None:
-        self.first = became
+    def __init__(self, id: int, parent: Seen | None, became: Became) -> None:
+        self.id, self.parent, self.first = id, parent, became
         self.programs = [Program(became.at_s, became.command)]
         self.executing = ""
         self.ended_s: float | None = None
         self.exit_code: int | None = None
-        self.tasks: set[int] = {became.process}
+        self.tasks: dict[int, int] = {became.process: 0}
 
     def become(self, became: Became) -> None:
+        """Another program, unless it is what it was: an exec may fail."""
         path, self.executing = self.executing, ""
-        if self.programs[-1].command in (LAUNCHER, ()):
+        if self.programs[-1].command == LAUNCHER:
             self.programs.pop()
         elif self.programs[-1].command == became.command and not path:
             return
         self.programs.append(Program(became.at_s, became.command, path))
 
-    def value(self, known: set[int]) -> Process:
-        first = self.first
+    def thread(self, task: int) -> int:
+        """The number of a thread in its process, in the order of their first calls; 0 is first."""
+        return self.tasks.setdefault(task, len(self.tasks))
+
+    def value(self) -> Process:
+        """As it is now."""
         return Process(
-            pid=first.process,
-            inner_pid=first.inner_pid,
-            parent=first.parent if first.parent in known else None,
-            started_s=first.at_s,
+            id=self.id,
+            parent=self.parent.id if self.parent is not None else None,
+            pid=self.first.process,
+            inner_pid=self.first.inner_pid,
+            started_s=self.first.at_s,
             programs=tuple(self.programs),
             ended_s=self.ended_s,
             exit_code=self.exit_code,
@@ -149,8 +157,8 @@ class Tracer:
         self._reader = Reader(arch)
         self._files: dict[str, set[str]] = {}
         self._directories: set[str] = set()
-        self._current: dict[int, _Seen] = {}
-        self._processes: list[_Seen] = []
+        self._current: dict[int, Seen] = {}
+        self._processes: list[Seen] = []
         self._totals: list[Total] = []
         self._endpoints: dict[Endpoint, None] = {}
 
@@ -170,14 +178,17 @@ class Tracer:
 
     def trace(self, result: Result) -> Trace:
         """What was gathered, with what came of the run."""
-        known = {one.first.process for one in self._processes}
         return Trace(
             syscalls=tuple(sorted(self._totals, key=lambda one: one.name)),
             files=tuple(self._file(path) for path in sorted(self._files)),
-            processes=tuple(one.value(known) for one in self._processes),
+            processes=tuple(one.value() for one in self._processes),
             endpoints=tuple(self._endpoints),
             result=result,
         )
+
+    def process(self, pid: int) -> Seen | None:
+        """The process that has this pid on the host now."""
+        return self._current.get(pid)
 
     def _file(self, path: str) -> File:
         done = self._files[path]
@@ -187,7 +198,7 @@ class Tracer:
     def _call(self, call: Call) -> None:
         process = self._current.get(call.process)
         if process is not None:
-            process.tasks.add(call.task)
+            process.thread(call.task)
             process.ended_s = None
         for path, action in actions(call):
             self._files.setdefault(path.text, set()).add(action)
@@ -206,8 +217,10 @@ class Tracer:
         if known and known.ended_s is None and known.first.inner_pid == became.inner_pid:
             known.become(became)
             return
-        self._current[became.process] = _Seen(became)  # a number may come again
-        self._processes.append(self._current[became.process])
+        parent = self._current.get(became.parent)
+        seen = Seen(len(self._processes) + 1, parent, became)
+        self._current[became.process] = seen  # in place of one that had its number before
+        self._processes.append(seen)
 
     def _touched(self, call: Call) -> None:
         address = sockaddr_text(call.address) if call.address else ""
