@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
@@ -329,63 +328,6 @@ static void judge(const struct plan *plan, struct subject *about) {
     }
 }
 
-static bool reads_link(int number) {
-#ifdef SYS_readlink
-    if (number == SYS_readlink)
-        return true;
-#endif
-    return number == SYS_readlinkat;
-}
-
-static bool follows(const struct subject *about) {
-    const struct watched *w = about->watched;
-    uint64_t flags = w->flags < 0 ? 0 : about->call.args[w->flags];
-    if (w->kind == WATCH_OPEN)
-        return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
-    return !w->nofollow && w->kind != WATCH_LINK && !(flags & AT_SYMLINK_NOFOLLOW);
-}
-
-static int foreseen_removing(const struct call *call, const struct sight *s) {
-    bool of_directory = call->number == SYS_unlinkat && (call->args[2] & AT_REMOVEDIR);
-#ifdef SYS_rmdir
-    of_directory = of_directory || call->number == SYS_rmdir;
-#endif
-    if (of_directory != s->directory)
-        return s->directory ? EISDIR : ENOTDIR;
-    return s->read_only ? EROFS : 0;
-}
-
-/* The errno that a call on a path will meet, as far as looking tells; 0: none. */
-static int foreseen(const struct subject *about, const struct sight *s) {
-    const struct watched *w = about->watched;
-    uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : about->call.args[w->flags];
-    bool opens = w->kind == WATCH_OPEN, makes = w->kind == WATCH_MAKE || (opens && (flags & O_CREAT));
-    if (!s->there)
-        return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
-    if (makes && (!opens || (flags & O_EXCL)))
-        return EEXIST;
-    if (opens && (flags & O_DIRECTORY) && !s->directory)
-        return s->link ? ELOOP : ENOTDIR;
-    if (opens && s->directory && (flags & O_ACCMODE) != O_RDONLY && (flags & O_TMPFILE) != O_TMPFILE)
-        return EISDIR;
-    if (opens && s->link && !(flags & O_PATH))
-        return ELOOP;
-    if (opens)
-        return opening(s, flags) == BY_READ_ONLY ? EROFS : 0;
-    if (w->kind == WATCH_REMOVE)
-        return foreseen_removing(&about->call, s);
-    if ((w->kind == WATCH_CHANGE || w->kind == WATCH_MOVE) && s->read_only)
-        return EROFS;
-    return reads_link(about->call.number) && !s->link ? EINVAL : 0;
-}
-
-/* The same for the place that a link or a renamed file gets. */
-static int foreseen_there(const struct subject *about, const struct sight *s) {
-    if (s->there && about->watched->kind == WATCH_LINK)
-        return EEXIST;
-    return !s->there && !s->parent ? ENOENT : s->read_only ? EROFS : 0;
-}
-
 static struct traced_text told_path(int argument, const char *path, const struct sight *s) {
     enum text_kind what = !s->there ? TEXT_ABSENT : s->directory ? TEXT_DIRECTORY : TEXT_PATH;
     return (struct traced_text){argument, what, path, strlen(path)};
@@ -397,17 +339,17 @@ static void trace(const struct subject *about, int error) {
     struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
     if (about->has_path) {
-        if (!view_look(about->path, follows(about), &sight, NULL))
+        if (!view_look(about->path, foresee_follows(&about->call, w), &sight, NULL))
             sight = (struct sight){.there = true};
         else if (!error)
-            error = foreseen(about, &sight);
+            error = foresee(&about->call, w, about->path, &sight);
         told[count++] = told_path(w->path, about->path, &sight);
     }
     if (about->has_other && w->other >= 0) {
         if (!view_look(about->other, false, &other, NULL))
             other = (struct sight){.there = true};
         else if (!error)
-            error = foreseen_there(about, &other);
+            error = foresee_there(&about->call, w, &sight, &other);
         told[count++] = told_path(w->other, about->other, &other);
     } else if (about->has_other) {
         told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};

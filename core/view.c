@@ -225,6 +225,8 @@ static void describe(struct sight *sight, int fd) {
     sight->ours = st.st_dev == own_device;
     sight->directory = S_ISDIR(st.st_mode);
     sight->link = S_ISLNK(st.st_mode);
+    sight->mode = st.st_mode & 0777;
+    sight->owner = st.st_uid;
     /* Writing to a device, a pipe or a socket changes no file. */
     sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
     sight->masked = sight->ours && (st.st_mode & 07777) == 0;
@@ -285,6 +287,24 @@ static bool look(const char *path, bool follow, struct sight *sight, char *resol
     describe(sight, fd);
     close(fd);
     return true;
+}
+
+static void note_one(const char *name, void *context) {
+    (void)name;
+    *(bool *)context = false;
+}
+
+bool view_empty(const char *path) {
+    bool empty = true;
+    int at = root < 0 ? -1 : open_at_once(path, O_NOFOLLOW);
+    int dir = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0)
+        each_entry(dir, note_one, &empty);
+    if (dir >= 0)
+        close(dir);
+    if (at >= 0)
+        close(at);
+    return empty;
 }
 
 /* What was seen where, until something is made, moved or removed. */
