@@ -343,7 +343,9 @@ struct call {
     uint64_t args[6];
 };
 struct sight {
-    bool there, directory, read_only, masked;
+    bool there, directory, link, read_only, masked;
+    uint16_t mode; /* permission bits */
+    uid_t owner;
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
@@ -357,6 +359,7 @@ bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MA
 /* False if it can't be told. `resolved`, of PATH_MAX bytes or NULL: the same path, or where links
  * on the way to something missing lead. */
 bool view_look(const char *path, bool follow, struct sight *sight, char *resolved);
+bool view_empty(const char *path); /* a directory that can be removed, as far as we may look */
 void view_changed(void); /* what was seen may be so no longer */
 
 /* processes.c: who made a call; a number for processes_report's list, or -1 */
@@ -364,8 +367,21 @@ void processes_begin(pid_t guest);
 int process_of(pid_t task);
 void processes_report(void);
 
+/* foresee.c: the errno that a call on a path will meet, as far as looking tells; 0: none */
+bool foresee_follows(const struct call *call, const struct watched *watched);
+int foresee(const struct call *call, const struct watched *watched, const char *path,
+            const struct sight *sight);
+int foresee_there(const struct call *call, const struct watched *watched, const struct sight *from,
+                  const struct sight *to); /* for the place that a link or a renamed file gets */
+
 /* trace.c: everything that is done, told as it happens */
-enum text_kind { TEXT_PATH = 1, TEXT_ADDRESS, TEXT_NAME };
+enum text_kind {
+    TEXT_PATH = 1,
+    TEXT_ADDRESS,
+    TEXT_NAME,
+    TEXT_ABSENT,    /* a path where nothing lay when the call was made */
+    TEXT_DIRECTORY, /* one where a directory lay */
+};
 struct traced_text {
     int argument;
     enum text_kind what;
@@ -377,7 +393,7 @@ bool trace_on(void);
 bool trace_full(void); /* nobody has read: no more calls until then */
 int trace_fd(void);    /* to be polled for writing, or -1 */
 void trace_flush(void);
-void trace_call(const struct call *call, enum watch_kind kind, int error,
+void trace_call(const struct call *call, const struct watched *watched, int error,
                 const struct traced_text *texts, size_t count, bool exists);
 void trace_goes_on(pid_t task);
 void trace_end(void);

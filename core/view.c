@@ -247,6 +247,9 @@ static void describe(struct sight *sight, int fd) {
     sight->there = true;
     sight->ours = st.st_dev == own_device;
     sight->directory = S_ISDIR(st.st_mode);
+    sight->link = S_ISLNK(st.st_mode);
+    sight->mode = st.st_mode & 0777;
+    sight->owner = st.st_uid;
     /* Writing to a device, a pipe or a socket changes no file. */
     sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
     sight->masked = sight->ours && (st.st_mode & 07777) == 0;
@@ -286,8 +289,21 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
     return what == ENDED;
 }
 
+/* What these mean depends on who asks, and we are not the guest. */
+static bool about_the_asker(const char *path) {
+    static const char *const names[] = {"/proc/self", "/proc/thread-self", "/dev/fd", "/dev/std"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        if (strnlen(path, len) == len && memcmp(path, names[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool look(const char *path, bool follow, struct sight *sight, char *resolved) {
     *sight = (struct sight){0};
+    if (about_the_asker(path))
+        return false;
     if (resolved)
         memcpy(resolved, path, strlen(path) + 1);
     int fd = open_at_once(path, follow ? 0 : O_NOFOLLOW);
@@ -300,16 +316,38 @@ static bool look(const char *path, bool follow, struct sight *sight, char *resol
     return true;
 }
 
+static void note_one(const char *name, void *context) {
+    (void)name;
+    *(bool *)context = false;
+}
+
+bool view_empty(const char *path) {
+    bool empty = true;
+    int at = root < 0 ? -1 : open_at_once(path, O_NOFOLLOW);
+    int dir = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0)
+        each_entry(dir, note_one, &empty);
+    if (dir >= 0)
+        close(dir);
+    if (at >= 0)
+        close(at);
+    return empty;
+}
+
 /* What was seen where, until something is made, moved or removed. */
-enum { MAX_SEEN = 1024 };
+enum { MAX_SEEN = 1024, SETTLED_US = 5000 };
 static struct {
     uint64_t hash;
     uint32_t age;
     struct sight sight;
 } seen[MAX_SEEN];
 static uint32_t age = 1;
+static int64_t changed_us;
 
-void view_changed(void) { age++; }
+void view_changed(void) {
+    age++;
+    changed_us = now_us();
+}
 
 static uint64_t hashed(const char *path, bool follow) {
     uint64_t hash = 14695981039346656037ULL ^ (uint64_t)follow;
@@ -331,6 +369,8 @@ bool view_look(const char *path, bool follow, struct sight *sight, char *resolve
         return false;
     if (!sight->there && sight->ours)
         return true; /* the way there is worth walking again, for it is told */
+    if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
+        return true;
     seen[slot].hash = hash;
     seen[slot].age = age;
     seen[slot].sight = *sight;

@@ -16,13 +16,24 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
-    from typing import Any
+    from typing import Any, Protocol
 
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
     from wardian.sandbox.result import Protection, Refusal, Result
     from wardian.sandbox.sandbox import Sandbox
+
+    class Watcher(Protocol):
+        """Sees a run that a command starts, and tells of it in the command's place."""
+
+        def sandbox(
+            self, policy: Policy, *, backend_name: str, private_work: bool = False
+        ) -> Sandbox: ...
+
+        def told(self, result: Result, about: dict[str, Any]) -> int:
+            """The exit code; ``about`` is what the command itself would add to the document."""
+
 
 TTY_CHOICES = ("auto", "yes", "no")
 FORWARDED = (
@@ -51,14 +62,22 @@ def run(args: list[str]) -> int:
         raise UsageError(
             "no command was given", hint="write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
         )
+    return run_command(argv, given)
+
+
+def run_command(argv: list[str], given: Given, watcher: Watcher | None = None) -> int:
+    """Run a command as the options say and return its exit code. Raises WardianError."""
     as_json, tty = "json" in given, wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
     policy = policy_of(given)
-    with Sandbox(
+    make = Sandbox if watcher is None else watcher.sandbox
+    with make(
         policy, backend_name=one(given, "backend") or "wardian", private_work=True
     ) as sandbox:
         result = ran(sandbox, argv, given, policy, tty=tty)
+    if watcher is not None:
+        return watcher.told(result, {})
     if as_json:
         output.print_json(document_of(result))
     tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
