@@ -456,39 +456,35 @@ static void judge_limits(const struct plan *plan, const struct subject *about) {
     }
 }
 
-/* The errno that a call on a path will meet, as far as looking tells; 0: none. */
-static int foreseen(const struct subject *about, const struct sight *s) {
-    const struct watched *w = about->watched;
-    uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : about->call.args[w->flags];
-    bool makes = w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT));
-    bool changes = w->kind == WATCH_CHANGE || w->kind == WATCH_REMOVE || w->kind == WATCH_MOVE;
-    if (!s->there)
-        return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
-    if (w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT) && (flags & O_EXCL)))
-        return EEXIST;
-    if (w->kind == WATCH_OPEN && opening(s, flags) == BY_READ_ONLY)
-        return EROFS;
-    return changes && s->read_only ? EROFS : 0;
+static struct traced_text told_path(int argument, const char *path, const struct sight *s) {
+    enum text_kind what = !s->there ? TEXT_ABSENT : s->directory ? TEXT_DIRECTORY : TEXT_PATH;
+    return (struct traced_text){argument, what, path, strlen(path)};
 }
 
 static void trace(const struct subject *about, int error) {
-    struct traced_text told[2];
+    struct traced_text told[3];
     size_t count = 0;
-    struct sight sight = {.there = true};
+    struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
     if (about->has_path) {
-        told[count++] = (struct traced_text){w->path, TEXT_PATH, about->path, strlen(about->path)};
-        bool follow = !w->nofollow;
-        if (!error && view_look(about->path, follow, &sight, NULL))
-            error = foreseen(about, &sight);
+        if (!view_look(about->path, foresee_follows(&about->call, w), &sight, NULL))
+            sight = (struct sight){.there = true};
+        else if (!error)
+            error = foresee(&about->call, w, about->path, &sight);
+        told[count++] = told_path(w->path, about->path, &sight);
     }
-    if (about->has_other && w->other >= 0)
-        told[count++] = (struct traced_text){w->other, TEXT_PATH, about->other, strlen(about->other)};
-    else if (about->has_other)
+    if (about->has_other && w->other >= 0) {
+        if (!view_look(about->other, false, &other, NULL))
+            other = (struct sight){.there = true};
+        else if (!error)
+            error = foresee_there(&about->call, w, &sight, &other);
+        told[count++] = told_path(w->other, about->other, &other);
+    } else if (about->has_other) {
         told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
-    if (about->address_len && count < 2)
+    }
+    if (about->address_len)
         told[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
-    trace_call(&about->call, (enum watch_kind)w->kind, error, told, count, sight.there);
+    trace_call(&about->call, w, error, told, count, sight.there);
 }
 
 /* Going on is safe here, and only here: what was judged is a register, which no other thread can
@@ -521,6 +517,7 @@ static bool alters(const struct subject *about) {
     case WATCH_REMOVE:
     case WATCH_MOVE:
     case WATCH_LINK:
+    case WATCH_ADDRESS: /* a socket may get a name */
         return true;
     default:
         return false;
@@ -584,6 +581,59 @@ static bool became_own(const struct refusal *r) {
         return false;
     memcpy(&address, texts + r->text, sizeof address);
     return is_own_port(ntohs(address.sin_port));
+}
+
+/* "NUMBER 0xARG … 0xSP 0xPC", as /proc/PID/syscall has it of a task that waits in a call. */
+static bool read_call(struct call *call) {
+    char text[256];
+    int fd = view_open(call->task, "syscall", O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    uint64_t number;
+    const char *at = next_number(text, &number);
+    for (int i = 0; at && i < 6; i++) {
+        at = strstr(at, "0x");
+        uint64_t value = 0;
+        for (at = at ? at + 2 : at; at && *at; at++) {
+            unsigned digit = *at >= 'a' ? (unsigned)(*at - 'a' + 10) : (unsigned)(*at - '0');
+            if (digit > 15)
+                break;
+            value = value << 4 | digit;
+        }
+        call->args[i] = value;
+    }
+    call->number = (int)number;
+    return at && number < MAX_SYSCALL;
+}
+
+/* These reach the supervisor by themselves, as notifications. */
+static bool notified(const struct plan *plan, const struct subject *about) {
+    const struct watched *w = about->watched;
+    enum { CHANGES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
+    switch (w->kind) {
+    case WATCH_LOOK:
+        return false;
+    case WATCH_OPEN:
+        return plan->opens || w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+    default:
+        return true;
+    }
+}
+
+void refusals_lookup(const struct plan *plan, pid_t inside) {
+    static struct subject about;
+    about = (struct subject){.call.task = -inside};
+    if (inside <= 1 || !read_call(&about.call))
+        return;
+    about.watched = &plan->watched_calls[about.call.number];
+    if (!about.watched->kind || notified(plan, &about))
+        return;
+    read_subject(&about);
+    judge(plan, &about);
 }
 
 void refusals_report(void) {

@@ -6,6 +6,7 @@
  *   call     6 × u64 arguments, then texts: u8 argument, u8 what it is, u16 length, bytes
  *   process  u32 parent, u32 pid inside, then its command line, words ended by NULs
  *   total    u64 count, u64 foreseen failures, u64 nanoseconds spent waiting in it
+ *   waited   u64 nanoseconds that the task waited in its last call; only with every call
  */
 #define _GNU_SOURCE
 #include "launch.h"
@@ -15,6 +16,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@ enum {
     LEAST_WAIT_NS = 100000, /* less may as well be the wait for our own answer */
 };
 
-enum record_kind { RECORD_CALL = 1, RECORD_PROCESS, RECORD_TOTAL };
+enum record_kind { RECORD_CALL = 1, RECORD_PROCESS, RECORD_TOTAL, RECORD_WAITED };
 
 struct __attribute__((packed)) header {
     uint32_t size;
@@ -54,7 +56,7 @@ static size_t used, written;
 static bool wanted, every, begun, gone;
 static uint64_t began_ns;
 static struct task tasks[MAX_TASKS];
-static int open_stats;
+static int open_stats, threads; /* accounts of tasks that are not the first of their process */
 static uint32_t known[MAX_KNOWN];
 static struct {
     uint64_t count, failed, waited_ns;
@@ -161,17 +163,38 @@ static void tell_process(const struct task *task) {
     append(command, size);
 }
 
-static uint64_t ran_ns(const struct task *task) {
+struct times {
+    uint64_t ran, queued;
+};
+
+static struct times times_of(int schedstat) {
     char text[64];
-    uint64_t ran = 0, queued = 0;
-    ssize_t n = task->schedstat < 0 ? -1 : pread(task->schedstat, text, sizeof text - 1, 0);
+    struct times times = {0, 0};
+    ssize_t n = schedstat < 0 ? -1 : pread(schedstat, text, sizeof text - 1, 0);
     if (n <= 0)
-        return 0;
+        return times;
     text[n] = '\0';
-    const char *at = next_number(text, &ran);
+    const char *at = next_number(text, &times.ran);
     if (at)
-        next_number(at, &queued);
-    return ran + queued;
+        next_number(at, &times.queued);
+    return times;
+}
+
+static uint64_t ran_ns(const struct task *task) {
+    struct times times = times_of(task->schedstat);
+    return times.ran + times.queued;
+}
+
+/* How long we ourselves stood in line since this was last asked: a guest that has its next call to
+ * make waits for us then, not in the one before. */
+static uint64_t our_delay_ns(void) {
+    static int own = -2;
+    static uint64_t before;
+    if (own == -2)
+        own = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    uint64_t queued = times_of(own).queued, delay = queued - before;
+    before = queued;
+    return delay;
 }
 
 static struct task *task_slot(uint32_t id) {
@@ -183,18 +206,39 @@ static struct task *task_slot(uint32_t id) {
     return &tasks[id % MAX_TASKS]; /* crowded: the oldest account is closed */
 }
 
-static struct task *task_of(uint32_t id) {
-    struct task *task = task_slot(id);
-    if (task->id == id)
-        return task;
-    char text[2048];
+static void forget_task(struct task *task) {
     if (task->id && task->schedstat >= 0) {
         close(task->schedstat);
         open_stats--;
     }
+    threads -= task->id != task->process;
+    *task = (struct task){.schedstat = -1, .call = -1};
+}
+
+static void forget_process(uint32_t process) {
+    struct task *first = task_slot(process);
+    if (first->id == process)
+        forget_task(first);
+    for (size_t i = 0; i < MAX_TASKS && threads > 0; i++)
+        if (tasks[i].id && tasks[i].process == process)
+            forget_task(&tasks[i]);
+}
+
+/* A task that was killed says nothing; long after, another one may have its number. */
+static bool is_another(const struct task *task) {
+    return task->ran_ns && now_ns() - task->went_on_ns > LEAST_WAIT_NS && ran_ns(task) == 0;
+}
+
+static struct task *task_of(uint32_t id) {
+    struct task *task = task_slot(id);
+    if (task->id == id && !is_another(task))
+        return task;
+    char text[2048];
+    forget_task(task);
     *task = (struct task){.id = id, .process = id, .schedstat = -1, .call = -1};
     if (read_of(id, "status", text, sizeof text) > 0)
         task->process = number_after(text, "\nTgid:\t", false);
+    threads += task->process != id;
     if (open_stats < MAX_OPEN) {
         snprintf(text, sizeof text, "/proc/%u/schedstat", id);
         task->schedstat = open(text, O_RDONLY | O_CLOEXEC);
@@ -205,12 +249,12 @@ static struct task *task_of(uint32_t id) {
     return task;
 }
 
-static void forget_task(struct task *task) {
-    if (task->schedstat >= 0) {
-        close(task->schedstat);
-        open_stats--;
-    }
-    *task = (struct task){.schedstat = -1, .call = -1};
+static void tell_wait(const struct task *task, uint64_t waited_ns) {
+    totals[task->call].waited_ns += waited_ns;
+    if (!every || !fits(sizeof(struct header) + sizeof waited_ns))
+        return;
+    put_header(RECORD_WAITED, sizeof waited_ns, 0, task->call, task->id, task->process);
+    append(&waited_ns, sizeof waited_ns);
 }
 
 /* What it waited for since it went on: time that it neither ran nor stood in line to run. Reading
@@ -223,22 +267,25 @@ static void close_account(struct task *task, uint64_t now) {
         task->call = -1;
         return;
     }
-    uint64_t ran = ran_ns(task), busy = ran - task->ran_ns;
+    uint64_t ran = ran_ns(task), busy = ran - task->ran_ns + our_delay_ns();
     busy = busy > task->since_ns ? busy - task->since_ns : 0;
     if (task->call >= 0 && task->ran_ns && ran && passed > busy + LEAST_WAIT_NS)
-        totals[task->call].waited_ns += passed - busy;
+        tell_wait(task, passed - busy);
     task->ran_ns = ran;
     task->since_ns = task->unread = 0;
     task->call = -1;
 }
 
-static bool seen_before(const struct call *call, const struct traced_text *texts, size_t count) {
-    uint32_t hash = 2166136261U ^ (uint32_t)call->number;
-    for (size_t i = 0; i < count; i++)
+static bool seen_before(const struct call *call, const struct watched *watched, int error,
+                        const struct traced_text *texts, size_t count) {
+    uint32_t hash = 2166136261U ^ (uint32_t)call->number ^ (uint32_t)error << 16;
+    for (size_t i = 0; i < count; i++) {
+        hash = (hash ^ (uint32_t)texts[i].what) * 16777619U;
         for (size_t b = 0; b < texts[i].len; b++)
             hash = (hash ^ (uint8_t)texts[i].at[b]) * 16777619U;
-    hash = (hash ^ (uint32_t)call->args[1] * (call->number == 2)) * 16777619U;
-    hash = (hash ^ (uint32_t)call->args[2]) * 16777619U; /* openat's flags */
+    }
+    if (watched->flags >= 0)
+        hash = (hash ^ (uint32_t)call->args[watched->flags]) * 16777619U;
     hash += hash == 0;
     for (uint32_t i = 0; i < 16; i++) {
         uint32_t *slot = &known[(hash + i) % MAX_KNOWN];
@@ -269,25 +316,30 @@ static void tell_call(const struct call *call, const struct task *task, int erro
     }
 }
 
-void trace_call(const struct call *call, enum watch_kind kind, int error,
+void trace_call(const struct call *call, const struct watched *watched, int error,
                 const struct traced_text *texts, size_t count, bool exists) {
-    begun = begun || (kind == WATCH_EXEC && exists); /* until then it is the launcher's search */
+    bool becomes = watched->kind == WATCH_EXEC && exists;
+    begun = begun || becomes; /* until then it is the launcher's search */
     if (!begun || call->number < 0 || call->number >= MAX_SYSCALL)
         return;
     struct task *task = task_of((uint32_t)call->task);
-    if (task->became && kind != WATCH_EXEC)
+    if (task->became)
         tell_process(task);
+    task->became = false;
     close_account(task, now_ns());
     totals[call->number].count++;
     totals[call->number].failed += error != 0;
-    bool telling = every || (count > 0 && !seen_before(call, texts, count));
-    if (telling)
+    bool ends = watched->kind == WATCH_EXIT;
+    if (every || ends || becomes || (count > 0 && !seen_before(call, watched, error, texts, count)))
         tell_call(call, task, error, texts, count);
-    task->became = kind == WATCH_EXEC && exists;
-    if (kind == WATCH_EXIT)
+    struct task *first = task_slot(task->process);
+    if (becomes && first->id == task->process) /* any thread that does gets the first one's number */
+        first->became = true;
+    task->call = call->number;
+    if (ends && call->number == SYS_exit_group)
+        forget_process(task->process);
+    else if (ends)
         forget_task(task);
-    else
-        task->call = call->number;
 }
 
 /* Right before the answer goes out. */

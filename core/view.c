@@ -42,7 +42,32 @@ void view_top(const struct top *top) {
         tops[top_count++] = *top;
 }
 
+static int guests_proc = -1;
+
+void view_proc(int fd) { guests_proc = fd; }
+
+static int proc_of(pid_t task, const char *name, char path[64]) {
+    if (task < 0)
+        snprintf(path, 64, "%d/%s", (int)-task, name);
+    else
+        snprintf(path, 64, "/proc/%d/%s", (int)task, name);
+    return task < 0 ? guests_proc : AT_FDCWD;
+}
+
+int view_open(pid_t task, const char *name, int flags) {
+    char path[64];
+    int dir = proc_of(task, name, path);
+    return openat(dir, path, flags | O_CLOEXEC);
+}
+
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size) {
+    if (task < 0) { /* by its id inside, it is known to the guest's own /proc alone */
+        int fd = view_open(task, "mem", O_RDONLY);
+        ssize_t n = fd < 0 ? -1 : pread(fd, to, size, (off_t)address);
+        if (fd >= 0)
+            close(fd);
+        return n;
+    }
     struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
     return syscall(SYS_process_vm_readv, task, &here, 1UL, &there, 1UL, 0UL);
 }
@@ -65,12 +90,10 @@ bool view_string(pid_t task, uint64_t address, char *to, size_t size) {
 
 /* The directory that a relative path starts from, as the guest knows it. */
 static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
-    char link[64];
-    if (dir == AT_FDCWD)
-        snprintf(link, sizeof link, "/proc/%d/cwd", (int)task);
-    else
-        snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)task, dir);
-    return readlinkat(AT_FDCWD, link, to, size);
+    char name[24], path[64];
+    snprintf(name, sizeof name, dir == AT_FDCWD ? "cwd" : "fd/%d", dir);
+    int proc = proc_of(task, name, path);
+    return readlinkat(proc, path, to, size);
 }
 
 bool view_from(pid_t task, int dir, const char *name, size_t len, char *path) {
@@ -225,6 +248,9 @@ static void describe(struct sight *sight, int fd) {
     sight->there = true;
     sight->ours = st.st_dev == own_device;
     sight->directory = S_ISDIR(st.st_mode);
+    sight->link = S_ISLNK(st.st_mode);
+    sight->mode = st.st_mode & 0777;
+    sight->owner = st.st_uid;
     /* Writing to a device, a pipe or a socket changes no file. */
     sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
     sight->masked = sight->ours && (st.st_mode & 07777) == 0;
@@ -248,10 +274,14 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
         const char *rest = w.left + strspn(w.left, "/");
         sight->ours = w.ours;
         sight->parent = *rest == '\0';
-        int parent = w.at >= 0 ? w.at : root;
-        sight->read_only = sight->parent && read_only(parent);
-        if (resolved && strlen(w.done) + strlen(rest) + 2 < PATH_MAX)
-            snprintf(resolved, PATH_MAX, "%s%s%s", w.done, *rest ? "/" : "", rest);
+        bool in_root = w.at < 0;
+        sight->read_only = sight->parent && (in_root || read_only(w.at)); /* the root always is */
+        size_t done = strlen(w.done), more = strlen(rest);
+        if (resolved && done + more + 2 < PATH_MAX) {
+            memcpy(resolved, w.done, done);
+            resolved[done] = '/';
+            memcpy(resolved + done + (more > 0), rest, more + 1);
+        }
     } else if (what == ENDED) { /* the root itself */
         *sight = (struct sight){.there = true, .ours = true, .directory = true, .read_only = true};
     }
@@ -260,8 +290,21 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
     return what == ENDED;
 }
 
+/* What these mean depends on who asks, and we are not the guest. */
+static bool about_the_asker(const char *path) {
+    static const char *const names[] = {"/proc/self", "/proc/thread-self", "/dev/fd", "/dev/std"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        if (strnlen(path, len) == len && memcmp(path, names[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool look(const char *path, bool follow, struct sight *sight, char *resolved) {
     *sight = (struct sight){0};
+    if (about_the_asker(path))
+        return false;
     if (resolved)
         memcpy(resolved, path, strlen(path) + 1);
     int fd = open_at_once(path, follow ? 0 : O_NOFOLLOW);
@@ -274,16 +317,38 @@ static bool look(const char *path, bool follow, struct sight *sight, char *resol
     return true;
 }
 
+static void note_one(const char *name, void *context) {
+    (void)name;
+    *(bool *)context = false;
+}
+
+bool view_empty(const char *path) {
+    bool empty = true;
+    int at = root < 0 ? -1 : open_at_once(path, O_NOFOLLOW);
+    int dir = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0)
+        each_entry(dir, note_one, &empty);
+    if (dir >= 0)
+        close(dir);
+    if (at >= 0)
+        close(at);
+    return empty;
+}
+
 /* What was seen where, until something is made, moved or removed. */
-enum { MAX_SEEN = 1024 };
+enum { MAX_SEEN = 1024, SETTLED_US = 5000 };
 static struct {
     uint64_t hash;
     uint32_t age;
     struct sight sight;
 } seen[MAX_SEEN];
 static uint32_t age = 1;
+static int64_t changed_us;
 
-void view_changed(void) { age++; }
+void view_changed(void) {
+    age++;
+    changed_us = now_us();
+}
 
 static uint64_t hashed(const char *path, bool follow) {
     uint64_t hash = 14695981039346656037ULL ^ (uint64_t)follow;
@@ -305,6 +370,8 @@ bool view_look(const char *path, bool follow, struct sight *sight, char *resolve
         return false;
     if (!sight->there && sight->ours)
         return true; /* the way there is worth walking again, for it is told */
+    if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
+        return true;
     seen[slot].hash = hash;
     seen[slot].age = age;
     seen[slot].sight = *sight;

@@ -31,7 +31,7 @@ def summary(result: Result, *, verbose: bool) -> list[str]:
     lines += _ending(result)
     if result.reason in ("not found", "not executable") or (result.ok and not verbose):
         return lines
-    return [*lines, _figures(result)]
+    return [*lines, figures(result)]
 
 
 def _policy_line(result: Result) -> str:
@@ -164,7 +164,8 @@ def _signal_name(number: int | None) -> str:
         return str(number)
 
 
-def _figures(result: Result) -> str:
+def figures(result: Result) -> str:
+    """The end and what was used, on one line."""
     usage = result.usage
     parts = [f"exit {result.exit_code}", f"{usage.wall_s:.2f} s", f"{usage.cpu_s:.2f} s CPU"]
     parts.append(human_bytes(usage.peak_memory_bytes))

@@ -27,7 +27,7 @@ else:
     from wardian.values import NamedTuple
 
 # What the build compiles filters for; the others are made when they are needed.
-COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "paths")
+COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "opens", "paths")
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
 
@@ -95,7 +95,7 @@ def make_plan(
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
-        watch = "paths"
+        watch = _scope(policy, host)
     environment = dict(layout().environment)
     records = [
         MAGIC,
@@ -108,10 +108,14 @@ def make_plan(
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
-    if not policy.deny_syscalls and watch in ("nothing", "changes"):
+    if not policy.deny_syscalls and watch in ("nothing", "changes", "opens"):
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         records.append(record("flag", "early-filter"))
+    if watch in ("changes", "opens"):
+        records.append(record("flag", "lookups"))
+    if watch == "opens":
+        records.append(record("flag", "opens"))
     return Plan(
         b"".join(records),
         protections,
@@ -119,6 +123,14 @@ def make_plan(
         environment,
         tuple(sources),
     )
+
+
+def _scope(policy: Policy, host: Host) -> Scope:
+    """With /dev/fuse, what is missing is seen where it is looked up, but not by a relative path in
+    a directory of our own; without it, every call that takes a path is looked at."""
+    if not host.fuse:
+        return "paths"
+    return "opens" if policy.work is None else "changes"
 
 
 # Protections: requested, available, enforced
@@ -275,7 +287,8 @@ def make_filter(
     if watch != "nothing":
         from wardian.syscalls.watching import watched_calls
 
-        records.append(record("watched", watched_calls(watch, host.arch)))
+        known: Scope = "paths" if watch in ("changes", "opens") else watch
+        records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))
     return records
