@@ -63,9 +63,7 @@ def rules(
     rights = [("/", READ_DIR)]
     # A rule holds for all that lies below, mounts included: one for /etc does for /etc/ssl, too.
     above = {path + "/" for path in readable}
-    rights += [
-        (path, READ) for path in readable if not any(path.startswith(one) for one in above)
-    ]
+    rights += [(path, READ) for path in readable if not any(path.startswith(one) for one in above)]
     rights += [(path, WRITE) for path in writable]
     rights += [(path, DEVICE) for path in devices]
     return [(path, access & handled_fs) for path, access in rights]

@@ -178,7 +178,9 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     action = _action(name, event, around.arch)
     outside = _outside(raw, around)
     makes = event["by"] == "c"
-    if outside is None or not exists(os.path.dirname(outside) if makes else outside, directory=makes):
+    if outside is None or not exists(
+        os.path.dirname(outside) if makes else outside, directory=makes
+    ):
         return None  # what it would be made in must be there, or it would fail on the host as well
     target = _shown(inside)
     if name in ("connect", "bind", "sendto", "sendmsg"):
@@ -188,7 +190,11 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
         return _refusal("network", action, f"unix:{target}", "this socket is not shared", allow)
     place = _fixed(raw, _place(inside, action, name, event))
     allow = to_share(
-        _below(outside, inside, place), place, action not in READING, around, owned=action in OF_OWNER
+        _below(outside, inside, place),
+        place,
+        action not in READING,
+        around,
+        owned=action in OF_OWNER,
     )
     reason = "its directory is not shared with the run" if makes else "not shared with the run"
     return _refusal("file", action, target, reason, allow)
@@ -235,7 +241,9 @@ def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Ref
     inside = _normal(_text(event["text"]))
     action = _action(name, event, around.arch)
     if is_below(inside, "/proc"):
-        return _refusal("file", action, _told(inside), "the sandbox's /proc can't be written to", None)
+        return _refusal(
+            "file", action, _told(inside), "the sandbox's /proc can't be written to", None
+        )
     outside = _shared_from(inside, around)
     place = _place(inside, action, name, event)
     if action == "create" and os.path.lexists(outside):
@@ -334,7 +342,9 @@ def _by_limit(name: str, event: dict[str, Any], around: Surroundings) -> Refusal
 
 def limit_refusal(limit: Limit, reason: str) -> Refusal:
     """A limit that was met, with twice as much as what would allow more."""
-    return _refusal("limit", limit.name, spelled(limit.name, limit.value or 0), reason, to_use(limit))
+    return _refusal(
+        "limit", limit.name, spelled(limit.name, limit.value or 0), reason, to_use(limit)
+    )
 
 
 def struck(limits: Iterable[Limit], usage_text: Callable[[Limit], str]) -> tuple[Refusal, ...]:
