@@ -96,21 +96,22 @@ static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
     return readlinkat(proc, path, to, size);
 }
 
+bool view_from(pid_t task, int dir, const char *name, size_t len, char *path) {
+    ssize_t from = name[0] == '/' ? 0 : start_of(task, dir, path, PATH_MAX - 1);
+    if (from < 0 || (from > 0 && path[0] != '/') || (size_t)from + len + 2 > PATH_MAX)
+        return false;
+    if (from > 1)
+        path[from++] = '/';
+    memcpy(path + from, name, len);
+    path[(size_t)from + len] = '\0';
+    return true;
+}
+
 bool view_path(pid_t task, int dir, uint64_t address, char *path) {
     char name[PATH_MAX];
     if (!address || !view_string(task, address, name, sizeof name) || name[0] == '\0')
         return false; /* an empty one means the descriptor itself */
-    if (name[0] == '/') {
-        memcpy(path, name, strlen(name) + 1);
-        return true;
-    }
-    ssize_t len = start_of(task, dir, path, PATH_MAX - 1);
-    if (len <= 0 || path[0] != '/' || (size_t)len + strlen(name) + 2 > PATH_MAX)
-        return false;
-    if (len > 1)
-        path[len++] = '/';
-    memcpy(path + len, name, strlen(name) + 1);
-    return true;
+    return view_from(task, dir, name, strlen(name), path);
 }
 
 static const struct top *top_named(const char *name, size_t len) {

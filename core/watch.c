@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048 };
@@ -198,11 +200,50 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
-bool watch_has_process(uint32_t pid) {
+/* 0: none. */
+static uint64_t rlimit_of(const struct plan *plan, int resource) {
+    for (size_t i = 0; i < plan->rlimit_count; i++)
+        if (plan->rlimits[i].resource == resource)
+            return plan->rlimits[i].value;
+    return 0;
+}
+
+static uint64_t forks; /* so that no process inside ever had a higher number than these and two */
+
+bool watch_had_process(uint32_t pid) {
     char name[16];
     snprintf(name, sizeof name, "%u", pid);
     struct stat st;
-    return views.proc < 0 || fstatat(views.proc, name, &st, 0) == 0;
+    return views.proc < 0 || pid <= forks + 2 || fstatat(views.proc, name, &st, 0) == 0;
+}
+
+/* The size of that directory is how many there are; from Linux 6.2 on. */
+bool watch_files_full(const struct plan *plan, pid_t task) {
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)task);
+    uint64_t most = rlimit_of(plan, RLIMIT_NOFILE);
+    return most && stat(path, &st) == 0 && (uint64_t)st.st_size >= most;
+}
+
+bool watch_space_full(void) {
+    struct statfs fs;
+    return views.root >= 0 && fstatfs(views.root, &fs) == 0 && fs.f_blocks && (fs.f_bfree == 0 || fs.f_ffree == 0);
+}
+
+uint64_t watch_mapped(pid_t task) {
+    char path[32], text[2048];
+    snprintf(path, sizeof path, "/proc/%d/", (int)task);
+    int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ssize_t n = proc < 0 ? -1 : read_below(proc, ".", "status", text, sizeof text);
+    if (proc >= 0)
+        close(proc);
+    return n > 0 ? kilobytes_after(text, "\nVmData:") : 0;
+}
+
+bool watch_maps_too_much(const struct plan *plan, uint64_t total) {
+    uint64_t most = rlimit_of(plan, RLIMIT_DATA);
+    return most && total > most;
 }
 
 static void add_threads(const char *pid, void *context) {
@@ -218,6 +259,7 @@ static void add_threads(const char *pid, void *context) {
 /* Never more than `most` tasks can be there; only when that comes to the limit are they counted. */
 bool watch_forks(const struct plan *plan) {
     static uint64_t most = 2;
+    forks++;
     enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
     if (!plan->process_limit || views.proc < 0)
         return false;

@@ -245,7 +245,7 @@ def make_filter(
     policy: Policy, host: Host, standing: set[str], *, shares_written: bool, watch: Scope
 ) -> list[bytes]:
     """The records that say which calls are refused, which are looked at, and what is answered."""
-    from wardian.syscalls import compile_filter, number, refusal_errnos
+    from wardian.syscalls import compile_filter, number
 
     deny = set(policy.deny_syscalls)
     if "proc" not in standing:
@@ -260,17 +260,9 @@ def make_filter(
         # The one call that takes space faster than anyone can look. Its length is in a register, so
         # the supervisor can count it, and lets it go on while the disk limit allows.
         deny.add("fallocate")
-    compile_for = functools.partial(
-        compile_filter,
-        host.arch,
-        allow=allow,
-        deny=frozenset(deny),
-        refuse="notify" if notify else "errno",
-    )
-    program = compile_for(watch=watch)
-    errnos = refusal_errnos(
-        host.arch, allow=allow, deny=frozenset(deny), absent=watch == "everything"
-    )
+    compile_for = functools.partial(compile_filter, host.arch, allow=allow, deny=frozenset(deny))
+    program = compile_for(watch=watch, refuse="notify" if notify else "errno")
+    errnos: dict[int, int] = {}  # other than the filter's own
     if "clone3" in deny:
         clone3 = number("clone3", host.arch)
         if clone3 is not None:
@@ -283,11 +275,11 @@ def make_filter(
         records.append(record("budget", budgeted, FALLOCATE_LENGTH))
     if notify:
         records.append(record("flag", "notify"))
+        records.append(record("verdict", compile_for(refuse="errno")))
     if watch != "nothing":
         from wardian.syscalls.watching import watched_calls
 
         known: Scope = "paths" if watch == "changes" else watch
-        records.append(record("verdict", compile_for()))
         records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))

@@ -29,7 +29,7 @@ SCOPES = ("nothing", "changes", "paths", "everything")
 # In the order of enum watch_kind in core/launch.h, from 1.
 KINDS = (
     "look", "open", "change", "remove", "make", "move", "link", "exec",
-    "address", "send", "messages", "signal", "fork", "exit", "other",
+    "address", "send", "messages", "signal", "fork", "map", "exit", "other",
 )  # fmt: skip
 _PATH = os.path.join(os.path.dirname(__file__), "watching.tsv")
 # The launcher's own way out when everything is watched: core/launch.h.
@@ -51,7 +51,11 @@ def unless(scope: Scope) -> Mapping[str, str]:
 
 def watched_calls(scope: Scope, arch: str) -> bytes:
     """What the launcher needs to know of them: the record ``watched`` of its plan."""
-    kinds = {name: kind for name, kind, _ in _watched(scope)}
+    # What is refused is not watched, but a path that it names is told.
+    kinds = {
+        row.name: "look" for row in rows() if row.decision == "deny" and "path" in row.arguments
+    }
+    kinds |= {name: kind for name, kind, _ in _watched(scope)}
     if scope == "everything":
         kinds |= {"exit": "exit", "exit_group": "exit"}
     packed = []
