@@ -137,7 +137,6 @@ struct plan {
     size_t filter_len;
     bool notify;
     bool trace, trace_every; /* tell all that is done; every call, or each thing once */
-    bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];

@@ -133,6 +133,20 @@ static int open_at_once(const char *path, int flags) {
     size_t len = strcspn(path, "/");
     const struct top *top = top_named(path, len);
     const char *rest = path + len + strspn(path + len, "/");
+    char led[PATH_MAX];
+    if (top && top->link[0]) { /* /lib/x is usr/lib/x */
+        size_t prefix = strcspn(top->link, "/"), more = strlen(top->link) - prefix, left = strlen(rest);
+        if (top->link[0] == '/' || more + left + 2 > sizeof led) {
+            errno = EXDEV;
+            return -1;
+        }
+        memcpy(led, top->link + prefix + (more > 0), more - (more > 0));
+        more -= more > 0;
+        led[more] = '/';
+        memcpy(led + more + 1, rest, left + 1);
+        top = top_named(top->link, prefix);
+        rest = more ? led : led + 1;
+    }
     if (!top || top->fd < 0) {
         errno = ENOENT;
         return -1;

@@ -82,7 +82,9 @@ def under_notify() -> dict[str, int]:
             assert libc.ioctl(listener, ctypes.c_ulong(NOTIF_RECV), request) == 0
             ident, _pid, _flags, number = struct.unpack_from("=QIIi", request)
             told.append(number)
-            answer = struct.pack("=QqiI", ident, 0, -ANSWERS[syscalls.name_of(number, ARCH) or ""], 0)
+            answer = struct.pack(
+                "=QqiI", ident, 0, -ANSWERS[syscalls.name_of(number, ARCH) or ""], 0
+            )
             assert libc.ioctl(listener, ctypes.c_ulong(NOTIF_SEND), answer) == 0
 
     thread = threading.Thread(target=supervise)

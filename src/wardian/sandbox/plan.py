@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 else:
     from wardian.values import NamedTuple
 
+NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 # What the build compiles filters for; the others are made when they are needed.
-COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "opens", "paths")
+COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "paths")
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
 
@@ -95,7 +96,9 @@ def make_plan(
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
-        watch = _scope(policy, host)
+        # With /dev/fuse, what is missing is seen where it is looked up, and calls on paths need no
+        # watching; without it, every call that takes a path is looked at.
+        watch = "changes" if host.fuse else "paths"
     environment = dict(layout().environment)
     records = [
         MAGIC,
@@ -108,14 +111,12 @@ def make_plan(
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
-    if not policy.deny_syscalls and watch in ("nothing", "changes", "opens"):
+    if not policy.deny_syscalls and watch in ("nothing", "changes"):
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         records.append(record("flag", "early-filter"))
-    if watch in ("changes", "opens"):
+    if watch == "changes":
         records.append(record("flag", "lookups"))
-    if watch == "opens":
-        records.append(record("flag", "opens"))
     return Plan(
         b"".join(records),
         protections,
@@ -123,14 +124,6 @@ def make_plan(
         environment,
         tuple(sources),
     )
-
-
-def _scope(policy: Policy, host: Host) -> Scope:
-    """With /dev/fuse, what is missing is seen where it is looked up, but not by a relative path in
-    a directory of our own; without it, every call that takes a path is looked at."""
-    if not host.fuse:
-        return "paths"
-    return "opens" if policy.work is None else "changes"
 
 
 # Protections: requested, available, enforced
@@ -143,8 +136,9 @@ def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[
     found += [
         _landlock_protection(name, abi, policy, host, degraded) for name, abi in landlock.FEATURES
     ]
-    for name in ("notify", "proc"):
-        found.append(Protection(name, True, True, name not in degraded))
+    told = "" if host.fuse else NO_FUSE
+    found.append(Protection("notify", True, True, "notify" not in degraded, told))
+    found.append(Protection("proc", True, True, "proc" not in degraded))
     counted = host.kernel >= (
         5,
         14,
@@ -266,9 +260,7 @@ def make_filter(
         # The one call that takes space faster than anyone can look. Its length is in a register, so
         # the supervisor can count it, and lets it go on while the disk limit allows.
         deny.add("fallocate")
-    compile_for = functools.partial(
-        compile_filter, host.arch, allow=allow, deny=frozenset(deny)
-    )
+    compile_for = functools.partial(compile_filter, host.arch, allow=allow, deny=frozenset(deny))
     program = compile_for(watch=watch, refuse="notify" if notify else "errno")
     errnos: dict[int, int] = {}  # other than the filter's own
     if "clone3" in deny:
@@ -287,7 +279,7 @@ def make_filter(
     if watch != "nothing":
         from wardian.syscalls.watching import watched_calls
 
-        known: Scope = "paths" if watch in ("changes", "opens") else watch
+        known: Scope = "paths" if watch == "changes" else watch
         records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))

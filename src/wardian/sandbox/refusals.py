@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from wardian.sandbox.hostpath import exists
 from wardian.sandbox.layout import HOME, WORK, layout
-from wardian.sandbox.remedies import Surroundings, setting, spelled, to_call, to_reach, to_share, to_use
+from wardian.sandbox.remedies import (
+    Surroundings,
+    setting,
+    spelled,
+    to_call,
+    to_reach,
+    to_share,
+    to_use,
+)
 from wardian.sandbox.result import Allow, Caller, Limit, Refusal
 from wardian.sandbox.shares import is_below
 from wardian.sandbox.units import human_bytes
@@ -182,7 +190,9 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     action = _action(name, event, around.arch)
     outside = _outside(raw, around)
     makes = event["by"] == "c"
-    if outside is None or not exists(os.path.dirname(outside) if makes else outside, directory=makes):
+    if outside is None or not exists(
+        os.path.dirname(outside) if makes else outside, directory=makes
+    ):
         return None  # what it would be made in must be there, or it would fail on the host as well
     target = _shown(inside)
     reason = "its directory is not shared with the run" if makes else "not shared with the run"
@@ -192,7 +202,11 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
         reason = reason if makes else "this socket is not shared with the run"
     place = _fixed(raw, _place(inside, action, name, event))
     allow = to_share(
-        _below(outside, inside, place), place, action not in READING, around, owned=action in OF_OWNER
+        _below(outside, inside, place),
+        place,
+        action not in READING,
+        around,
+        owned=action in OF_OWNER,
     )
     return _refusal(kind, action, target, reason, allow)
 
@@ -238,7 +252,9 @@ def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Ref
     inside = _normal(_text(event["text"]))
     action = _action(name, event, around.arch)
     if is_below(inside, "/proc"):
-        return _refusal("file", action, _told(inside), "the sandbox's /proc can't be written to", None)
+        return _refusal(
+            "file", action, _told(inside), "the sandbox's /proc can't be written to", None
+        )
     outside = _shared_from(inside, around)
     place = _place(inside, action, name, event)
     if action == "create" and os.path.lexists(outside):
@@ -287,7 +303,9 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
         return None  # the kernel takes no such address either
     elif action == "bind" and 0 < port < LOW_PORTS:
         reason, allow = "ports below 1024 need a right that no guest has", None
-        if around.policy.network == "host" and port >= setting("net/ipv4/ip_unprivileged_port_start"):
+        if around.policy.network == "host" and port >= setting(
+            "net/ipv4/ip_unprivileged_port_start"
+        ):
             return None
     elif event["other"] == "loopback":
         if not _host_listens(port):
@@ -350,8 +368,12 @@ def _by_limit(name: str, event: dict[str, Any], around: Surroundings) -> Refusal
         needed = int(event["other"])
         reason = f"it asked for memory that would come to {human_bytes(needed)} at once"
         return limit_refusal(Limit("memory", limits.memory_bytes, ""), reason, needed)
-    memory = limits.memory_bytes is not None and limits.memory_bytes < (limits.disk_bytes or 1 << 62)
-    held = Limit("memory", limits.memory_bytes, "") if memory else Limit("disk", limits.disk_bytes, "")
+    memory = limits.memory_bytes is not None and limits.memory_bytes < (
+        limits.disk_bytes or 1 << 62
+    )
+    held = (
+        Limit("memory", limits.memory_bytes, "") if memory else Limit("disk", limits.disk_bytes, "")
+    )
     return limit_refusal(held, "its private files are full, or they were")
 
 

@@ -58,7 +58,10 @@ def to_share(
     while (share := _sharable(outside, inside, write, around)) is None:
         if not _unnameable(outside, inside):
             return None
-        if is_below(around.home, os.path.dirname(outside)) or os.path.dirname(outside).count("/") < 2:
+        if (
+            is_below(around.home, os.path.dirname(outside))
+            or os.path.dirname(outside).count("/") < 2
+        ):
             return None  # that would be half the host
         outside, inside = os.path.dirname(outside), os.path.dirname(inside)
     if (write and not os.access(outside, os.W_OK)) or (owned and not _is_owner(outside)):
@@ -169,7 +172,9 @@ _IF: dict[str, Callable[[Sequence[int]], bool]] = {
         a[0] not in (_AF_KEY, _AF_PACKET)
         and (a[0] not in (_AF_INET, _AF_INET6) or a[1] & 0xF not in (_SOCK_RAW, _SOCK_PACKET))
     ),
-    "fanotify_init": lambda a: not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES),
+    "fanotify_init": lambda a: (
+        not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
+    ),
 }
 # What the host's own settings forbid to whoever lacks capabilities: setting, and the most it may be.
 _SETTINGS = {
