@@ -137,6 +137,7 @@ struct plan {
     size_t filter_len;
     bool notify;
     bool trace, trace_every; /* tell all that is done; every call, or each thing once */
+    bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
@@ -349,7 +350,7 @@ struct sight {
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
-void view_attach(int root_fd, bool work_is_ours);
+void view_attach(int root_fd);
 void view_top(const struct top *top);
 void view_proc(int guests_proc);
 int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */

@@ -611,14 +611,14 @@ static bool read_call(struct call *call) {
 }
 
 /* These reach the supervisor by themselves, as notifications. */
-static bool notified(const struct subject *about) {
+static bool notified(const struct plan *plan, const struct subject *about) {
     const struct watched *w = about->watched;
     enum { CHANGES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
     switch (w->kind) {
     case WATCH_LOOK:
         return false;
     case WATCH_OPEN:
-        return w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+        return plan->opens || w->flags < 0 || (about->call.args[w->flags] & CHANGES);
     default:
         return true;
     }
@@ -630,7 +630,7 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
     if (inside <= 1 || !read_call(&about.call))
         return;
     about.watched = &plan->watched_calls[about.call.number];
-    if (!about.watched->kind || notified(&about))
+    if (!about.watched->kind || notified(plan, &about))
         return;
     read_subject(&about);
     judge(plan, &about);
