@@ -266,6 +266,7 @@ void reset_signals(void);                           /* signals.c */
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
+bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
 /* supervise.c */
@@ -355,6 +356,7 @@ struct traced_text {
 };
 void trace_begin(const struct plan *plan);
 bool trace_on(void);
+bool trace_has_begun(void); /* the guest has become its program */
 bool trace_full(void); /* nobody has read: no more calls until then */
 int trace_fd(void);    /* to be polled for writing, or -1 */
 void trace_flush(void);

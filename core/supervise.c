@@ -336,7 +336,8 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (plan->discard)
         snprintf(discard, sizeof discard, "%s", plan->discard);
     verdict_keep(plan);
-    plan_forget(); /* only numbers are needed from here on */
+    if (!plan->trace) /* that tells which program is tried first */
+        plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
     s.signals = block_signals();
     while (!finished(&s))

@@ -78,6 +78,8 @@ void trace_begin(const struct plan *plan) {
 
 bool trace_on(void) { return wanted; }
 
+bool trace_has_begun(void) { return begun; }
+
 bool trace_full(void) { return wanted && !gone && used - written > FULL; }
 
 int trace_fd(void) { return wanted && !gone && used > written ? FD_TRACE : -1; }
