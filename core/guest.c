@@ -10,21 +10,16 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-static int open_unseen(const char *path) {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, (O_RDWR | O_NOCTTY | O_CLOEXEC) | UNSEEN);
-}
-
 static int open_terminal(int ctl) {
-    int master = open_unseen("/dev/ptmx");
+    int master = open_unseen("/dev/ptmx", O_RDWR | O_NOCTTY);
     int unlock = 0, number = 0;
     if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCGPTN, &number) < 0)
         die(errno, "terminal", "opening a terminal for the guest");
     char path[32];
     snprintf(path, sizeof path, "/dev/pts/%d", number);
-    int slave = open_unseen(path);
+    int slave = open_unseen(path, O_RDWR | O_NOCTTY);
     if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
         die(errno, "terminal", "making it the guest's controlling terminal");
     struct message message = {.kind = MSG_PTY};
@@ -38,7 +33,7 @@ static void take_streams(const struct plan *plan, int ctl) {
     for (int i = 0; i < 3; i++) {
         int fd = plan->streams[i].kind == STREAM_PTY ? terminal : relay_guest_end(i);
         if (fd < 0)
-            fd = open_unseen("/dev/null");
+            fd = open_unseen("/dev/null", O_RDWR);
         if (fd < 0 || dup2(fd, i) < 0)
             die(errno, "streams", "giving the guest its standard streams");
     }

@@ -68,6 +68,7 @@ int main(int argc, char **argv) {
     plan.sources_open = caller_is_root() && open_sources(&plan, true);
     if (caller_is_root() && !plan.sources_open && plan.discard)
         give_to_guest(plan.discard);
+    lookups_prepare(&plan);
     channel_pair(ends);
     run.ctl = ends[0];
     run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);

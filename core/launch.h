@@ -26,7 +26,8 @@ enum {
     FD_FIRST_STREAM,
     FD_LAST_STREAM = FD_FIRST_STREAM + 2,
     FD_TRACE, /* only with a plan that asks for it */
-    FD_LAST = FD_TRACE
+    FD_FIRST_COPY, /* of output and error; the same */
+    FD_LAST = FD_FIRST_COPY + 1
 };
 
 enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
@@ -34,6 +35,12 @@ enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
 struct stream {
     enum stream_kind kind;
     int fd; /* the caller's end */
+};
+
+/* A file that gets the same output, as far as there is room for it there. */
+struct copy {
+    int fd; /* 0 for none */
+    uint64_t room;
 };
 
 /* One set-up operation inside the new root, run in plan order by build_root(). */
@@ -65,7 +72,7 @@ struct landlock_rule {
     uint64_t access;
 };
 
-enum { MAX_PASSED = 6 };
+enum { MAX_PASSED = 24 };
 enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_SYSCALL = 1024 };
 
 /* A call that goes on, and is looked at: what it does, and which arguments say with what. -1: none. */
@@ -105,6 +112,7 @@ struct plan {
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
+    struct copy copies[3];
     bool pty;
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
@@ -128,6 +136,7 @@ struct plan {
     size_t filter_len;
     bool notify;
     bool trace, trace_every; /* tell all that is done; every call, or each thing once */
+    bool lookups; /* the supervisor answers for the guest's root, where it can */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
     const uint8_t *verdict; /* the filter without what is only watched */
@@ -201,7 +210,17 @@ bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char 
 void plan_forget(void);
 
 /* channel.c: messages between the three processes, descriptors included */
-enum message_kind { MSG_GO, MSG_FAILURE, MSG_PROC, MSG_PTY, MSG_READY, MSG_EXEC_FAILED, MSG_EXITED };
+enum message_kind {
+    MSG_GO,
+    MSG_FAILURE,
+    MSG_LOOKUPS,
+    MSG_PROC,
+    MSG_TOPS,
+    MSG_PTY,
+    MSG_READY,
+    MSG_EXEC_FAILED,
+    MSG_EXITED
+};
 struct message {
     enum message_kind kind;
     union {
@@ -235,6 +254,7 @@ ssize_t read_below(int dir, const char *entry, const char *name, char *text, siz
 
 /* descriptors.c */
 void close_all_but(int last_kept);
+int open_unseen(const char *path, int flags); /* once the filter is up: nobody needs to look */
 
 /* namespaces.c */
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
@@ -246,11 +266,30 @@ int idmap_namespace(uid_t owner, gid_t group);
 bool caller_is_root(void);
 uid_t guest_host_uid(void);
 
+/* What stands in the guest's root: a mount, or a link. */
+enum { MAX_TOPS = 24 };
+struct top {
+    char name[40];
+    char link[64]; /* where it leads; empty: it is no link */
+    int fd;
+};
+
+/* lookups.c: a root that the supervisor answers for */
+void lookups_prepare(const struct plan *plan);     /* before the clone */
+bool lookups_shape(const struct plan *plan);       /* in the reaper */
+struct top *lookups_tops(size_t *count);
+bool lookups_own(size_t top);                      /* a directory of our own making */
+void lookups_serve(int device);                    /* in the supervisor */
+void lookups_see(const int *fds, size_t count);
+void lookups_run(void);
+int lookups_fd(void);
+void lookups_answer(void);
+
 /* mounts.c */
 /* Outside: by the supervisor, with rights that the guest lacks. False if those are not had. */
 bool open_sources(struct plan *plan, bool outside);
 void close_sources(struct plan *plan);
-void build_root(struct plan *plan, int ctl, int guest);
+void build_root(struct plan *plan, int ctl, int guest, int device); /* /dev/fuse, or -1 */
 
 /* The small walls, one file each. */
 int own_network(const struct plan *plan);           /* network.c */
@@ -297,7 +336,7 @@ struct seccomp_data;
 void verdict_keep(const struct plan *plan);
 bool verdict_allows(const struct seccomp_data *data);
 
-/* view.c: what a call is about */
+/* view.c: what a call is about. A task is named by its id out here, or by minus its id inside. */
 struct call {
     pid_t task;
     int number;
@@ -310,15 +349,10 @@ struct sight {
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
-/* What stands in the guest's root: a mount, or a link. */
-enum { MAX_TOPS = 24 };
-struct top {
-    char name[40];
-    char link[64]; /* where it leads; empty: it is no link */
-    int fd;
-};
 void view_attach(int root_fd, bool work_is_ours);
 void view_top(const struct top *top);
+void view_proc(int guests_proc);
+int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
 bool view_string(pid_t task, uint64_t address, char *to, size_t size);
 bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MAX bytes */
@@ -368,6 +402,7 @@ void trace_end(void);
 /* refusals.c: what the supervisor answers to a call, and remembers of it */
 void refusals_begin(int listener);
 void refusals_answer(const struct plan *plan, int listener);
+void refusals_lookup(const struct plan *plan, pid_t inside); /* the call that this task is in */
 void refusals_report(void);
 uint64_t refusals_budget_spent(void);
 

@@ -153,6 +153,15 @@ static bool set_stream(struct plan *plan, const struct record *r) {
     return false;
 }
 
+static bool set_copy(struct plan *plan, const struct record *r) {
+    uint64_t index, fd;
+    if (!number(&r->fields[1], &index) || index < 1 || index > 2 || !number(&r->fields[2], &fd) ||
+        fd < FD_FIRST_COPY || fd > FD_LAST)
+        return false;
+    plan->copies[index].fd = (int)fd;
+    return number(&r->fields[3], &plan->copies[index].room);
+}
+
 static bool set_refusals(struct plan *plan, const struct field *pairs) {
     for (size_t i = 0; i + 4 <= pairs->len; i += 4) {
         const uint8_t *p = (const uint8_t *)pairs->at + i;
@@ -191,6 +200,8 @@ static bool set_flag(struct plan *plan, const char *flag) {
         plan->keep_session = true;
     else if (strcmp(flag, "notify") == 0)
         plan->notify = true;
+    else if (strcmp(flag, "lookups") == 0)
+        plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)
         plan->trace = true;
     else if (strcmp(flag, "trace-every") == 0)
@@ -209,7 +220,7 @@ static bool set_flag(struct plan *plan, const char *flag) {
 }
 
 enum record_name {
-    R_ARG, R_BIND, R_BUDGET, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
+    R_ARG, R_BIND, R_BUDGET, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
     R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_VERDICT, R_WALL, R_WATCH, R_WATCHED
@@ -221,7 +232,7 @@ static const struct {
     bool text;      /* every argument must be free of inner NULs */
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
-    [R_BUDGET] = {"budget", 3, true},
+    [R_BUDGET] = {"budget", 3, true},     [R_COPY] = {"copy", 4, true},
     [R_CPU] = {"cpu-ms", 2, true},
     [R_CWD] = {"cwd", 2, true},           [R_DEVPTS] = {"devpts", 3, true},
     [R_DIR] = {"dir", 3, true},           [R_DISCARD] = {"discard", 2, true},
@@ -304,6 +315,8 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         plan->budget_call = (int)a;
         plan->budget_arg = (int)b;
         return true;
+    case R_COPY:
+        return set_copy(plan, r);
     case R_CWD:
         plan->cwd = f[1].at;
         return true;

@@ -445,6 +445,59 @@ void refusals_answer(const struct plan *plan, int listener) {
         view_changed();
 }
 
+/* "NUMBER 0xARG … 0xSP 0xPC", as /proc/PID/syscall has it of a task that waits in a call. */
+static bool read_call(struct call *call) {
+    char text[256];
+    int fd = view_open(call->task, "syscall", O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    uint64_t number;
+    const char *at = next_number(text, &number);
+    for (int i = 0; at && i < 6; i++) {
+        at = strstr(at, "0x");
+        uint64_t value = 0;
+        for (at = at ? at + 2 : at; at && *at; at++) {
+            unsigned digit = *at >= 'a' ? (unsigned)(*at - 'a' + 10) : (unsigned)(*at - '0');
+            if (digit > 15)
+                break;
+            value = value << 4 | digit;
+        }
+        call->args[i] = value;
+    }
+    call->number = (int)number;
+    return at && number < MAX_SYSCALL;
+}
+
+/* These reach the supervisor by themselves, as notifications. */
+static bool notified(const struct subject *about) {
+    const struct watched *w = about->watched;
+    enum { CHANGES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
+    switch (w->kind) {
+    case WATCH_LOOK:
+        return false;
+    case WATCH_OPEN:
+        return w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+    default:
+        return true;
+    }
+}
+
+void refusals_lookup(const struct plan *plan, pid_t inside) {
+    static struct subject about;
+    about = (struct subject){.call.task = -inside};
+    if (inside <= 1 || !read_call(&about.call))
+        return;
+    about.watched = &plan->watched_calls[about.call.number];
+    if (!about.watched->kind || notified(&about))
+        return;
+    read_subject(&about);
+    judge(plan, &about);
+}
+
 void refusals_report(void) {
     static char text[6 * PATH_MAX + 8], other[6 * PATH_MAX + 8];
     processes_report();

@@ -112,6 +112,7 @@ static void on_views(const struct plan *plan, const int *fds, size_t count) {
         views.proc = listable;
     }
     watch_attach(&views);
+    view_proc(views.proc);
     view_attach(views.root, plan->discard != NULL);
 }
 
@@ -129,6 +130,13 @@ static void on_message(struct state *s) {
     case MSG_FAILURE:
         end_run(s, "failed");
         die_again(&message.failure);
+    case MSG_LOOKUPS:
+        if (count == 1)
+            lookups_serve(fds[0]);
+        break;
+    case MSG_TOPS:
+        lookups_see(fds, count);
+        break;
     case MSG_PROC:
         on_views(s->plan, fds, count);
         break;
@@ -142,6 +150,7 @@ static void on_message(struct state *s) {
         s->listener = count == 1 ? fds[0] : -1;
         refusals_begin(s->listener);
         trace_begin(s->plan);
+        lookups_run();
         processes_begin(sender);
         s->started_us = now_us();
         s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
@@ -283,13 +292,14 @@ static void answer_calls(struct state *s) {
     for (int i = 0; i < AT_MOST && !trace_full(); i++) {
         refusals_answer(s->plan, s->listener);
         struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
-                               {.fd = s->run->reaper_pidfd, .events = POLLIN}};
-        if (poll(fds, 2, 1) <= 0 || fds[1].revents || !(fds[0].revents & POLLIN))
+                               {.fd = s->run->reaper_pidfd, .events = POLLIN},
+                               {.fd = lookups_fd(), .events = POLLIN}};
+        if (poll(fds, 3, 1) <= 0 || fds[1].revents || fds[2].revents || !(fds[0].revents & POLLIN))
             return;
     }
 }
 
-enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_TRACE, POLL_FIXED };
+enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_FIXED };
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -300,6 +310,7 @@ static void turn(struct state *s) {
         [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
         [POLL_CONTROL] = {.fd = s->killed || s->reaped ? -1 : FD_CONTROL, .events = POLLIN},
         [POLL_LISTENER] = {.fd = trace_full() ? -1 : s->listener, .events = POLLIN},
+        [POLL_LOOKUPS] = {.fd = lookups_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
     };
     size_t relayed = relay_poll(fds + POLL_FIXED, 3);
@@ -311,6 +322,8 @@ static void turn(struct state *s) {
         close(s->listener); /* no task with the filter is left */
         s->listener = -1;
     }
+    if (fds[POLL_LOOKUPS].revents)
+        lookups_answer();
     if (fds[POLL_TRACE].revents)
         trace_flush();
     if (fds[POLL_CTL].revents)

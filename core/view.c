@@ -42,7 +42,32 @@ void view_top(const struct top *top) {
         tops[top_count++] = *top;
 }
 
+static int guests_proc = -1;
+
+void view_proc(int fd) { guests_proc = fd; }
+
+static int proc_of(pid_t task, const char *name, char path[64]) {
+    if (task < 0)
+        snprintf(path, 64, "%d/%s", (int)-task, name);
+    else
+        snprintf(path, 64, "/proc/%d/%s", (int)task, name);
+    return task < 0 ? guests_proc : AT_FDCWD;
+}
+
+int view_open(pid_t task, const char *name, int flags) {
+    char path[64];
+    int dir = proc_of(task, name, path);
+    return openat(dir, path, flags | O_CLOEXEC);
+}
+
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size) {
+    if (task < 0) { /* by its id inside, it is known to the guest's own /proc alone */
+        int fd = view_open(task, "mem", O_RDONLY);
+        ssize_t n = fd < 0 ? -1 : pread(fd, to, size, (off_t)address);
+        if (fd >= 0)
+            close(fd);
+        return n;
+    }
     struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
     return syscall(SYS_process_vm_readv, task, &here, 1UL, &there, 1UL, 0UL);
 }
@@ -65,12 +90,10 @@ bool view_string(pid_t task, uint64_t address, char *to, size_t size) {
 
 /* The directory that a relative path starts from, as the guest knows it. */
 static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
-    char link[64];
-    if (dir == AT_FDCWD)
-        snprintf(link, sizeof link, "/proc/%d/cwd", (int)task);
-    else
-        snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)task, dir);
-    return readlinkat(AT_FDCWD, link, to, size);
+    char name[24], path[64];
+    snprintf(name, sizeof name, dir == AT_FDCWD ? "cwd" : "fd/%d", dir);
+    int proc = proc_of(task, name, path);
+    return readlinkat(proc, path, to, size);
 }
 
 bool view_path(pid_t task, int dir, uint64_t address, char *path) {
@@ -109,6 +132,20 @@ static int open_at_once(const char *path, int flags) {
     size_t len = strcspn(path, "/");
     const struct top *top = top_named(path, len);
     const char *rest = path + len + strspn(path + len, "/");
+    char led[PATH_MAX];
+    if (top && top->link[0]) { /* /lib/x is usr/lib/x */
+        size_t prefix = strcspn(top->link, "/"), more = strlen(top->link) - prefix, left = strlen(rest);
+        if (top->link[0] == '/' || more + left + 2 > sizeof led) {
+            errno = EXDEV;
+            return -1;
+        }
+        memcpy(led, top->link + prefix + (more > 0), more - (more > 0));
+        more -= more > 0;
+        led[more] = '/';
+        memcpy(led + more + 1, rest, left + 1);
+        top = top_named(top->link, prefix);
+        rest = more ? led : led + 1;
+    }
     if (!top || top->fd < 0) {
         errno = ENOENT;
         return -1;
@@ -250,10 +287,14 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
         const char *rest = w.left + strspn(w.left, "/");
         sight->ours = w.ours;
         sight->parent = *rest == '\0';
-        int parent = w.at >= 0 ? w.at : root;
-        sight->read_only = sight->parent && read_only(parent);
-        if (resolved && strlen(w.done) + strlen(rest) + 2 < PATH_MAX)
-            snprintf(resolved, PATH_MAX, "%s%s%s", w.done, *rest ? "/" : "", rest);
+        bool in_root = w.at < 0;
+        sight->read_only = sight->parent && (in_root || read_only(w.at)); /* the root always is */
+        size_t done = strlen(w.done), more = strlen(rest);
+        if (resolved && done + more + 2 < PATH_MAX) {
+            memcpy(resolved, w.done, done);
+            resolved[done] = '/';
+            memcpy(resolved + done + (more > 0), rest, more + 1);
+        }
     } else if (what == ENDED) { /* the root itself */
         *sight = (struct sight){.there = true, .ours = true, .directory = true, .read_only = true};
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,14 @@ import pytest
 from wardian import Policy, Sandbox
 
 MakeSandbox = Callable[..., Sandbox]
+OPEN_FILES = 1024  # a hundred runs at the same time need several each
+
+
+def pytest_configure() -> None:
+    """As many open files as the tests need, where `ulimit -n` is less and can be raised."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, OPEN_FILES), hard))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -191,8 +191,7 @@ def test_packages_that_the_skill_declares_come_along(
     block = "# /// script\n# dependencies = ['tinything']\n# ///\n"
     skill = make_skill({"scripts/a.py": f"{block}import tinything\nprint(tinything.WORD)\n"})
     tar = tmp_path / "deps.tar"
-    links = {"PIP_FIND_LINKS": str(tmp_path), "UV_FIND_LINKS": str(tmp_path), "UV_NO_INDEX": "1"}
-    packed = wardian("pack", "--rootfs", skill, "-o", tar, env=links)
+    packed = wardian("pack", "--rootfs", skill, "-o", tar, env={"PIP_FIND_LINKS": str(tmp_path)})
     assert packed.returncode == 0, packed.stderr
     done = wardian("exec", "--rootfs", tar, "--", "python3", "/skill/scripts/a.py")
     assert (done.returncode, done.stdout) == (0, "packed\n"), done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 import threading
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from tests.conftest import alive, launchers
+from tests.conftest import OPEN_FILES, alive, launchers
 from wardian import Sandbox, WardianError
 from wardian.errors import SandboxError
 
@@ -119,6 +120,8 @@ def test_many_handles_live_side_by_side(sandbox: Sandbox) -> None:
 
 
 def test_a_hundred_run_at_the_same_time(sandbox: Sandbox) -> None:
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < OPEN_FILES:
+        pytest.skip(f"needs {OPEN_FILES} open files, see ulimit -n")
     script = "until [ -e go ]; do sleep 0.5; done"
     processes = [sandbox.start(["sh", "-c", script]) for _ in range(100)]
     assert not any(process.ended for process in processes)

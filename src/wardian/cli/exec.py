@@ -9,6 +9,7 @@ import time
 
 from wardian.cli import output
 from wardian.cli.options import EXEC_OPTIONS, Given, choice, one, parse, policy_of
+from wardian.cli.settings import record_directory
 from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Protocol
 
+    from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
     from wardian.sandbox.result import Protection, Refusal, Result
@@ -68,15 +70,12 @@ def run_command(argv: list[str], given: Given, watcher: Watcher | None = None) -
     as_json, tty = "json" in given, wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
+    policy = policy_of(given)
     make = Sandbox if watcher is None else watcher.sandbox
-    sandbox = make(
-        policy_of(given), backend_name=one(given, "backend") or "wardian", private_work=True
-    )
-    with sandbox:
-        if as_json:
-            result = captured(sandbox, argv, working_directory(given))
-        else:
-            result = passed_through(sandbox, argv, working_directory(given), tty)
+    with make(
+        policy, backend_name=one(given, "backend") or "wardian", private_work=True
+    ) as sandbox:
+        result = ran(sandbox, argv, given, policy, tty=tty)
     if watcher is not None:
         return watcher.told(result, {})
     if as_json:
@@ -147,15 +146,53 @@ def given_up(result: Result) -> list[Protection]:
     return [p for p in result.protections if p.requested and p.available and not p.enforced]
 
 
-# Running, in two ways
+# Running, in two ways, and both with a record of it or without
 
 
-def passed_through(sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool) -> Result:
+def ran(
+    sandbox: Sandbox,
+    argv: list[str],
+    given: Given,
+    policy: Policy,
+    *,
+    tty: bool,
+    skill: tuple[str, str, str, str] | None = None,
+) -> Result:
+    """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
+    wants name, origin, script and folder."""
+    cwd, as_json = working_directory(given), "json" in given
+
+    def start(copies: Copies | None = None) -> Result:
+        if as_json:
+            return captured(sandbox, argv, cwd)
+        return passed_through(sandbox, argv, cwd, tty, copies)
+
+    directory = record_directory(one(given, "record"))
+    if directory is None:
+        return start()
+    from wardian.cli.recording import given_by_the_caller, recorded
+    from wardian.observe.record import Run, Skill
+
+    about = Run(
+        kind="exec" if skill is None else "run",
+        command=tuple(argv),
+        policy=sandbox.policy,
+        backend=one(given, "backend") or "wardian",
+        cwd=cwd,
+        given=given_by_the_caller(policy),
+        skill=Skill(*skill) if skill is not None else None,
+    )
+    return recorded(directory, about, start, captured=as_json)
+
+
+def passed_through(
+    sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool, copies: Copies | None = None
+) -> Result:
     """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = _terminal_state() if tty else None
     try:
         with _Signals() as signals:
-            return signals.attend(sandbox.start_inherited(argv, cwd=cwd, tty=tty))
+            return signals.attend(sandbox.start_inherited(argv, cwd=cwd, tty=tty, copies=copies))
     finally:
         if saved is not None:
             _restore_terminal(saved)

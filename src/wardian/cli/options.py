@@ -54,6 +54,7 @@ EXEC_OPTIONS = (
     Option("cwd", "DIR", "Working directory inside; /work unless given."),
     Option("backend", "NAME", "wardian, or host: no sandbox at all."),
     Option("tty", "auto|yes|no", "A terminal of its own; auto: if both ends are one."),
+    Option("record", "DIR", "Keep a record of the run in DIR, for `wardian log`; none: keep none."),
     Option("json", "", "Capture the output and print the result as one document."),
     Option("verbose", "", "Always tell what stood, what was used, what was refused.", short="v"),
     Option("quiet", "", "Tell nothing but errors.", short="q"),

@@ -145,11 +145,8 @@ def _run(
     make = Sandbox if watcher is None else watcher.sandbox
     sandbox = make(under(policy, call), backend_name=backend)
     with sandbox:
-        argv, cwd = list(call.argv), exec_command.working_directory(given)
-        if as_json:
-            result = exec_command.captured(sandbox, argv, cwd)
-        else:
-            result = exec_command.passed_through(sandbox, argv, cwd, tty)
+        ran_as = (skill.name, skill.origin, script.path, skill.path)
+        result = exec_command.ran(sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as)
         made, kept = _made(sandbox, out)
     about = _about(skill, script, made, kept)
     if as_json and watcher is None:

@@ -10,10 +10,18 @@ import stat
 MAX_LINKS = 40
 # File systems that are somewhere else, or whose lookups do something; /proc/self/mountinfo's names.
 DISTANT = ("autofs", "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "fuse")
+# Links there lead to wherever this very process has something open.
+OWN_VIEW = "/proc"
 
 
 def exists(path: str, *, directory: bool = False) -> bool:
     """True if it is there, and can be looked at, on a file system of this machine."""
+    real = real_path(path)
+    return real is not None and (not directory or os.path.isdir(real))
+
+
+def real_path(path: str) -> str | None:
+    """The path without links and dots, if it is there and on a file system of this machine."""
     at, links, here = "/", 0, os.lstat("/").st_dev
     distant: frozenset[str] | None = None
     parts = [part for part in path.split("/") if part][::-1]
@@ -25,23 +33,25 @@ def exists(path: str, *, directory: bool = False) -> bool:
         at = os.path.join(at, part)
         try:
             found = os.lstat(at)  # of a place where something is mounted on demand: mounts nothing
-        except OSError:
-            return False
+        except (OSError, ValueError):
+            return None
+        if at == OWN_VIEW:
+            return None
         if found.st_dev != here:
             distant = distant_places() if distant is None else distant
             if at in distant:
-                return False
+                return None
         if stat.S_ISLNK(found.st_mode):
             links += 1
             if links > MAX_LINKS:
-                return False
+                return None
             try:
                 target = os.readlink(at)
             except OSError:
-                return False
+                return None
             at = "/" if target.startswith("/") else os.path.dirname(at)
             parts += [piece for piece in target.split("/") if piece][::-1]
-    return not directory or os.path.isdir(at)
+    return at
 
 
 def distant_places() -> frozenset[str]:
@@ -56,6 +66,11 @@ def distant_places() -> frozenset[str]:
         before, _, after = line.partition(" - ")
         kind = after.split(" ", 1)[0]
         if kind.split(".")[0] in DISTANT:
-            place = before.split(" ")[4]
-            found.add(place.encode("latin-1", "replace").decode("unicode_escape"))
+            found.add(_unescaped(before.split(" ")[4]))
     return frozenset(found)
+
+
+def _unescaped(place: str) -> str:
+    r"""mountinfo writes space, tab, newline and backslash as ``\040``, ``\011``, ``\012``, ``\134``."""
+    first, *rest = place.split("\\")
+    return first + "".join(chr(int(piece[:3], 8)) + piece[3:] for piece in rest)

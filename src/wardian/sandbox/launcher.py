@@ -15,6 +15,7 @@ else:
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_bin", "wardian-launch")
 FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM, FD_TRACE = 3, 4, 5, 6, 9
+FD_FIRST_COPY = 10
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 else:
     from wardian.values import NamedTuple
 
+NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 # What the build compiles filters for; the others are made when they are needed.
 COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "paths")
 ENOSYS, ENOSPC = 38, 28
@@ -95,7 +96,9 @@ def make_plan(
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
-        watch = "paths"
+        # With /dev/fuse, what is missing is seen where it is looked up, and calls on paths need no
+        # watching; without it, every call that takes a path is looked at.
+        watch = "changes" if host.fuse else "paths"
     environment = dict(layout().environment)
     records = [
         MAGIC,
@@ -112,6 +115,8 @@ def make_plan(
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         records.append(record("flag", "early-filter"))
+    if watch == "changes":
+        records.append(record("flag", "lookups"))
     return Plan(
         b"".join(records),
         protections,
@@ -131,8 +136,9 @@ def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[
     found += [
         _landlock_protection(name, abi, policy, host, degraded) for name, abi in landlock.FEATURES
     ]
-    for name in ("notify", "proc"):
-        found.append(Protection(name, True, True, name not in degraded))
+    told = "" if host.fuse else NO_FUSE
+    found.append(Protection("notify", True, True, "notify" not in degraded, told))
+    found.append(Protection("proc", True, True, "proc" not in degraded))
     counted = host.kernel >= (
         5,
         14,
@@ -280,8 +286,9 @@ def make_filter(
     if watch != "nothing":
         from wardian.syscalls.watching import watched_calls
 
+        known: Scope = "paths" if watch == "changes" else watch
         records.append(record("verdict", compile_for()))
-        records.append(record("watched", watched_calls(watch, host.arch)))
+        records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))
     return records

@@ -10,23 +10,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from wardian.errors import WardianError
+from wardian.sandbox.hostpath import exists
 from wardian.sandbox.layout import HOME, WORK, layout
-from wardian.sandbox.policy import Policy, Share
-from wardian.sandbox.result import Allow, Caller, Limit, Protection, Refusal
-from wardian.sandbox.shares import Source, is_below, resolve_shares
+from wardian.sandbox.remedies import Surroundings, spelled, to_call, to_reach, to_share, to_use
+from wardian.sandbox.result import Allow, Caller, Limit, Refusal
+from wardian.sandbox.shares import is_below
 from wardian.text import quoted
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
-else:
-    from wardian.values import NamedTuple
+    from typing import Any
 
 # fcntl.h, where x86-64 and arm64 agree, and O_DIRECTORY of each
-O_ACCMODE, O_CREAT, O_TRUNC = 3, 0o100, 0o1000
+O_ACCMODE, O_CREAT, O_TRUNC, O_TMPFILE_BIT = 3, 0o100, 0o1000, 0o20000000
 O_DIRECTORY = {"x86_64": 0o200000, "aarch64": 0o40000}
-AF_UNIX = 1
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+DNS = 53
 UNKNOWN = Caller(0, "", ())
 
 # What a call does to a path, in the words of a refusal; open's word depends on its flags.
@@ -45,64 +44,52 @@ ACTIONS = {
     "lsetxattr": "change", "removexattr": "change", "lremovexattr": "change",
 }  # fmt: skip
 READING = ("read", "list", "stat", "watch", "execute")
+# These change the directory that a thing is in.
+OF_DIRECTORY = ("create", "delete", "rename", "link")
+# These are its owner's to do, whatever its permissions.
+OF_OWNER = ("chmod", "chown", "touch")
 # Calls that reach for another process.
 PROCESS_CALLS = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp")
-
-# Calls that fail all the same when the filter lets them pass: they need capabilities that no guest
-# has, or what its other walls take away.
-NEEDS_MORE = frozenset((
-    "syslog", "vhangup", "pivot_root", "chroot", "acct", "settimeofday", "mount", "umount2",
-    "swapon", "swapoff", "reboot", "sethostname", "setdomainname", "iopl", "ioperm", "init_module",
-    "finit_module", "delete_module", "quotactl", "quotactl_fd", "clock_settime", "kexec_load",
-    "kexec_file_load", "open_by_handle_at", "setns", "bpf", "move_mount", "fsopen", "fsconfig",
-    "fsmount", "fspick", "mount_setattr", "unshare", "clone", "mknod", "mknodat",
-    "lsm_set_self_attr",
-))  # fmt: skip
-
-
-class Surroundings(NamedTuple):
-    """What a run's refusals are explained with."""
-
-    policy: Policy
-    sources: tuple[Source, ...]
-    protections: tuple[Protection, ...]
-    arch: str
-    cwd: str  # the caller's
-    home: str  # the caller's
-
-    @property
-    def standing(self) -> frozenset[str]:
-        """The walls that stood."""
-        return frozenset(p.name for p in self.protections if p.enforced)
 
 
 def refusals(events: Sequence[dict[str, Any]], around: Surroundings) -> tuple[Refusal, ...]:
     """In the order in which they happened, the same thing folded into one."""
     callers = _callers(events)
-    found: dict[tuple[str, str, str], Refusal] = {}
+    found = _Found()
     for event in events:
         if event["event"] != "refused":
             continue
         told = _explain(event, around)
-        if told is None:
-            continue
-        caller = callers.get(event["process"], UNKNOWN)
-        told = told._replace(process=caller, count=event["count"], time_s=event["at_us"] / 1e6)
-        _fold(found, told)
-    return tuple(found.values())
+        if told is not None:
+            caller = callers.get(event["process"], UNKNOWN)
+            found.add(
+                told._replace(process=caller, count=event["count"], time_s=event["at_us"] / 1e6)
+            )
+    return found.all()
 
 
-def _fold(found: dict[tuple[str, str, str], Refusal], told: Refusal) -> None:
+class _Found:
     """The same thing again counts; a look at something that is then used is part of using it."""
-    key = (told.kind, told.action, told.target)
-    looked = (told.kind, "stat", told.target)
-    if told.action == "stat":
-        key = next((k for k in found if k[::2] == key[::2]), key)
-    elif looked in found and key not in found:
-        told = told._replace(time_s=found.pop(looked).time_s)
-    if key in found:
-        told = found[key]._replace(count=found[key].count + told.count)
-    found[key] = told
+
+    def __init__(self) -> None:
+        self._by_act: dict[tuple[str, str, str], Refusal] = {}
+        self._first_act: dict[tuple[str, str], str] = {}
+
+    def add(self, told: Refusal) -> None:
+        thing = (told.kind, told.target)
+        first = self._first_act.setdefault(thing, told.action)
+        action = first if told.action == "stat" else told.action
+        if first == "stat" and action != "stat":
+            looked = self._by_act.pop((told.kind, "stat", told.target))
+            self._first_act[thing] = action
+            told = told._replace(time_s=looked.time_s)
+        before = self._by_act.get((told.kind, action, told.target))
+        if before is not None:
+            told = before._replace(count=before.count + told.count)
+        self._by_act[told.kind, action, told.target] = told
+
+    def all(self) -> tuple[Refusal, ...]:
+        return tuple(self._by_act.values())
 
 
 def _callers(events: Sequence[dict[str, Any]]) -> dict[int, Caller]:
@@ -111,11 +98,20 @@ def _callers(events: Sequence[dict[str, Any]]) -> dict[int, Caller]:
         if event["event"] == "process":
             parent = callers.get(event["parent"])
             above = (parent._replace(parents=()), *parent.parents) if parent else ()
-            words = event["command"].rstrip("\0").split("\0")
-            callers[event["number"]] = Caller(
-                event["pid"], " ".join(quoted(word) for word in words), above
-            )
+            words = _text(event["command"]).rstrip("\0").split("\0")
+            command = " ".join(quoted(_told(word)) for word in words)
+            callers[event["number"]] = Caller(event["pid"], command, above)
     return callers
+
+
+def _text(told: str) -> str:
+    """The launcher tells bytes, each as one character; this is the text they stand for."""
+    return os.fsdecode(told.encode("latin-1"))
+
+
+def _told(text: str) -> str:
+    r"""Text that any document can hold: bytes that are no text are written as ``\xe9``."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def _explain(event: dict[str, Any], around: Surroundings) -> Refusal | None:
@@ -129,6 +125,10 @@ def _explain(event: dict[str, Any], around: Surroundings) -> Refusal | None:
     return explain[event["by"]](name, event, around)
 
 
+def _args(event: dict[str, Any]) -> list[int]:
+    return [int(arg) for arg in event["args"].split()]
+
+
 # The filter
 
 
@@ -136,18 +136,15 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
     from wardian.syscalls import lookup
     from wardian.syscalls.decode import call_text
 
-    args = [int(arg) for arg in event["args"].split()]
-    known = not name.startswith("syscall ")
-    reason = lookup(name).reason if known else "unknown call"
-    kind = "process" if name in PROCESS_CALLS else "syscall"
+    if name.startswith("syscall "):
+        return _refusal("syscall", name, name, "unknown call", None)
+    args, row = _args(event), lookup(name)
     strings = {}
-    if known and event["text"]:
-        roles = lookup(name).arguments
-        strings = {roles.index("path"): event["text"]} if "path" in roles else {}
-    target = call_text(name, args, strings=strings, arch=around.arch) if known else name
-    helps = known and name not in around.policy.deny_syscalls and name not in NEEDS_MORE
-    allow = Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]') if helps else None
-    return _refusal(kind, name, target, reason, allow)
+    if event["text"] and "path" in row.arguments:
+        strings = {row.arguments.index("path"): _told(_text(event["text"]))}
+    target = call_text(name, args, strings=strings, arch=around.arch)
+    kind = "process" if name in PROCESS_CALLS else "syscall"
+    return _refusal(kind, name, target, row.reason, to_call(name, args, around.policy))
 
 
 # Files
@@ -156,103 +153,121 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
 def _action(name: str, event: dict[str, Any], arch: str) -> str:
     if name not in ("open", "openat"):
         return ACTIONS.get(name, name)
-    flags = int(event["args"].split()[1 if name == "open" else 2])
-    if flags & O_CREAT:
+    flags = _flags(name, event)
+    if flags & (O_CREAT | O_TMPFILE_BIT):
         return "create"
     if flags & O_ACCMODE or flags & O_TRUNC:
         return "write"
     return "list" if flags & O_DIRECTORY.get(arch, 0) else "read"
 
 
+def _flags(name: str, event: dict[str, Any]) -> int:
+    return _args(event)[{"open": 1, "openat": 2}[name]] if name in ("open", "openat") else 0
+
+
+def _place(inside: str, action: str, name: str, event: dict[str, Any]) -> str:
+    """What has to be shared for that action on that path: it, or the directory it is in."""
+    if action not in OF_DIRECTORY or _flags(name, event) & O_TMPFILE_BIT:
+        return inside
+    return os.path.dirname(inside)
+
+
 def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
-    inside = os.path.normpath(event["text"])
+    raw = _text(event["text"])
+    inside = _normal(raw)
     action = _action(name, event, around.arch)
-    outside = _outside(inside, around)
-    if outside is None:
-        return None
+    outside = _outside(raw, around)
     makes = event["by"] == "c"
-    if makes:  # what it would be made in must be there, or it would fail on the host as well
-        inside, shown = os.path.dirname(inside), inside
-        outside = os.path.dirname(outside)
-        if not _has(outside, directory=True):
-            return None
-    elif not _has(outside):
-        return None
-    else:
-        shown = inside
-    target = _shown(shown, around)
-    write = action not in READING and name != "connect"
-    if name in ("connect", "bind"):
-        allow = _share(outside, inside, True, around)
-        return _refusal("network", name, f"unix:{target}", "this socket is not shared", allow)
-    reason = "not shared with the run" if not makes else "its directory is not shared with the run"
-    return _refusal("file", action, target, reason, _share(outside, inside, write, around))
+    if outside is None or not exists(
+        os.path.dirname(outside) if makes else outside, directory=makes
+    ):
+        return None  # what it would be made in must be there, or it would fail on the host as well
+    target = _shown(inside)
+    if name in ("connect", "bind", "sendto", "sendmsg"):
+        action = "send" if name.startswith("send") else name
+        place = os.path.dirname(inside) if makes else inside
+        allow = to_share(_below(outside, inside, place), place, True, around)
+        return _refusal("network", action, f"unix:{target}", "this socket is not shared", allow)
+    place = _fixed(raw, _place(inside, action, name, event))
+    allow = to_share(
+        _below(outside, inside, place),
+        place,
+        action not in READING,
+        around,
+        owned=action in OF_OWNER,
+    )
+    reason = "its directory is not shared with the run" if makes else "not shared with the run"
+    return _refusal("file", action, target, reason, allow)
+
+
+def _normal(path: str) -> str:
+    return "/" + os.path.normpath(path).lstrip("/")
+
+
+def _below(outside: str, inside: str, place: str) -> str:
+    """Where on the host ``place``, which is at or above ``inside``, comes from."""
+    outside = _normal(outside)
+    rest = inside[len(place.rstrip("/")) :]
+    return outside[: len(outside) - len(rest)] or "/" if rest else outside
+
+
+def _fixed(raw: str, place: str) -> str:
+    """``/a/b/../c`` needs /a/b as well as /a/c: then only /a will do."""
+    kept: list[str] = []
+    least = len(parts := [part for part in raw.split("/") if part not in ("", ".")])
+    for part in parts:
+        if part == "..":
+            kept[-1:] = []
+            least = min(least, len(kept))
+        else:
+            kept.append(part)
+    return "/" + "/".join([part for part in place.split("/") if part][:least])
 
 
 def _outside(inside: str, around: Surroundings) -> str | None:
     """Where on the host a program means that asks for this path inside; None: nowhere."""
     if is_below(inside, WORK):
-        if around.policy.work is not None:
-            return None
-        return os.path.normpath(around.cwd + inside[len(WORK) :])
+        return None if around.policy.work is not None else around.cwd + inside[len(WORK) :]
     if is_below(inside, HOME) and not is_below(around.home, HOME):
-        return os.path.normpath(around.home + inside[len(HOME) :])
-    if is_below(inside, "/proc"):
-        return None
-    return inside
+        return around.home + inside[len(HOME) :]
+    return None if is_below(inside, "/proc") else inside
 
 
-def _has(path: str, *, directory: bool = False) -> bool:
-    """Whether the host has it, without waking an automounter or waiting for a network drive."""
-    from wardian.sandbox.hostpath import exists
-
-    return exists(path, directory=directory)
-
-
-def _shown(inside: str, around: Surroundings) -> str:
-    return f"~{inside[len(HOME) :]}" if is_below(inside, HOME) else inside
-
-
-def _share(outside: str, inside: str, write: bool, around: Surroundings) -> Allow | None:
-    """The option and policy lines that share it, if it can be shared at all."""
-    if is_below(inside, WORK):
-        return Allow(f"--work {quoted(around.cwd)}", f"[files]\nwork = {_quoted(around.cwd)}")
-    share = Share(outside, inside, write)
-    try:
-        resolve_shares([*around.policy.shares, share])
-    except WardianError:
-        return None
-    if write and not os.access(outside, os.W_OK):
-        return None
-    option, key = ("--write", "write") if write else ("--read", "read")
-    return Allow(f"{option} {quoted(str(share))}", f"[files]\n{key} = [{_quoted(str(share))}]")
+def _shown(inside: str) -> str:
+    return _told(f"~{inside[len(HOME) :]}" if is_below(inside, HOME) else inside)
 
 
 def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
-    inside = os.path.normpath(event["text"])
+    inside = _normal(_text(event["text"]))
     action = _action(name, event, around.arch)
     if is_below(inside, "/proc"):
-        return _refusal("file", action, inside, "the sandbox's /proc can't be written to", None)
-    place = (
-        inside
-        if action in ("write", "chmod", "chown", "touch", "change")
-        else os.path.dirname(inside)
-    )
-    source = max(
-        (s for s in around.sources if is_below(place, s.at)), key=lambda s: len(s.at), default=None
-    )
-    outside = place if source is None else source.path + place[len(source.at.rstrip("/")) :]
-    if action == "create" and os.path.lexists(outside + inside[len(place) :]):
-        place, outside = inside, outside + inside[len(place) :]
-    allow = _share(outside, place, True, around) if os.path.lexists(outside) else None
-    if source is not None and place == source.at and allow is None:
-        allow = None
-    return _refusal("file", action, _shown(inside, around), "it is read-only in the sandbox", allow)
+        return _refusal(
+            "file", action, _told(inside), "the sandbox's /proc can't be written to", None
+        )
+    outside = _shared_from(inside, around)
+    place = _place(inside, action, name, event)
+    if action == "create" and os.path.lexists(outside):
+        place = inside  # it is there already, and only opened
+    allow = None
+    if os.path.lexists(_below(outside, inside, place)):
+        source = _below(outside, inside, place)
+        allow = to_share(source, place, True, around, owned=action in OF_OWNER)
+    return _refusal("file", action, _shown(inside), "it is read-only in the sandbox", allow)
+
+
+def _shared_from(inside: str, around: Surroundings) -> str:
+    """The path of the host that stands there inside."""
+    above = [source for source in around.sources if is_below(inside, source.at)]
+    if not above:
+        return inside
+    nearest = max(above, key=lambda source: len(source.at))
+    return nearest.path + inside[len(nearest.at.rstrip("/")) :]
 
 
 def _by_mask(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
     action = _action(name, event, around.arch)
-    return _refusal("file", action, event["text"], "it tells about the host, and is covered", None)
+    target = _told(_normal(_text(event["text"])))
+    return _refusal("file", action, target, "it tells about the host, and is covered", None)
 
 
 # The network
@@ -262,30 +277,21 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     from wardian.syscalls.decode import sockaddr_text
 
     raw = event["text"].encode("latin-1")
-    address = sockaddr_text(raw)
-    action = {"sendto": "send", "sendmmsg": "send"}.get(name, name)
-    family = raw[0] | raw[1] << 8
+    family = int.from_bytes(raw[:2], "little")
+    action = "send" if name.startswith("send") else name
     if family == AF_UNIX:
-        if name != "connect" or not _abstract_listener(raw[2:]):
+        if action == "bind" or not _abstract_listener(raw[2:]):
             return None
         reason = "the host's abstract sockets are out of reach"
+    elif len(raw) < {AF_INET: 8, AF_INET6: 24}.get(family, 2):
+        return None  # the kernel takes no such address either
     elif event["other"] == "loopback":
-        port = raw[2] << 8 | raw[3]
-        if action == "bind" or not _host_listens(port):
+        if action == "bind" or not _host_listens(int.from_bytes(raw[2:4], "big")):
             return None
         reason = "the run has a loopback of its own; the host's is out of reach"
     else:
         reason = "this run has no network"
-    return _refusal("network", action, address, reason, _with_network(around, family))
-
-
-def _with_network(around: Surroundings, family: int) -> Allow:
-    flag, lines = "--net host", '[network]\nmode = "host"'
-    scope = "landlock.scope_abstract_socket"
-    if family == AF_UNIX and scope in around.standing:
-        flag += f" --degrade {scope}"
-        lines += f'\n[protections]\ndegrade = ["{scope}"]'
-    return Allow(flag, lines)
+    return _refusal("network", action, sockaddr_text(raw), reason, to_reach(around, family))
 
 
 def _abstract_listener(name: bytes) -> bool:
@@ -294,10 +300,11 @@ def _abstract_listener(name: bytes) -> bool:
 
 
 def _host_listens(port: int) -> bool:
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in _lines(table)[1:]:
+    """Whether a socket of the host's waits there; what waits is 0A of TCP and 07 of UDP."""
+    for table, waiting in (("tcp", b"0A"), ("tcp6", b"0A"), ("udp", b"07"), ("udp6", b"07")):
+        for line in _lines(f"/proc/net/{table}")[1:]:
             fields = line.split()
-            if fields[3] == b"0A" and int(fields[1].rpartition(b":")[2], 16) == port:
+            if fields[3] == waiting and int(fields[1].rpartition(b":")[2], 16) == port:
                 return True
     return False
 
@@ -311,18 +318,16 @@ def _lines(path: str) -> list[bytes]:
 
 
 def _by_name(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
-    host = event["text"].rstrip(".")
-    allow = _with_network(around, 0)
-    return _refusal(
-        "network", "resolve", host, "this run has no network, so no names either", allow
-    )
+    host = _told(_text(event["text"].rstrip(".")))
+    reason = "this run has no network, so no names either"
+    return _refusal("network", "resolve", host, reason, to_reach(around))
 
 
 # Processes and limits
 
 
 def _by_pid(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
-    pid = int(event["args"].split()[0])
+    pid = _args(event)[0] & 0xFFFFFFFF
     if not os.path.isdir(f"/proc/{pid}"):
         return None
     return _refusal(
@@ -337,17 +342,9 @@ def _by_limit(name: str, event: dict[str, Any], around: Surroundings) -> Refusal
 
 def limit_refusal(limit: Limit, reason: str) -> Refusal:
     """A limit that was met, with twice as much as what would allow more."""
-    from wardian.sandbox.units import format_duration, format_size
-
-    value = limit.value or 0
-    spell: Callable[[float], str] = {
-        "time": format_duration, "cpu": format_duration, "processes": lambda n: str(int(n)),
-        "files": lambda n: str(int(n)),
-    }.get(limit.name, lambda n: format_size(int(n)))  # fmt: skip
-    more = spell(value * 2)
-    quoted = more if more.isdigit() else f'"{more}"'
-    allow = Allow(f"--{limit.name} {more}", f"[limits]\n{limit.name} = {quoted}")
-    return _refusal("limit", limit.name, spell(value), reason, allow)
+    return _refusal(
+        "limit", limit.name, spelled(limit.name, limit.value or 0), reason, to_use(limit)
+    )
 
 
 def struck(limits: Iterable[Limit], usage_text: Callable[[Limit], str]) -> tuple[Refusal, ...]:
@@ -357,12 +354,6 @@ def struck(limits: Iterable[Limit], usage_text: Callable[[Limit], str]) -> tuple
 
 def _refusal(kind: str, action: str, target: str, reason: str, allow: Allow | None) -> Refusal:
     return Refusal(kind, action, target, UNKNOWN, reason, allow=allow)
-
-
-def _quoted(text: str) -> str:
-    import json
-
-    return json.dumps(text, ensure_ascii=False)
 
 
 def likely_first(told: Iterable[Refusal]) -> list[Refusal]:

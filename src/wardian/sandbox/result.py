@@ -110,6 +110,7 @@ class Result(NamedTuple):
     limits: tuple[Limit, ...] = ()
     protections: tuple[Protection, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    refusals_dropped: int = 0
     policy: Policy | None = None
     backend: str = "wardian"
 
@@ -150,6 +151,7 @@ class Result(NamedTuple):
             "limits": [limit._asdict() for limit in self.limits],
             "protections": [protection._asdict() for protection in self.protections],
             "refusals": [refusal.document() for refusal in self.refusals],
+            "refusals_dropped": self.refusals_dropped,
             "policy_digest": self.policy_digest,
         }
         if output:

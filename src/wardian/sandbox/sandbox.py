@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from wardian.errors import UsageError
-from wardian.sandbox.backends import Backend, Job, backend
+from wardian.sandbox.backends import Backend, Copies, Job, backend
 from wardian.sandbox.files import Files, WorkDir
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy, check_environment_name
@@ -131,6 +131,7 @@ class Sandbox:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         tty: bool = False,
+        copies: Copies | None = None,
         on_trace: OnBytes | None = None,
         trace_every: bool = False,
     ) -> Process:
@@ -139,8 +140,8 @@ class Sandbox:
         ``on_trace`` is as in ``trace``.
         """
         job = self._job(command, cwd, env, None, None, None, None)
-        job = job._replace(inherit=True, tty=tty, on_trace=on_trace, trace_every=trace_every)
-        return self._start(job)
+        job = job._replace(inherit=True, tty=tty, copies=copies)
+        return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
 
     def trace(
         self,

@@ -63,6 +63,7 @@ def interpret(
         limits=limits,
         protections=plan.protections,
         refusals=_met(limits, usage) + _refusals(events, plan, arch, policy),
+        refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
     )
 
@@ -170,7 +171,8 @@ def _refusals(
 ) -> tuple[Refusal, ...]:
     if not any(event["event"] == "refused" and not _nowhere(event) for event in events):
         return ()
-    from wardian.sandbox.refusals import Surroundings, refusals
+    from wardian.sandbox.refusals import refusals
+    from wardian.sandbox.remedies import Surroundings
 
     try:
         cwd = os.getcwd()
@@ -188,7 +190,7 @@ def _nowhere(event: dict[str, Any]) -> bool:
         return False
     from wardian.sandbox.hostpath import exists
 
-    return not exists(path)
+    return not exists(os.fsdecode(path.encode("latin-1")))
 
 
 def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:

@@ -3,7 +3,7 @@
 Only what can be refused needs to be seen. The scopes, each with all of the one before it:
 
 nothing     only what the filter refuses
-changes     calls that create, change, remove or send: rare enough to look at each
+changes     calls that create, change, remove, execute or send: rare enough to look at each
 paths       also every call that takes a path: what programs make by the thousand
 everything  every call
 

@@ -19,6 +19,14 @@ else:
 NAMES = ("wardian", "host")
 
 
+class Copies(NamedTuple):
+    """Descriptors of files that get standard output and error as well, so many bytes of each."""
+
+    stdout: int
+    stderr: int
+    bytes: int
+
+
 class Job(NamedTuple):
     """One command and its surroundings, the same for every backend."""
 
@@ -33,6 +41,7 @@ class Job(NamedTuple):
     tty: bool = False
     on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
     trace_every: bool = False  # every call, not each thing once
+    copies: Copies | None = None  # only with inherit; a backend that can't has none
 
 
 class Backend(Protocol):
@@ -71,4 +80,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Job", "backend"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 
@@ -80,7 +81,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job),
+            extra=self._extra + _traced(job) + _copied(job),
         )
         try:
             launched = launcher.spawn(data, given.fds, self._binary)
@@ -118,6 +119,12 @@ class Wardian:
         return given, ends
 
     def _standard_streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
+        if job.inherit and job.copies is not None:
+            given = streams.inherited(tty=job.tty, seen=True)
+            for i, fd in enumerate(job.copies[:2]):
+                clear = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
+                given.fds[launcher.FD_FIRST_COPY + i] = clear
+            return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
         kinds, fds, ends = [], {}, {}
@@ -137,3 +144,11 @@ def _traced(job: Job) -> bytes:
     if job.on_trace is None:
         return b""
     return record("flag", "trace-every" if job.trace_every else "trace")
+
+
+def _copied(job: Job) -> bytes:
+    """The records that have the supervisor copy what it relays."""
+    if job.copies is None:
+        return b""
+    room = job.copies.bytes
+    return b"".join(record("copy", i, launcher.FD_FIRST_COPY + i - 1, room) for i in (1, 2))
