@@ -397,6 +397,7 @@ void trace_flush(void);
 void trace_call(const struct call *call, const struct watched *watched, int error,
                 const struct traced_text *texts, size_t count, bool exists);
 void trace_goes_on(pid_t task);
+void trace_settle(void); /* what its tasks have waited for until now; they are about to be killed */
 void trace_end(void);
 
 /* refusals.c: what the supervisor answers to a call, and remembers of it */

@@ -50,6 +50,7 @@ static void end_run(struct state *s, const char *reason) {
     if (s->killed || s->reaped)
         return;
     s->killed = true;
+    trace_settle();
     if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
         kill(s->run->reaper, SIGKILL);
 }

@@ -352,6 +352,15 @@ void trace_goes_on(pid_t id) {
         task->went_on_ns = now_ns();
 }
 
+void trace_settle(void) {
+    if (!wanted)
+        return;
+    uint64_t now = now_ns();
+    for (size_t i = 0; i < MAX_TASKS; i++)
+        if (tasks[i].id && tasks[i].call >= 0)
+            close_account(&tasks[i], now);
+}
+
 void trace_end(void) {
     if (!wanted)
         return;
