@@ -307,6 +307,7 @@ void reset_signals(void);                           /* signals.c */
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
+bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
 /* supervise.c */
@@ -392,12 +393,14 @@ struct traced_text {
 };
 void trace_begin(const struct plan *plan);
 bool trace_on(void);
+bool trace_has_begun(void); /* the guest has become its program */
 bool trace_full(void); /* nobody has read: no more calls until then */
 int trace_fd(void);    /* to be polled for writing, or -1 */
 void trace_flush(void);
 void trace_call(const struct call *call, const struct watched *watched, int error,
                 const struct traced_text *texts, size_t count, bool exists);
 void trace_goes_on(pid_t task);
+void trace_settle(void); /* what its tasks have waited for until now; they are about to be killed */
 void trace_end(void);
 
 /* refusals.c: what the supervisor answers to a call, and remembers of it */

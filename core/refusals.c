@@ -461,12 +461,14 @@ static struct traced_text told_path(int argument, const char *path, const struct
     return (struct traced_text){argument, what, path, strlen(path)};
 }
 
-static void trace(const struct subject *about, int error) {
+static void trace(const struct plan *plan, struct subject *about, int error) {
     struct traced_text told[3];
     size_t count = 0;
     struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
-    if (about->has_path) {
+    bool known = about->has_path || (w->kind == WATCH_EXEC && !trace_has_begun() &&
+                                     guest_program(plan, about->call.args[3], about->path));
+    if (known) {
         if (!view_look(about->path, foresee_follows(&about->call, w), &sight, NULL))
             sight = (struct sight){.there = true};
         else if (!error)
@@ -564,7 +566,7 @@ void refusals_answer(const struct plan *plan, int listener) {
             remember(&about, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
     }
     if (trace_on() && about.watched && about.watched->kind) {
-        trace(&about, -out.answer.error);
+        trace(plan, &about, -out.answer.error);
         trace_goes_on(about.call.task);
     }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */

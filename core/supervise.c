@@ -50,6 +50,7 @@ static void end_run(struct state *s, const char *reason) {
     if (s->killed || s->reaped)
         return;
     s->killed = true;
+    trace_settle();
     if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
         kill(s->run->reaper, SIGKILL);
 }
@@ -349,7 +350,8 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (plan->discard)
         snprintf(discard, sizeof discard, "%s", plan->discard);
     verdict_keep(plan);
-    plan_forget(); /* only numbers are needed from here on */
+    if (!plan->trace) /* that tells which program is tried first */
+        plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
     s.signals = block_signals();
     while (!finished(&s))

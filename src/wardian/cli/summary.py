@@ -28,7 +28,7 @@ def summary(result: Result, *, verbose: bool) -> list[str]:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
     lines += _weaker(result)
     lines += refusal_lines(result, verbose=verbose)
-    lines += _ending(result)
+    lines += ending(result)
     if result.reason in ("not found", "not executable") or (result.ok and not verbose):
         return lines
     return [*lines, figures(result)]
@@ -126,7 +126,8 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _ending(result: Result) -> list[str]:
+def ending(result: Result) -> list[str]:
+    """What ended it, where the exit code alone does not tell."""
     if result.truncated and result.reason != "output limit":
         return ["wardian: the output was cut at its limit"]
     if result.reason.endswith(" limit"):
