@@ -406,6 +406,7 @@ void trace_end(void);
 /* refusals.c: what the supervisor answers to a call, and remembers of it */
 void refusals_begin(int listener);
 void refusals_answer(const struct plan *plan, int listener);
+void refusals_limit(const char *name, pid_t inside); /* one that was seen to be met */
 void refusals_lookup(const struct plan *plan, pid_t inside); /* the call that this task is in */
 void refusals_report(void);
 uint64_t refusals_budget_spent(void);

@@ -224,7 +224,8 @@ static void read_subject(struct subject *about) {
     }
 }
 
-/* What it will run into: looked up after the call went on, while the guest runs. */
+/* What it will run into: looked up before it goes on, for afterwards what it found may be gone, and
+ * so may it. */
 
 static enum hindrance reaching(const struct sight *s) {
     if (!s->there)
@@ -387,7 +388,6 @@ static void judge_address(const struct plan *plan, struct subject *about) {
 
 static void judge(const struct plan *plan, struct subject *about) {
     const struct watched *w = about->watched;
-    bool unfollowed = w->nofollow || (w->kind != WATCH_OPEN && w->flags >= 0 && (about->call.args[w->flags] & AT_SYMLINK_NOFOLLOW));
     switch (about->watched->kind) {
     case WATCH_ADDRESS:
     case WATCH_SEND:
@@ -420,7 +420,7 @@ static void judge(const struct plan *plan, struct subject *about) {
         judge_path(about, true, WATCH_MAKE, false);
         break;
     default:
-        judge_path(about, false, about->watched->kind, !unfollowed);
+        judge_path(about, false, about->watched->kind, foresee_follows(&about->call, w));
     }
 }
 
@@ -431,8 +431,15 @@ static void remember_limit(const struct subject *about, const char *name, uint64
     remember(about, BY_LIMIT, name, strlen(name), text);
 }
 
-/* What the call will meet because there is enough already: looked at before it goes on, for
- * afterwards it may have had the last there was. */
+void refusals_limit(const char *name, pid_t inside) {
+    struct subject about = {.call = {.task = -inside, .number = -1}};
+    for (size_t i = 0; i < refusal_count; i++)
+        if (refusals[i].by == BY_LIMIT && same_text(refusals[i].text, refusals[i].text_len, name, strlen(name)))
+            return;
+    remember_limit(&about, name, 0);
+}
+
+/* What the call will meet because there is enough already. */
 static void judge_limits(const struct plan *plan, const struct subject *about) {
     const uint64_t *args = about->call.args;
     uint64_t total = 0;
@@ -553,6 +560,7 @@ void refusals_answer(const struct plan *plan, int listener) {
     if (watched) {
         read_subject(&about);
         judge_limits(plan, &about);
+        judge(plan, &about);
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else if (data->nr == plan->budget_call && within_budget(plan, data->args[plan->budget_arg])) {
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -570,8 +578,6 @@ void refusals_answer(const struct plan *plan, int listener) {
         trace_goes_on(about.call.task);
     }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
-    if (watched)
-        judge(plan, &about);
     if (watched && alters(&about))
         view_changed();
 }
@@ -641,7 +647,7 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
 void refusals_report(void) {
     static char text[6 * PATH_MAX + 8], other[6 * PATH_MAX + 8];
     if (watch_space_full())
-        remember_limit(&(struct subject){.call.number = -1}, "disk", 0);
+        refusals_limit("disk", 0);
     processes_report();
     for (size_t i = 0; i < refusal_count; i++) {
         const struct refusal *r = &refusals[i];

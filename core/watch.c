@@ -40,10 +40,19 @@ void watch_start(const struct plan *plan) {
 
 void watch_attach(const struct watch_fds *fds) { views = *fds; }
 
+/* 0: none. */
+static uint64_t rlimit_of(const struct plan *plan, int resource) {
+    for (size_t i = 0; i < plan->rlimit_count; i++)
+        if (plan->rlimits[i].resource == resource)
+            return plan->rlimits[i].value;
+    return 0;
+}
+
 struct sums {
     uint64_t resident;
     uint64_t cpu_us;
     uint64_t last_pid; /* the highest */
+    uint64_t most_files, full; /* the limit, and a process that has come to it */
     bool unclaimed;    /* a process lets its children go unwaited for */
 };
 
@@ -92,6 +101,14 @@ static void add_cpu(const char *pid, struct sums *sums) {
     sample_cpu(pid, own);
 }
 
+/* The size of that directory is how many there are; from Linux 6.2 on. */
+static uint64_t open_files(const char *pid) {
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/fd", pid);
+    return fstatat(views.proc, path, &st, 0) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 static void add_cheap(const char *pid, void *context) {
     struct sums *sums = context;
     uint64_t number = 0;
@@ -99,6 +116,8 @@ static void add_cheap(const char *pid, void *context) {
     add_cpu(pid, sums);
     if (next_number(pid, &number) && number > sums->last_pid)
         sums->last_pid = number;
+    if (sums->most_files && open_files(pid) >= sums->most_files)
+        sums->full = number;
 }
 
 /* Children of a process that ignores SIGCHLD vanish with their account. */
@@ -177,10 +196,15 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     *next_ms = SLOW_MS;
     if (!WALL_IS_UP(plan, WALL_WATCH))
         return LIMIT_NONE;
+    sums.most_files = rlimit_of(plan, RLIMIT_NOFILE);
     if (views.proc >= 0) {
         each_number(views.proc, add_cheap, &sums);
         charge_unclaimed(&sums);
     }
+    if (sums.full)
+        refusals_limit("files", (pid_t)sums.full);
+    if (watch_space_full())
+        refusals_limit("disk", 0);
     if (disk_exceeded(plan, views.proc, sums.unclaimed, false))
         return LIMIT_DISK;
     /* A disk fills by gigabytes a second, so a guest that may write to one is looked at more often
@@ -200,14 +224,6 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
-/* 0: none. */
-static uint64_t rlimit_of(const struct plan *plan, int resource) {
-    for (size_t i = 0; i < plan->rlimit_count; i++)
-        if (plan->rlimits[i].resource == resource)
-            return plan->rlimits[i].value;
-    return 0;
-}
-
 static uint64_t forks; /* so that no process inside ever had a higher number than these and two */
 
 bool watch_had_process(uint32_t pid) {
@@ -217,7 +233,6 @@ bool watch_had_process(uint32_t pid) {
     return views.proc < 0 || pid <= forks + 2 || fstatat(views.proc, name, &st, 0) == 0;
 }
 
-/* The size of that directory is how many there are; from Linux 6.2 on. */
 bool watch_files_full(const struct plan *plan, pid_t task) {
     char path[32];
     struct stat st;
