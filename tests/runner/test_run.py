@@ -288,7 +288,7 @@ def test_a_file_that_was_left_behind_is_pointed_out(
     make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
     skill = make_skill({"scripts/a.py": "import sys\nopen(sys.argv[1])\n"})
-    here = tmp_path / "here"
+    here = tmp_path / "elsewhere"
     here.mkdir()
     (here / "data.json").write_text("{}")
     hint = "data.json is in this directory, which is not shared with the run"
