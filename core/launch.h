@@ -137,6 +137,7 @@ struct plan {
     size_t filter_len;
     bool notify;
     bool trace, trace_every; /* tell all that is done; every call, or each thing once */
+    bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
@@ -306,6 +307,7 @@ void reset_signals(void);                           /* signals.c */
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
+bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
 /* supervise.c */
@@ -349,7 +351,7 @@ struct sight {
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
-void view_attach(int root_fd, bool work_is_ours);
+void view_attach(int root_fd);
 void view_top(const struct top *top);
 void view_proc(int guests_proc);
 int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
@@ -391,12 +393,14 @@ struct traced_text {
 };
 void trace_begin(const struct plan *plan);
 bool trace_on(void);
+bool trace_has_begun(void); /* the guest has become its program */
 bool trace_full(void); /* nobody has read: no more calls until then */
 int trace_fd(void);    /* to be polled for writing, or -1 */
 void trace_flush(void);
 void trace_call(const struct call *call, const struct watched *watched, int error,
                 const struct traced_text *texts, size_t count, bool exists);
 void trace_goes_on(pid_t task);
+void trace_settle(void); /* what its tasks have waited for until now; they are about to be killed */
 void trace_end(void);
 
 /* refusals.c: what the supervisor answers to a call, and remembers of it */

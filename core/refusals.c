@@ -468,12 +468,14 @@ static struct traced_text told_path(int argument, const char *path, const struct
     return (struct traced_text){argument, what, path, strlen(path)};
 }
 
-static void trace(const struct subject *about, int error) {
+static void trace(const struct plan *plan, struct subject *about, int error) {
     struct traced_text told[3];
     size_t count = 0;
     struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
-    if (about->has_path) {
+    bool known = about->has_path || (w->kind == WATCH_EXEC && !trace_has_begun() &&
+                                     guest_program(plan, about->call.args[3], about->path));
+    if (known) {
         if (!view_look(about->path, foresee_follows(&about->call, w), &sight, NULL))
             sight = (struct sight){.there = true};
         else if (!error)
@@ -572,7 +574,7 @@ void refusals_answer(const struct plan *plan, int listener) {
             remember(&about, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
     }
     if (trace_on() && about.watched && about.watched->kind) {
-        trace(&about, -out.answer.error);
+        trace(plan, &about, -out.answer.error);
         trace_goes_on(about.call.task);
     }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
@@ -617,14 +619,14 @@ static bool read_call(struct call *call) {
 }
 
 /* These reach the supervisor by themselves, as notifications. */
-static bool notified(const struct subject *about) {
+static bool notified(const struct plan *plan, const struct subject *about) {
     const struct watched *w = about->watched;
     enum { CHANGES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
     switch (w->kind) {
     case WATCH_LOOK:
         return false;
     case WATCH_OPEN:
-        return w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+        return plan->opens || w->flags < 0 || (about->call.args[w->flags] & CHANGES);
     default:
         return true;
     }
@@ -636,7 +638,7 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
     if (inside <= 1 || !read_call(&about.call))
         return;
     about.watched = &plan->watched_calls[about.call.number];
-    if (!about.watched->kind || notified(&about))
+    if (!about.watched->kind || notified(plan, &about))
         return;
     read_subject(&about);
     judge(plan, &about);

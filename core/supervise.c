@@ -50,6 +50,7 @@ static void end_run(struct state *s, const char *reason) {
     if (s->killed || s->reaped)
         return;
     s->killed = true;
+    trace_settle();
     if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
         kill(s->run->reaper, SIGKILL);
 }
@@ -99,7 +100,7 @@ static void on_signal(struct state *s) {
     }
 }
 
-static void on_views(const struct plan *plan, const int *fds, size_t count) {
+static void on_views(const int *fds, size_t count) {
     struct watch_fds views = {-1, -1, {-1, -1, -1}};
     int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
@@ -113,7 +114,7 @@ static void on_views(const struct plan *plan, const int *fds, size_t count) {
     }
     watch_attach(&views);
     view_proc(views.proc);
-    view_attach(views.root, plan->discard != NULL);
+    view_attach(views.root);
 }
 
 static void on_message(struct state *s) {
@@ -138,7 +139,7 @@ static void on_message(struct state *s) {
         lookups_see(fds, count);
         break;
     case MSG_PROC:
-        on_views(s->plan, fds, count);
+        on_views(fds, count);
         break;
     case MSG_PTY:
         if (count == 1)
@@ -349,7 +350,8 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (plan->discard)
         snprintf(discard, sizeof discard, "%s", plan->discard);
     verdict_keep(plan);
-    plan_forget(); /* only numbers are needed from here on */
+    if (!plan->trace) /* that tells which program is tried first */
+        plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
     s.signals = block_signals();
     while (!finished(&s))

@@ -78,6 +78,8 @@ void trace_begin(const struct plan *plan) {
 
 bool trace_on(void) { return wanted; }
 
+bool trace_has_begun(void) { return begun; }
+
 bool trace_full(void) { return wanted && !gone && used - written > FULL; }
 
 int trace_fd(void) { return wanted && !gone && used > written ? FD_TRACE : -1; }
@@ -225,13 +227,13 @@ static void forget_process(uint32_t process) {
 }
 
 /* A task that was killed says nothing; long after, another one may have its number. */
-static bool is_another(const struct task *task) {
-    return task->ran_ns && now_ns() - task->went_on_ns > LEAST_WAIT_NS && ran_ns(task) == 0;
+static bool is_another(const struct task *task, uint64_t now) {
+    return task->ran_ns && now - task->went_on_ns > LEAST_WAIT_NS && ran_ns(task) == 0;
 }
 
-static struct task *task_of(uint32_t id) {
+static struct task *task_of(uint32_t id, uint64_t now) {
     struct task *task = task_slot(id);
-    if (task->id == id && !is_another(task))
+    if (task->id == id && !is_another(task, now))
         return task;
     char text[2048];
     forget_task(task);
@@ -322,11 +324,12 @@ void trace_call(const struct call *call, const struct watched *watched, int erro
     begun = begun || becomes; /* until then it is the launcher's search */
     if (!begun || call->number < 0 || call->number >= MAX_SYSCALL)
         return;
-    struct task *task = task_of((uint32_t)call->task);
+    uint64_t now = now_ns();
+    struct task *task = task_of((uint32_t)call->task, now);
     if (task->became)
         tell_process(task);
     task->became = false;
-    close_account(task, now_ns());
+    close_account(task, now);
     totals[call->number].count++;
     totals[call->number].failed += error != 0;
     bool ends = watched->kind == WATCH_EXIT;
@@ -347,6 +350,15 @@ void trace_goes_on(pid_t id) {
     struct task *task = task_slot((uint32_t)id);
     if (task->id == (uint32_t)id)
         task->went_on_ns = now_ns();
+}
+
+void trace_settle(void) {
+    if (!wanted)
+        return;
+    uint64_t now = now_ns();
+    for (size_t i = 0; i < MAX_TASKS; i++)
+        if (tasks[i].id && tasks[i].call >= 0)
+            close_account(&tasks[i], now);
 }
 
 void trace_end(void) {

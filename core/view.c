@@ -26,14 +26,12 @@ static int root = -1;
 static struct top tops[MAX_TOPS]; /* where the root itself must not be asked; see lookups.c */
 static size_t top_count;
 static dev_t own_device; /* of the files that are ours, not the host's */
-static bool own_work;
 
-void view_attach(int root_fd, bool work_is_ours) {
+void view_attach(int root_fd) {
     struct stat st;
     if (root_fd >= 0 && fstat(root_fd, &st) == 0) {
         root = root_fd;
         own_device = st.st_dev;
-        own_work = work_is_ours;
     }
 }
 
@@ -173,8 +171,7 @@ static bool opened(struct walk *w, int fd) {
     if (w->at >= 0)
         close(w->at);
     w->at = fd;
-    w->ours = fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == own_device) ||
-              (own_work && memcmp(w->done, "/work", 5) == 0);
+    w->ours = fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == own_device);
     return true;
 }
 

@@ -113,7 +113,7 @@ def _note(found: Seen, line: Line, cwd: str) -> None:
         found.made.add(new)
     elif line.name in _LINKS:
         found.made.add(_paths(line, cwd)[1])
-    elif line.name == "execve":
+    elif line.name == "execve" and line.args[0].startswith('"'):  # the launcher's is unreadable
         found.executed.add(_paths(line, cwd)[0])
 
 

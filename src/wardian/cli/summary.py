@@ -28,7 +28,7 @@ def summary(result: Result, *, verbose: bool) -> list[str]:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
     lines += _weaker(result)
     lines += refusal_lines(result, verbose=verbose)
-    lines += _ending(result)
+    lines += ending(result)
     if result.reason in ("not found", "not executable") or (result.ok and not verbose):
         return lines
     return [*lines, figures(result)]
@@ -126,7 +126,8 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _ending(result: Result) -> list[str]:
+def ending(result: Result) -> list[str]:
+    """What ended it, where the exit code alone does not tell."""
     if result.truncated and result.reason != "output limit":
         return ["wardian: the output was cut at its limit"]
     if result.reason.endswith(" limit"):
@@ -138,6 +139,15 @@ def _ending(result: Result) -> list[str]:
     if result.reason in ("not found", "not executable"):
         return [f"wardian: {printable(result.detail or result.reason)}"]
     return []
+
+
+def left_behind(words: Sequence[str]) -> str | None:
+    """For a run that failed in a /work of its own: the hint, if a word of its command line names
+    something in the directory that it was called from."""
+    for word in words:
+        if word and not word.startswith(("-", "/")) and os.path.lexists(word):
+            return f"{word} is in this directory, which is not shared with the run: --work ."
+    return None
 
 
 def overlooked(program: str) -> str | None:

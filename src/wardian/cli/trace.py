@@ -116,6 +116,7 @@ class Tracing:
                 try:
                     file.close()
                 except OSError as error:
+                    error.filename = file.name
                     self._failed = self._failed or error
 
     # What a command asks of its watcher
@@ -190,6 +191,7 @@ class Tracing:
             try:
                 file.write(text)
             except OSError as error:
+                error.filename = file.name
                 self._failed = error
 
     def _width(self) -> int:

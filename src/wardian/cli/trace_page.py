@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wardian.cli.summary import figures, refusal_lines
+from wardian.cli.summary import ending, figures, refusal_lines
 from wardian.observe.follow import command_text, duration
 from wardian.observe.grouping import grouped
 from wardian.text import printable
@@ -25,18 +25,22 @@ _TIMES_ROOM = 22
 
 def page(trace: Trace, *, width: int, verbose: bool) -> list[str]:
     """The lines to print; ``verbose`` leaves nothing out."""
-    lines = ["programs", *_programs(trace, width, verbose=verbose)]
+    lines = []
     for title, section in (
+        ("programs", _programs(trace, width, verbose=verbose)),
         ("files", _files(trace, verbose=verbose)),
         ("endpoints", _endpoints(trace)),
         ("system calls", _calls(trace.syscalls, verbose=verbose)),
     ):
         body = list(section)
         lines += [title, *body] if body else []
-    lines += refusal_lines(
-        trace.result._replace(exit_code=trace.result.exit_code or 1), verbose=verbose
-    )
-    return [*lines, figures(trace.result)]
+    failed = trace.result._replace(exit_code=trace.result.exit_code or 1)  # all, not only a count
+    return [
+        *lines,
+        *refusal_lines(failed, verbose=verbose),
+        *ending(trace.result),
+        figures(trace.result),
+    ]
 
 
 # Programs

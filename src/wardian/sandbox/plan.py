@@ -28,7 +28,7 @@ else:
 
 NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 # What the build compiles filters for; the others are made when they are needed.
-COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "paths")
+COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "opens", "paths")
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
 
@@ -84,7 +84,12 @@ def check_degrade(names: Sequence[str]) -> frozenset[str]:
 
 
 def make_plan(
-    policy: Policy, sources: Sequence[Source], host: Host, *, watch: Scope | None = None
+    policy: Policy,
+    sources: Sequence[Source],
+    host: Host,
+    *,
+    watch: Scope | None = None,
+    empty_work: bool = False,
 ) -> Plan:
     """``watch`` is what to look at besides refused calls; None: what tells all refusals cheapest.
 
@@ -96,9 +101,7 @@ def make_plan(
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
-        # With /dev/fuse, what is missing is seen where it is looked up, and calls on paths need no
-        # watching; without it, every call that takes a path is looked at.
-        watch = "changes" if host.fuse else "paths"
+        watch = _scope(host, empty_work=empty_work)
     environment = dict(layout().environment)
     records = [
         MAGIC,
@@ -111,12 +114,14 @@ def make_plan(
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
-    if not policy.deny_syscalls and watch in ("nothing", "changes"):
+    if not policy.deny_syscalls and watch in ("nothing", "changes", "opens"):
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         records.append(record("flag", "early-filter"))
-    if watch == "changes":
+    if watch in ("changes", "opens"):
         records.append(record("flag", "lookups"))
+    if watch == "opens":
+        records.append(record("flag", "opens"))
     return Plan(
         b"".join(records),
         protections,
@@ -124,6 +129,15 @@ def make_plan(
         environment,
         tuple(sources),
     )
+
+
+def _scope(host: Host, *, empty_work: bool) -> Scope:
+    """With /dev/fuse, what is missing is seen where it is looked up; but not by a relative path,
+    which a command that starts in an empty /work of its own may well use for what lies where it
+    was called. Without it, every call that takes a path is looked at."""
+    if not host.fuse:
+        return "paths"
+    return "opens" if empty_work else "changes"
 
 
 # Protections: requested, available, enforced
@@ -279,7 +293,7 @@ def make_filter(
     if watch != "nothing":
         from wardian.syscalls.watching import watched_calls
 
-        known: Scope = "paths" if watch == "changes" else watch
+        known: Scope = "paths" if watch in ("changes", "opens") else watch
         records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))

@@ -11,10 +11,11 @@ import stat
 from collections.abc import Callable, Sequence
 
 from wardian.errors import WardianError
-from wardian.sandbox.layout import HOME, WORK, layout
+from wardian.sandbox.layout import WORK, layout
 from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.result import Allow, Limit, Protection
 from wardian.sandbox.shares import Source, is_below, resolve_shares
+from wardian.syscalls import lookup
 from wardian.text import quoted
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -186,8 +187,10 @@ _SETTINGS = {
 
 def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
     """Letting a system call pass the filter."""
-    if name in NEEDS_MORE or name in policy.deny_syscalls or name in policy.allow_syscalls:
+    if name in NEEDS_MORE or name in policy.allow_syscalls:
         return None
+    if name in policy.deny_syscalls and lookup(name).kind != "allow":
+        return None  # allowing it again would give more than before it was denied
     if name in _IF and not _IF[name](args):
         return None
     held, most = _SETTINGS.get(name, ("", 0))

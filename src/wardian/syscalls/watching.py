@@ -4,6 +4,7 @@ Only what can be refused needs to be seen. The scopes, each with all of the one 
 
 nothing     only what the filter refuses
 changes     calls that create, change, remove, execute or send: rare enough to look at each
+opens       also every open
 paths       also every call that takes a path: what programs make by the thousand
 everything  every call
 
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-    Scope = Literal["nothing", "changes", "paths", "everything"]
+    Scope = Literal["nothing", "changes", "opens", "paths", "everything"]
 
-SCOPES = ("nothing", "changes", "paths", "everything")
+SCOPES = ("nothing", "changes", "opens", "paths", "everything")
 # In the order of enum watch_kind in core/launch.h, from 1.
 KINDS = (
     "look", "open", "change", "remove", "make", "move", "link", "exec",
@@ -88,7 +89,7 @@ def _watched(scope: Scope) -> list[tuple[str, str, str]]:
         lines = file.read().splitlines()[1:]
     for line in lines:
         name, kind, least, quiet = line.split("\t")
-        if scope == "changes" and least == "paths":
+        if scope in ("changes", "opens") and least == "paths":
             continue
         quiet = "" if quiet == "-" else quiet
         if scope != "changes" and kind == "open" and name != "creat":
