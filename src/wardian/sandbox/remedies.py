@@ -36,6 +36,7 @@ class Surroundings(NamedTuple):
     arch: str
     cwd: str  # the caller's
     home: str  # the caller's
+    command: tuple[str, ...]
 
     @property
     def standing(self) -> frozenset[str]:
@@ -142,11 +143,11 @@ def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
 # They fail all the same when the filter lets them pass: they need capabilities that no guest has,
 # or what its other walls take away.
 NEEDS_MORE = frozenset((
-    "acct", "bpf", "chroot", "clock_settime", "clone", "delete_module", "finit_module", "fsconfig",
-    "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load", "kexec_load",
-    "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root", "reboot", "setdomainname",
-    "sethostname", "setns", "settimeofday", "socketpair", "swapoff", "swapon", "syslog", "umount2", "unshare",
-    "vhangup",
+    "acct", "bpf", "chroot", "clock_settime", "clone", "delete_module", "finit_module",
+    "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load",
+    "kexec_load", "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root",
+    "reboot", "setdomainname", "sethostname", "setns", "settimeofday", "socketpair", "swapoff",
+    "swapon", "syslog", "umount2", "unshare", "vhangup",
 ))  # fmt: skip
 # The same, but only some of what the call can do: a test of its arguments for what can be had.
 _TIOCSTI, _TIOCSETD = 0x5412, 0x5423
@@ -162,8 +163,15 @@ def _is_device(mode: int) -> bool:
     return mode & _S_IFMT in (_S_IFCHR, _S_IFBLK)
 
 
+def _may_ioctl(request: int) -> bool:
+    """Typing into a terminal is off in most kernels from 6.2 on; line disciplines can be had."""
+    return request == _TIOCSETD or (
+        request == _TIOCSTI and setting("dev/tty/legacy_tiocsti", unset=1) == 1
+    )
+
+
 _IF: dict[str, Callable[[Sequence[int]], bool]] = {
-    "ioctl": lambda a: a[1] & 0xFFFFFFFF in (_TIOCSTI, _TIOCSETD),
+    "ioctl": lambda a: _may_ioctl(a[1] & 0xFFFFFFFF),
     "mknod": lambda a: not _is_device(a[1]),
     "mknodat": lambda a: not _is_device(a[2]),
     "open_tree": lambda a: not a[2] & _OPEN_TREE_CLONE,
@@ -177,7 +185,7 @@ _IF: dict[str, Callable[[Sequence[int]], bool]] = {
         not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
     ),
 }
-# What the host's own settings forbid to whoever lacks capabilities: setting, and the most it may be.
+# What the host's own settings forbid to whoever lacks capabilities: setting, the most it may be.
 _SETTINGS = {
     "io_uring_setup": ("kernel/io_uring_disabled", 0),
     "perf_event_open": ("kernel/perf_event_paranoid", 2),
@@ -199,13 +207,13 @@ def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
     return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
 
 
-def setting(name: str) -> int:
-    """One of the kernel's settings; 0 where it has none of that name."""
+def setting(name: str, *, unset: int = 0) -> int:
+    """One of the kernel's settings; ``unset`` where it has none of that name."""
     try:
         with open(f"/proc/sys/{name}", encoding="ascii") as file:
             return int(file.read())
     except (OSError, ValueError):
-        return 0
+        return unset
 
 
 # Limits
