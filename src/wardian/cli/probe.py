@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wardian.cli import output
+from wardian.cli import output, probe_reading
+from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
 
 if TYPE_CHECKING:
     from wardian.probes.artifact import Artifact
@@ -19,21 +20,6 @@ if TYPE_CHECKING:
     from wardian.probes.specimen import Specimen
 
 Command = Callable[..., Any]
-
-_probes_option = click.option(
-    "--probes", "probes_dir", metavar="DIR", help="Specimens of yours instead of those shipped."
-)
-_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-_in_option = click.option(
-    "--in",
-    "sandboxes",
-    default="wardian",
-    metavar="NAMES",
-    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas.",
-)
-_policy_option = click.option(
-    "--policy", metavar="FILE|PRESET", help="Measure under this policy instead of the default."
-)
 
 
 @click.group(
@@ -59,27 +45,27 @@ Exit code: 0, 2 usage, 3 nothing matches.""",
 )
 @click.argument("patterns", nargs=-1, metavar="[ID]...")
 @click.option("--domain", "domains", multiple=True, help="Only of this domain. Repeatable.")
-@_probes_option
-@_json_option
+@probes_option
+@json_option
 def list_probes(
     patterns: tuple[str, ...], domains: tuple[str, ...], probes_dir: str | None, as_json: bool
 ) -> None:
     """List the specimens: ID, capability, language, what each shows."""
     from wardian.probes import report
 
-    chosen = _chosen(probes_dir, patterns, domains)
+    found = chosen(probes_dir, patterns, domains)
     if as_json:
-        output.print_json(report.listing(chosen))
+        output.print_json(report.listing(found))
         return
-    for line in report.list_lines(chosen):
+    for line in report.list_lines(found):
         output.print_text(line)
 
 
 def _measuring(function: Command) -> Command:
     """The options that ``run`` and ``all`` share."""
-    options = [
-        _in_option,
-        _policy_option,
+    options: list[Command] = [
+        in_option,
+        policy_option,
         click.option(
             "--profile",
             "profiles",
@@ -88,7 +74,9 @@ def _measuring(function: Command) -> Command:
             help="What to expect; the sandbox's own profile unless given. Repeatable.",
         ),
         click.option("--domain", "domains", multiple=True, help="Only of this domain. Repeatable."),
-        click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."),
+        click.option(
+            "--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."
+        ),
         click.option("--timeout", default="20s", metavar="DURATION", help="For each. [20s]"),
         click.option(
             "--artifacts",
@@ -100,8 +88,8 @@ def _measuring(function: Command) -> Command:
         click.option(
             "--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML."
         ),
-        _probes_option,
-        _json_option,
+        probes_option,
+        json_option,
         click.pass_context,
     ]
     for option in reversed(options):
@@ -144,16 +132,17 @@ def run_all(ctx: click.Context, **options: Any) -> None:
     ctx.exit(_measure((), whole=not options["domains"], **options))
 
 
-def _chosen(
+def chosen(
     probes_dir: str | None, patterns: Sequence[str], domains: Sequence[str]
 ) -> list[Specimen]:
+    """Raises NothingMatched, InputError."""
     from wardian.probes import specimen
 
     root = specimen.probes_dir(probes_dir)
     return specimen.select(specimen.find_specimens(root), patterns, domains)
 
 
-def _settings(
+def settings(
     sandboxes: str, policy: str | None, profiles: Sequence[str], probes_dir: str | None
 ) -> list[Setting]:
     """Raises UsageError, PolicyError, InputError."""
@@ -208,16 +197,16 @@ def _measure(
     from wardian.probes.witnesses import witnesses
 
     timeout_s = _timeout(timeout)
-    settings = _settings(sandboxes, policy, profiles, probes_dir)
-    chosen = _chosen(probes_dir, patterns, domains)
-    for setting in settings:
-        ids = [one.id for one in chosen]
+    places = settings(sandboxes, policy, profiles, probes_dir)
+    wanted = chosen(probes_dir, patterns, domains)
+    for setting in places:
+        ids = [one.id for one in wanted]
         artifact.clear(str(artifacts), setting.name, ids, others=whole)
     started = time.monotonic()
-    progress = Progress(len(chosen) * len(settings))
+    progress = Progress(len(wanted) * len(places))
     with witnesses() as env:
         found = measure(
-            chosen, settings, env, jobs=jobs, timeout_s=timeout_s,
+            wanted, places, env, jobs=jobs, timeout_s=timeout_s,
             on_done=kept(str(artifacts), progress.step),
         )  # fmt: skip
     progress.end()
@@ -294,3 +283,7 @@ class Progress:
             sys.stderr.flush()
         except (OSError, ValueError):
             pass
+
+
+for _command in (probe_reading.diff, probe_reading.require, probe_reading.blame):
+    command.add_command(_command)

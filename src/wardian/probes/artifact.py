@@ -1,11 +1,13 @@
-"""One measurement as a document: written atomically, read strictly. docs/reference/probe-artifact.md
-describes it."""
+"""One measurement as a document: written atomically, read strictly.
+
+docs/reference/probe-artifact.md describes it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
@@ -16,7 +18,7 @@ MAX_BYTES = 1 << 20
 
 _TEXT: tuple[type, ...] = (str,)
 _TEXT_OR_NONE: tuple[type, ...] = (str, type(None))
-_FIELDS: dict[str, tuple[tuple[type, ...], Iterable[str] | None]] = {
+_FIELDS: dict[str, tuple[tuple[type, ...], Collection[str | None] | None]] = {
     "schema": (_TEXT, (SCHEMA,)),
     "id": (_TEXT, None),
     "capability": (_TEXT, None),
@@ -27,8 +29,8 @@ _FIELDS: dict[str, tuple[tuple[type, ...], Iterable[str] | None]] = {
     "sandbox_version": (_TEXT, None),
     "status": (_TEXT, STATUSES),
     "cause": (_TEXT, None),
-    "observed": (_TEXT_OR_NONE, (*OBSERVED, None)),  # type: ignore[arg-type]
-    "errno": (_TEXT_OR_NONE, (*ERRNOS, None)),  # type: ignore[arg-type]
+    "observed": (_TEXT_OR_NONE, (*OBSERVED, None)),
+    "errno": (_TEXT_OR_NONE, (*ERRNOS, None)),
     "detail": (_TEXT, None),
     "expected": (_TEXT, EXPECTED),
     "expected_errno": ((list,), None),
@@ -177,6 +179,4 @@ def read_all(directory: str) -> list[Artifact]:
 
 def _folders(directory: str) -> list[str]:
     with os.scandir(directory) as entries:
-        return [
-            one.path for one in entries if one.is_dir() and not one.name.startswith(".")
-        ]
+        return [one.path for one in entries if one.is_dir() and not one.name.startswith(".")]

@@ -1,4 +1,4 @@
-"""Specimens in C: compiled once and kept by content. Their sources are ours, or the caller's own."""
+"""Specimens in C: compiled once, kept by content. Their sources are ours, or the caller's own."""
 
 from __future__ import annotations
 

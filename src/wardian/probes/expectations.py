@@ -1,6 +1,6 @@
 """What should happen, by profile: strict TOML, with a reason for each. See docs/probe.md.
 
-Precedence: specimen, capability, domain, then allowed. Whatever is wrong is told with file and line.
+Precedence: specimen, capability, domain, then allowed. What is wrong is told with file and line.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def _path(name: str, base: str) -> str:
         return os.path.join(base, os.path.expanduser(name))
     if name not in profile_names():
         names = ", ".join(profile_names()) or "none"
-        raise InputError(f"there is no profile {name!r}", hint=f"profiles: {names}; or a .toml file")
+        raise InputError(
+            f"there is no profile {name!r}", hint=f"profiles: {names}; or a .toml file"
+        )
     return os.path.normpath(os.path.join(shipped("expectations"), f"{name}.toml"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -95,9 +95,9 @@ def matrix(artifacts: Sequence[Artifact]) -> list[str]:
         by_specimen: dict[str, dict[str, str]] = {}
         for one in ones:
             by_specimen.setdefault(one.id, {})[one.sandbox] = _cell(one)
-        cells = {tuple(by.get(name, "") for name in sandboxes): "" for by in by_specimen.values()}
-        if len(cells) == 1:
-            rows.append((capability, list(next(iter(cells)))))
+        kinds = {tuple(by.get(name, "") for name in sandboxes) for by in by_specimen.values()}
+        if len(kinds) == 1:
+            rows.append((capability, list(*kinds)))
         else:
             rows.append((capability, [""] * len(sandboxes)))
             for name, by in by_specimen.items():
@@ -189,7 +189,7 @@ def _junit_kind(one: Artifact, require_all: bool) -> str:
     return "failure" if one.status.endswith("_unexpected") else "error"
 
 
-def _xml(**values: Any) -> Mapping[str, str]:
+def _xml(**values: Any) -> dict[str, str]:
     """Attributes without what XML 1.0 can't hold, escaped or not."""
     return {
         name: _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", str(value))

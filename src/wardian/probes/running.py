@@ -1,4 +1,4 @@
-"""One specimen in one sandbox; all of them, in parallel, to the end. Nothing is taken from before."""
+"""One specimen in one sandbox; all of them, in parallel, to the end; nothing from before."""
 
 from __future__ import annotations
 

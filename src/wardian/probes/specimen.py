@@ -182,3 +182,16 @@ def capabilities(specimens: Iterable[Specimen]) -> dict[str, list[Specimen]]:
     for one in specimens:
         found.setdefault(one.capability, []).append(one)
     return found
+
+
+def choose_capabilities(specimens: Sequence[Specimen], names: Iterable[str]) -> list[Specimen]:
+    """The specimens of these capabilities. Raises NothingMatched for one that has none."""
+    known = capabilities(specimens)
+    for name in names:
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, list(known), 3, 0.6)
+            hint = f"did you mean {' or '.join(near)}?" if near else "see: wardian probe list"
+            raise NothingMatched(f"there is no capability {name!r}", hint=hint)
+    return [one for name in dict.fromkeys(names) for one in known[name]]

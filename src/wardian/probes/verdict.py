@@ -76,7 +76,7 @@ def read_observation(document: Any, probe_id: str, capability: str) -> Observati
             raise ValueError(f"`{name}` is {document[name]!r}, not {right!r}")
     if document["observed"] not in OBSERVED:
         raise ValueError(f"`observed` is {document['observed']!r}")
-    name = document.get("errno")
-    if name is not None and not (isinstance(name, str) and name in ERRNOS):
-        raise ValueError(f"`errno` is {name!r}")
-    return Observation(document["observed"], name, document["detail"])
+    number = document.get("errno")
+    if number is not None and not (isinstance(number, str) and number in ERRNOS):
+        raise ValueError(f"`errno` is {number!r}")
+    return Observation(document["observed"], number, document["detail"])

@@ -120,9 +120,8 @@ class _Witnesses:
             for key, _ in self._selector.select():
                 if key.fileobj == self._stop:
                     return
-                assert isinstance(key.fileobj, socket.socket)
                 try:
-                    self._answer(key.fileobj)
+                    self._answer(key.fileobj)  # type: ignore[arg-type]
                 except OSError:
                     pass  # whoever asked is gone
 
