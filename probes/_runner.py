@@ -42,7 +42,9 @@ def main(capability, exercise):
         "expected": expected,
         "status": status,
     }
-    _write(output, "{" + ", ".join(f"{_quoted(k)}: {_quoted(v)}" for k, v in fields.items()) + "}\n")
+    _write(
+        output, "{" + ", ".join(f"{_quoted(k)}: {_quoted(v)}" for k, v in fields.items()) + "}\n"
+    )
     sys.stdout.flush()
     sys.exit(0 if status in ("supported", "blocked_expected") else 1)
 

@@ -1,0 +1,22 @@
+"""Python processes can share memory by name (multiprocessing.shared_memory)."""
+
+import sys
+from multiprocessing import shared_memory
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import main
+
+CAPABILITY = "interpreters_python_shared_memory"
+
+
+def exercise():
+    segment = shared_memory.SharedMemory(create=True, size=4096)
+    try:
+        segment.buf[0] = 42
+        assert shared_memory.SharedMemory(segment.name).buf[0] == 42
+    finally:
+        segment.unlink()
+    return "shared 4,096 bytes"
+
+
+main(CAPABILITY, exercise)
