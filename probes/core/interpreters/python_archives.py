@@ -20,7 +20,8 @@ def exercise():
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         archive.add("/usr/bin/env", "env")
     packed.seek(0)
-    assert tarfile.open(fileobj=packed).getnames() == ["env"]
+    with tarfile.open(fileobj=packed) as archive:
+        assert archive.getnames() == ["env"]
     return "packed a zip and a tar"
 
 

@@ -10,12 +10,15 @@ CAPABILITY = "interpreters_python_shared_memory"
 
 
 def exercise():
-    segment = shared_memory.SharedMemory(create=True, size=4096)
+    first = shared_memory.SharedMemory(create=True, size=4096)
     try:
-        segment.buf[0] = 42
-        assert shared_memory.SharedMemory(segment.name).buf[0] == 42
+        second = shared_memory.SharedMemory(first.name)
+        first.buf[0] = 42
+        assert second.buf[0] == 42
+        second.close()
     finally:
-        segment.unlink()
+        first.close()
+        first.unlink()
     return "shared 4,096 bytes"
 
 

@@ -1,4 +1,4 @@
-/* Disk quotas can be asked for and changed. Asked for a command that does not exist. */
+/* Disk quotas can be steered (quotactl). Asked to write them out, which changes nothing. */
 #define CAPABILITY "kernel_quota"
 #include "_runner_c.h"
 
@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 static void exercise(void) {
-    /* Q_SYNC for all filesystems changes nothing but when quotas are written. */
     if (syscall(SYS_quotactl, (int)(0x800001U << 8), (void *)0, 0, (void *)0) < 0)
         blocked("quotactl Q_SYNC");
     allowed("quotactl answers");

@@ -10,12 +10,11 @@ CAPABILITY = "network_loopback"
 
 
 def exercise():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        with socket.create_connection(server.getsockname(), 10) as client:
-            accepted = server.accept()[0]
-            client.sendall(b"hello")
-            assert accepted.recv(5) == b"hello"
-            accepted.close()
+    server = socket.create_server(("127.0.0.1", 0))
+    client = socket.create_connection(server.getsockname(), 10)
+    accepted = server.accept()[0]
+    client.sendall(b"hello")
+    assert accepted.recv(5) == b"hello"
     return "TCP on 127.0.0.1"
 
 

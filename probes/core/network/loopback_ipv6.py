@@ -10,12 +10,11 @@ CAPABILITY = "network_loopback_ipv6"
 
 
 def exercise():
-    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
-        with socket.create_connection(server.getsockname()[:2], 10) as client:
-            accepted = server.accept()[0]
-            client.sendall(b"hello")
-            assert accepted.recv(5) == b"hello"
-            accepted.close()
+    server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    client = socket.create_connection(server.getsockname()[:2], 10)
+    accepted = server.accept()[0]
+    client.sendall(b"hello")
+    assert accepted.recv(5) == b"hello"
     return "TCP on ::1"
 
 

@@ -1,4 +1,4 @@
-"""A grandchild whose parent has ended runs on, and someone waits for it."""
+"""A grandchild runs on after its parent has ended."""
 
 import os
 import sys
@@ -10,16 +10,18 @@ CAPABILITY = "process_daemon"
 
 
 def exercise():
-    read, write = os.pipe()
+    alive, gone = os.pipe(), os.pipe()
     pid = os.fork()
     if pid == 0:
         if os.fork() == 0:
-            os.read(os.pipe()[0], 0)
-            os.write(write, b"alive")
+            os.close(gone[1])
+            os.read(gone[0], 1)  # until the first child is waited for
+            os.write(alive[1], b"alive")
         os._exit(0)
     os.waitpid(pid, 0)
-    os.close(write)
-    assert os.read(read, 5) == b"alive"
+    os.close(gone[1])
+    os.close(alive[1])
+    assert os.read(alive[0], 5) == b"alive"
     return "a grandchild wrote after its parent's end"
 
 

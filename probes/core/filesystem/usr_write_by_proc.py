@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, f"{sys.path[0]}/../..")
 from _runner import main, scratch
 
-CAPABILITY = "filesystem_usr_remount"
+CAPABILITY = "filesystem_usr_write_by_proc"
 
 
 def exercise():

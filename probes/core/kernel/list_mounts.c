@@ -1,5 +1,5 @@
-/* Mounts can be asked where they come from on the host (statmount, listmount). */
-#define CAPABILITY "kernel_statmount"
+/* Mounts can be listed with where they come from on the host (listmount, statmount). */
+#define CAPABILITY "kernel_list_mounts"
 #include "_runner_c.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-"""Python's multiprocessing has its locks, which need named semaphores."""
+"""Processes can share a lock, as Python's multiprocessing makes them (named semaphores)."""
 
 import multiprocessing
 import sys
@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, f"{sys.path[0]}/../..")
 from _runner import main
 
-CAPABILITY = "ipc_semaphores_for_python"
+CAPABILITY = "ipc_process_lock"
 
 
 def exercise():
