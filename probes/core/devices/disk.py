@@ -12,7 +12,11 @@ CAPABILITY = "devices_disk"
 
 def exercise():
     with os.scandir("/dev") as entries:
-        disks = [entry.path for entry in entries if stat.S_ISBLK(entry.stat().st_mode)]
+        disks = [
+            entry.path
+            for entry in entries
+            if stat.S_ISBLK(entry.stat(follow_symlinks=False).st_mode)
+        ]
     disks = sorted(path for path in disks if not path.startswith(("/dev/sr", "/dev/fd")))
     if not disks:
         raise Blocked("there is no disk in /dev", "ENOENT")
