@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("wardian.cli.run_skill", "Run a skill's script in the sandbox."),
     "exec": ("wardian.cli.commands", "Run a command in the sandbox."),
     "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
+    "probe": ("wardian.cli.probe", "Measure what a sandbox can do, and compare."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get."),
     "check": ("wardian.cli.check", "Check skills by the specification."),
