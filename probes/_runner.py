@@ -13,7 +13,7 @@ SCHEMA = "wardian.observation/1"
 DETAIL_SIZE = 500
 
 
-class Blocked(Exception):
+class Blocked(Exception):  # noqa: N818 - reads as the fact it states
     """The operation was refused in a way that no OSError tells; ``name`` is an errno's name."""
 
     def __init__(self, detail, name=None):
@@ -21,7 +21,7 @@ class Blocked(Exception):
         self.name = name
 
 
-class Unavailable(Exception):
+class Unavailable(Exception):  # noqa: N818
     """The question can't be put here: a program, a file or a kernel feature is missing."""
 
 
@@ -42,9 +42,8 @@ def main(capability, exercise):
         "expected": expected,
         "status": status,
     }
-    _write(
-        output, "{" + ", ".join(f"{_quoted(k)}: {_quoted(v)}" for k, v in fields.items()) + "}\n"
-    )
+    pairs = (f"{_quoted(name)}: {_quoted(value)}" for name, value in fields.items())
+    _write(output, "{" + ", ".join(pairs) + "}\n")
     sys.stdout.flush()
     sys.exit(0 if status in ("supported", "blocked_expected") else 1)
 

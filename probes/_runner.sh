@@ -93,8 +93,7 @@ _errno_of() { # TEXT
     case $1 in
     *'peration not permitted'*) _errno=EPERM ;;
     *'ermission denied'*) _errno=EACCES ;;
-    *'o such file or directory'* | *': not found'*) _errno=ENOENT ;;
-    *'irectory nonexistent'*) _errno=ENOENT ;;
+    *'o such file'* | *': not found'* | *'irectory nonexistent'*) _errno=ENOENT ;;
     *'ead-only file system'*) _errno=EROFS ;;
     *'unction not implemented'*) _errno=ENOSYS ;;
     *'onnection refused'*) _errno=ECONNREFUSED ;;

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.probes.artifact import Artifact
-from wardian.probes.expectations import Profile
 from wardian.probes.running import measure
-from wardian.probes.sandboxes import HOST, Setting, version
+from wardian.probes.sandboxes import HOST, Setting, neutral
 from wardian.probes.specimen import HERE, Specimen
 from wardian.sandbox.backends.wardian import Wardian
 from wardian.sandbox.landlock import FEATURES
@@ -25,18 +24,22 @@ from wardian.text import printable
 SCHEMA = "wardian.probe-blame/1"
 WARDIAN = "wardian"
 TEST_LAUNCHER = os.path.join(HERE, "..", "..", "..", "core", "build", "wardian-launch-test")
-NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
-
 ChangePolicy = Callable[[Policy, Mapping[str, str]], Policy]
+# The launcher builds the guest's root over this directory; who is not moved into it finds it there.
+ROOT_PLACE = "/tmp"  # noqa: S108
 
 
 class Wall(NamedTuple):
-    """A wall, and the ways to take it away: flags of the test launcher, or a weaker policy."""
+    """A wall, and the ways to take it away: flags of the test launcher, or a weaker policy.
+
+    ``also`` is what the policy must give up besides, for the launcher to be able to.
+    """
 
     name: str
     kind: str
     flags: tuple[str, ...] = ()
     policy: ChangePolicy | None = None
+    also: ChangePolicy | None = None
 
     def way(self, *, launcher: bool) -> str | None:
         """How it is taken away here; None if it can't be."""
@@ -52,9 +55,17 @@ def _allow_all_syscalls(policy: Policy, env: Mapping[str, str]) -> Policy:
     return policy.but(allow_syscalls=names, deny_syscalls=())
 
 
-def _no_landlock(policy: Policy, env: Mapping[str, str]) -> Policy:
-    names = tuple(dict(FEATURES))
+def _degrade(policy: Policy, names: Iterable[str]) -> Policy:
     return policy.but(degrade=tuple(dict.fromkeys((*policy.degrade, *names))))
+
+
+def _no_landlock(policy: Policy, env: Mapping[str, str]) -> Policy:
+    return _degrade(policy, dict(FEATURES))
+
+
+def _no_proc(policy: Policy, env: Mapping[str, str]) -> Policy:
+    """Mounting a proc needs a pid namespace of one's own."""
+    return _degrade(policy, ["proc"])
 
 
 def _host_network(policy: Policy, env: Mapping[str, str]) -> Policy:
@@ -71,28 +82,32 @@ def _share_witnesses(policy: Policy, env: Mapping[str, str]) -> Policy:
     return policy.with_shares([Share(folder, folder, True)]) if folder else policy
 
 
-# Every wall that can be taken away by itself, outermost first.
+SECCOMP = Wall("seccomp", "seccomp", ("seccomp",), _allow_all_syscalls)
+LANDLOCK = Wall("landlock", "landlock", ("landlock",), _no_landlock)
+# Landlock names paths of the guest's own root, so it can't stand without.
+ROOT = Wall("own root", "mount", ("pivot", "landlock"), _share_witnesses)
 WALLS = (
-    Wall("seccomp", "seccomp", ("seccomp",), _allow_all_syscalls),
-    Wall("landlock", "landlock", ("landlock",), _no_landlock),
-    Wall("namespace.network", "namespace", ("network",), _host_network),
-    Wall("namespace.pid", "namespace", ("pid",)),
-    Wall("namespace.ipc", "namespace", ("ipc",)),
-    Wall("namespace.uts", "namespace", ("uts",)),
-    Wall("namespace.cgroup", "namespace", ("cgroup",)),
-    Wall("own root", "mount", (), _share_witnesses),
+    SECCOMP,
+    LANDLOCK,
+    ROOT,
     Wall("read-only mounts", "mount", ("readonly",)),
     Wall("nosuid, nodev", "mount", ("nosuid",)),
     Wall("masks", "mount", ("mask",)),
-    Wall("pivot_root", "mount", ("pivot",)),
+    Wall("namespace.network", "namespace", ("network",), _host_network),
+    Wall("namespace.pid", "namespace", ("pid",), also=_no_proc),
+    Wall("namespace.ipc", "namespace", ("ipc",)),
+    Wall("namespace.uts", "namespace", ("uts",)),
+    Wall("namespace.cgroup", "namespace", ("cgroup",)),
+    Wall("nested namespaces", "namespace", ("sysctl",)),
     Wall("identity", "capability", ("identity",)),
     Wall("capabilities", "capability", ("capabilities",)),
-    Wall("sysctl", "namespace", ("sysctl",)),
     Wall("descriptors", "process", ("close",)),
     Wall("session", "process", ("session",)),
     Wall("not dumpable", "process", ("dumpable",)),
     Wall("limits", "rlimit", ("rlimits", "watch"), _no_limits),
 )
+# There is no guest without these; they are blamed by elimination.
+FRAME = Wall("namespace.user, no_new_privs", "namespace")
 
 
 class Trial(NamedTuple):
@@ -105,13 +120,14 @@ class Trial(NamedTuple):
 
 
 class Blame(NamedTuple):
-    """``blamed`` are the walls; ``certain`` is False where the answer is what is left over."""
+    """``blamed`` are the walls that hold it, ``first`` those among all whose answer it was."""
 
     specimen: Specimen
     baseline: Artifact
     host: Artifact
     trials: tuple[Trial, ...]
     not_tried: tuple[str, ...]
+    first: tuple[Wall, ...]
     blamed: tuple[Wall, ...]
     answer: str
     certain: bool
@@ -132,25 +148,32 @@ def blame(
     jobs: int | None = None,
     timeout_s: float = 20.0,
 ) -> Blame:
-    """Measure behind all walls, without each, and behind each alone."""
+    """Measure behind all walls, without each, and where that does not tell, behind each alone."""
     ways = [(wall, wall.way(launcher=launcher is not None)) for wall in WALLS]
     tried = [(wall, way) for wall, way in ways if way is not None]
     walls = [wall for wall, _ in tried]
 
-    def setting(removed: Iterable[Wall]) -> Setting:
-        return without(list(removed), policy, env, launcher)
+    def measured(*removals: Sequence[Wall]) -> list[Artifact]:
+        settings = [without(removed, policy, env, launcher) for removed in removals]
+        return measure([specimen], settings, env, jobs=jobs, timeout_s=timeout_s)
 
-    rounds = [setting(()), _host(policy), *(setting([wall]) for wall in walls)]
-    baseline, host, *removals = measure([specimen], rounds, env, jobs=jobs, timeout_s=timeout_s)
+    host = measure([specimen], [neutral(HOST, policy)], env, timeout_s=timeout_s)[0]
+    baseline, *removals = measured((), *([wall] for wall in walls))
     trials = [Trial(wall, way, seen) for (wall, way), seen in zip(tried, removals, strict=True)]
+    bare: Artifact | None = None
     if baseline.observed == "blocked" and not any(_allowed(one.without) for one in trials):
-        others = [setting([w for w in walls if w is not wall]) for wall in walls]
-        alone = measure([specimen], [setting(walls), *others], env, jobs=jobs, timeout_s=timeout_s)
-        if _allowed(alone[0]):
-            trials = [one._replace(alone=seen) for one, seen in zip(trials, alone[1:], strict=True)]
+        bare, *alone = measured(walls, *(_all_but(walls, wall) for wall in walls))
+        if _allowed(bare):
+            trials = [one._replace(alone=seen) for one, seen in zip(trials, alone, strict=True)]
     not_tried = tuple(wall.name for wall, way in ways if way is None)
-    blamed, answer, certain = _judge(baseline, host, trials, not_tried)
-    return Blame(specimen, baseline, host, tuple(trials), not_tried, blamed, answer, certain)
+    blamed, answer, certain = _judge(baseline, host, bare, trials, not_tried)
+    first = _first(baseline, trials)
+    return Blame(specimen, baseline, host, tuple(trials), not_tried, first, blamed, answer, certain)
+
+
+def _all_but(walls: Sequence[Wall], wall: Wall) -> list[Wall]:
+    kept = (LANDLOCK, ROOT) if wall is LANDLOCK else (wall,)
+    return [one for one in walls if one not in kept]
 
 
 def without(
@@ -159,23 +182,22 @@ def without(
     """wardian without some of its walls; they are taken away by the launcher where it can."""
     flags: list[str] = []
     for wall in walls:
+        change = wall.policy
         if wall.way(launcher=launcher is not None) == "launcher":
             flags += wall.flags
-        elif wall.policy is not None:
-            policy = wall.policy(policy, env)
+            change = wall.also
+        if change is not None:
+            policy = change(policy, env)
 
     def make(final: Policy, backend: str) -> Sandbox:
         sandbox = Sandbox.create(final, backend=backend)
         if flags and launcher is not None:
-            extra = b"".join(record("flag", f"without-{flag}") for flag in flags)
+            extra = b"".join(record("flag", f"without-{flag}") for flag in dict.fromkeys(flags))
             sandbox._backend = Wardian(binary=launcher, extra=extra)
         return sandbox
 
-    return Setting(WARDIAN, NO_EXPECTATIONS, policy, version(WARDIAN), make)
-
-
-def _host(policy: Policy) -> Setting:
-    return Setting(HOST, NO_EXPECTATIONS, policy, version(HOST))
+    root = ROOT_PLACE if "pivot" in flags else ""
+    return neutral(WARDIAN, policy)._replace(make=make, root=root)
 
 
 def _allowed(seen: Artifact) -> bool:
@@ -183,31 +205,60 @@ def _allowed(seen: Artifact) -> bool:
 
 
 def _judge(
-    baseline: Artifact, host: Artifact, trials: Sequence[Trial], not_tried: Sequence[str]
+    baseline: Artifact,
+    host: Artifact,
+    bare: Artifact | None,
+    trials: Sequence[Trial],
+    not_tried: Sequence[str],
 ) -> tuple[tuple[Wall, ...], str, bool]:
+    """The walls, the answer in words, and whether it is certain."""
     if _allowed(baseline):
         return (), "nothing blocks it: it is allowed", True
     if baseline.observed != "blocked":
         return (), f"there is no answer to blame anyone for: {baseline.cause}", False
     needed = tuple(one.wall for one in trials if _allowed(one.without))
     if needed:
-        names = _names(needed)
-        return (
-            needed,
-            f"{names}: without {'it' if len(needed) == 1 else 'any of them'} it is allowed",
-            True,
-        )
-    each = tuple(
-        one.wall for one in trials if one.alone is not None and one.alone.observed == "blocked"
-    )
+        it = "it" if len(needed) == 1 else "any of them"
+        return needed, f"{_names(needed)}: without {it} it is allowed", True
+    each = _each(trials)
     if each:
-        return each, f"{_names(each)}: each blocks it alone", True
-    if any(one.alone is not None for one in trials):
-        return (), "several walls together: none of them alone blocks it", False
+        it = "it blocks this by itself" if len(each) == 1 else "each blocks it by itself"
+        return each, f"{_names(each)}: {it}", True
+    if bare is not None and _allowed(bare):
+        return (), "several walls together: none blocks it alone", False
     if host.observed == "blocked":
         return (), f"no wall of ours: the host blocks it too ({host.errno or host.detail})", True
-    left = f"; not tried: {', '.join(not_tried)}" if not_tried else ""
-    return (), f"a wall that can't be taken away: it is the sandbox's own frame{left}", False
+    if not_tried or bare is None or bare.observed != "blocked":
+        return (), "none of the walls that could be taken away here", False
+    return (FRAME,), f"{_names([FRAME])}: what is left when every other wall is away", True
+
+
+def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
+    """Those whose answer it was: without them there is another one, or the supervisor saw it."""
+    if baseline.observed != "blocked":
+        return ()
+    seen = any(text.startswith("syscall ") for text in baseline.refusals)
+    return tuple(
+        one.wall
+        for one in trials
+        if _answers_otherwise(one, baseline) or (seen and one.wall is SECCOMP)
+    )
+
+
+def _answers_otherwise(trial: Trial, baseline: Artifact) -> bool:
+    seen = trial.without
+    if seen.observed not in ("allowed", "blocked") or _told(seen) == _told(baseline):
+        return False
+    # What had to go with a wall (/proc with the pid namespace) may be what is missed now.
+    return not (trial.wall.also is not None and seen.errno == "ENOENT")
+
+
+def _each(trials: Sequence[Trial]) -> tuple[Wall, ...]:
+    """Those that block alone; Landlock, which needs the root, only if the root does not."""
+    found = {one.wall: one.alone for one in trials if one.alone and one.alone.observed == "blocked"}
+    if ROOT in found:
+        found.pop(LANDLOCK, None)
+    return tuple(found)
 
 
 def _names(walls: Sequence[Wall]) -> str:
@@ -224,6 +275,7 @@ def document(found: Sequence[Blame]) -> dict[str, Any]:
                 "capability": one.specimen.capability,
                 "observed": _seen(one.baseline),
                 "host": _seen(one.host),
+                "first": [{"wall": wall.name, "kind": wall.kind} for wall in one.first],
                 "blamed": [{"wall": wall.name, "kind": wall.kind} for wall in one.blamed],
                 "answer": one.answer,
                 "certain": one.certain,
@@ -253,6 +305,8 @@ def _seen(one: Artifact) -> dict[str, Any]:
 def lines(one: Blame, *, verbose: bool) -> list[str]:
     """What a person reads."""
     told = [f"{one.specimen.id}: {_told(one.baseline)}", f"  {printable(one.answer)}"]
+    if one.first and one.first != one.blamed:
+        told.append(f"  answered first by {_names(one.first)}")
     told += [f"  seen by the supervisor: {printable(text)}" for text in one.baseline.refusals[:3]]
     if verbose:
         for trial in one.trials:

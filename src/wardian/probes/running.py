@@ -125,7 +125,7 @@ def _measured(
         program = built(specimen) if specimen.language == "c" else interpreter(specimen.language)
         if program is None:
             return _unavailable(f"no interpreter for {specimen.language} is installed")
-        started = call(specimen, program, setting.name)
+        started = call(specimen, program, setting)
         return _run(specimen, setting, started, wanted, env, timeout_s)
     except BuildError as error:
         return Measured(None, Verdict("not_run", str(error)))
@@ -154,8 +154,9 @@ def _run(
     with setting.make(setting.policy.with_shares(started.shares), setting.name) as sandbox:
         begun = time.monotonic()
         result = sandbox.run(
-            [*started.argv, "--output", OUTPUT], env={**env, **own}, timeout_s=timeout_s
-        )
+            [*started.argv, "--output", OUTPUT], cwd=started.cwd, env={**env, **own},
+            timeout_s=timeout_s,
+        )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
     refusals = tuple(f"{one.kind} {one.action} {one.target}".strip() for one in result.refusals)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from wardian.probes.expectations import Profile
 from wardian.probes.specimen import Specimen
+from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.sandbox import Sandbox
 
@@ -43,25 +44,38 @@ class Setting(NamedTuple):
     policy: Policy
     version: str
     make: MakeSandbox = create
+    root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
+
+
+NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
+
+
+def neutral(name: str, policy: Policy | None = None) -> Setting:
+    """A sandbox of which nothing is expected: for those who only want to know."""
+    return Setting(name, NO_EXPECTATIONS, policy or Policy.default(), version(name))
 
 
 class Call(NamedTuple):
     """How a specimen is started in one sandbox."""
 
     argv: tuple[str, ...]
-    shares: tuple[Share, ...]
+    shares: tuple[Share, ...] = ()
+    cwd: str | None = None
 
 
-def call(specimen: Specimen, program: str, sandbox: str) -> Call:
+def call(specimen: Specimen, program: str, setting: Setting) -> Call:
     """``program`` is the interpreter, or the executable of a specimen that is compiled."""
+    outside = setting.name == HOST
+    cwd = f"{setting.root}{WORK}" if setting.root else None
     if specimen.language == "c":
-        if sandbox == HOST:
-            return Call((program,), ())
-        return Call((BINARY,), (Share(program, BINARY),))
-    root = specimen.root if sandbox == HOST else PROBES
-    flags = _COMMANDS[specimen.language][1:]
-    shares = () if sandbox == HOST else (Share(specimen.root, PROBES),)
-    return Call((program, *flags, os.path.join(root, specimen.path)), shares)
+        if outside:
+            return Call((program,))
+        return Call((setting.root + BINARY,), (Share(program, BINARY),), cwd)
+    words = (program, *_COMMANDS[specimen.language][1:])
+    if outside:
+        return Call((*words, specimen.source))
+    inside = f"{setting.root}{PROBES}/{specimen.path}"
+    return Call((*words, inside), (Share(specimen.root, PROBES),), cwd)
 
 
 @functools.cache
