@@ -1,0 +1,20 @@
+"""The names of other people with an account can be read."""
+
+import os
+import pwd
+import sys
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import Blocked, main
+
+CAPABILITY = "identity_other_accounts"
+
+
+def exercise():
+    people = {entry.pw_uid for entry in pwd.getpwall() if 1000 <= entry.pw_uid < 60000}
+    if not people - {os.getuid()}:
+        raise Blocked("nobody else is listed")
+    return "listed other people"
+
+
+main(CAPABILITY, exercise)

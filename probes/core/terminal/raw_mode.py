@@ -1,0 +1,21 @@
+"""A terminal can be read key by key."""
+
+import os
+import sys
+import tty
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import main
+
+CAPABILITY = "terminal_raw_mode"
+
+
+def exercise():
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    os.write(master, b"\x03")
+    assert os.read(slave, 1) == b"\x03"
+    return "read Ctrl-C as a key"
+
+
+main(CAPABILITY, exercise)
