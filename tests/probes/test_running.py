@@ -8,7 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.probes.conftest import ROOT, Probe, Tree
@@ -117,6 +116,8 @@ def test_what_was_measured_before_is_never_believed(
 
 
 def test_artifacts_are_as_the_schema_says(tree: Tree, probe: Probe, tmp_path: Path) -> None:
+    import jsonschema
+
     plant(tree)
     probe("all", "--in", "host,wardian", "--probes", str(tree.path), "--timeout", "3s")
     schema = schema_of("wardian.probe/1")
