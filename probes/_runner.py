@@ -60,6 +60,9 @@ def observe(exercise):
         name = errno.errorcode.get(error.errno) if error.errno else None
         return "blocked", name, f"{type(error).__name__}: {error}"
     except Exception as error:  # a fault of the specimen is an observation too
+        number = error.args[0] if error.args else None
+        if type(error).__name__ == "error" and number in errno.errorcode:  # termios.error and kin
+            return "blocked", errno.errorcode[number], str(error)
         return "error", None, f"{type(error).__name__}: {error}"
     return "allowed", None, str(detail or "")
 

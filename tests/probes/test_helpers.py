@@ -191,6 +191,12 @@ def test_a_bug_in_a_python_specimen_is_an_error_not_an_answer(tree: Tree, tmp_pa
     assert (observation(done.stdout)["status"], done.returncode) == ("error", 1)
 
 
+def test_an_error_of_termios_is_an_answer_too(tree: Tree, tmp_path: Path) -> None:
+    tree.python("terminal", "import termios; termios.tcgetattr(os.open('/dev/null', 0))")
+    seen = observation(by_hand(tree.path / "core/filesystem/terminal.py", cwd=tmp_path).stdout)
+    assert (seen["observed"], seen["errno"]) == ("blocked", "ENOTTY")
+
+
 @pytest.mark.parametrize(
     ("body", "observed", "errno", "detail"),
     [

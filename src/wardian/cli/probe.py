@@ -149,7 +149,7 @@ def settings(
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
     from wardian.probes import expectations, specimen
-    from wardian.probes.sandboxes import Setting, version
+    from wardian.probes.sandboxes import setting
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
@@ -166,11 +166,10 @@ def settings(
     every = [one for root in sorted(roots) for one in specimen.find_specimens(root)]
     known = expectations.Known.of(every)
     return [
-        Setting(
+        setting(
             name,
-            expectations.read_profile(given.get(name, expectations.default_profile(name)), known),
             wanted,
-            version(name),
+            expectations.read_profile(given.get(name, expectations.default_profile(name)), known),
         )
         for name in names
     ]
@@ -199,9 +198,11 @@ def _measure(
     timeout_s = _timeout(timeout)
     places = settings(sandboxes, policy, profiles, probes_dir)
     wanted = chosen(probes_dir, patterns, domains)
-    for setting in places:
+    for place in places:
         ids = [one.id for one in wanted]
-        artifact.clear(str(artifacts), setting.name, ids, others=whole)
+        artifact.clear(str(artifacts), place.name, ids, others=whole)
+        if place.degraded:
+            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
     started = time.monotonic()
     progress = Progress(len(wanted) * len(places))
     with witnesses() as env:

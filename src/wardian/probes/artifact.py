@@ -42,10 +42,12 @@ _FIELDS: dict[str, tuple[tuple[type, ...], Collection[str | None] | None]] = {
     "machine": (_TEXT, None),
     "uid": ((int,), None),
     "policy_digest": (_TEXT, None),
+    "degraded": ((list,), None),
     "refusals": ((list,), None),
     "wardian": (_TEXT, None),
     "time": (_TEXT, None),
 }
+_LISTS = ("expected_errno", "degraded", "refusals")
 
 
 class Artifact(NamedTuple):
@@ -73,6 +75,7 @@ class Artifact(NamedTuple):
     machine: str
     uid: int
     policy_digest: str
+    degraded: tuple[str, ...]
     refusals: tuple[str, ...]
     wardian: str
     time: str
@@ -80,7 +83,7 @@ class Artifact(NamedTuple):
     def document(self) -> dict[str, Any]:
         """The JSON document."""
         fields = self._asdict()
-        fields |= {name: list(fields[name]) for name in ("expected_errno", "refusals")}
+        fields |= {name: list(fields[name]) for name in _LISTS}
         return {"schema": SCHEMA} | fields
 
 
@@ -99,7 +102,7 @@ def check(document: Any) -> Artifact:
         if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise ValueError(f"`{name}` must hold texts")
     fields = {name: document[name] for name in Artifact._fields}
-    fields |= {name: tuple(fields[name]) for name in ("expected_errno", "refusals")}
+    fields |= {name: tuple(fields[name]) for name in _LISTS}
     return Artifact(**fields)
 
 

@@ -106,6 +106,7 @@ def measure_one(
         machine=name.machine,
         uid=os.geteuid(),
         policy_digest=setting.policy.digest,
+        degraded=setting.degraded,
         refusals=measured.refusals,
         wardian=__version__,
         time=when,
@@ -151,7 +152,10 @@ def _run(
         "PROBE_EXPECT": "blocked" if wanted.expect == "blocked" else "allowed",
         "LC_ALL": "C.UTF-8",
     }
-    with setting.make(setting.policy.with_shares(started.shares), setting.name) as sandbox:
+    with setting.make(setting.policy, setting.name) as sandbox:
+        for source, path in started.files:
+            with open(source, "rb") as file:
+                sandbox.files.write(path, file.read(), executable=True)
         begun = time.monotonic()
         result = sandbox.run(
             [*started.argv, "--output", OUTPUT], cwd=started.cwd, env={**env, **own},

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from wardian.probes.expectations import Profile
-from wardian.probes.specimen import Specimen
+from wardian.probes.specimen import Specimen, shipped
+from wardian.sandbox.backends import shortfall
 from wardian.sandbox.layout import WORK
-from wardian.sandbox.policy import Policy, Share
+from wardian.sandbox.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
 
 HOST = "host"
-PROBES = "/probes"
-BINARY = "/probe"
+PLACE = ".probe"
 _PROGRAMS = {"bubblewrap": "bwrap", "gvisor": "runsc"}
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _COMMANDS = {
@@ -44,38 +44,73 @@ class Setting(NamedTuple):
     policy: Policy
     version: str
     make: MakeSandbox = create
+    degraded: tuple[str, ...] = ()  # what this sandbox can't put up, and was given up for it
     root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
 
 
 NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
 
 
+def setting(name: str, policy: Policy, profile: Profile) -> Setting:
+    """A sandbox at its best: what it can't put up of the policy is given up by name, and told.
+
+    Raises UsageError.
+    """
+    given_up = shortfall(name, policy)
+    weaker = policy.but(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
+    return Setting(name, profile, weaker, version(name), degraded=given_up)
+
+
 def neutral(name: str, policy: Policy | None = None) -> Setting:
     """A sandbox of which nothing is expected: for those who only want to know."""
-    return Setting(name, NO_EXPECTATIONS, policy or Policy.default(), version(name))
+    return setting(name, policy or Policy.default(), NO_EXPECTATIONS)
 
 
 class Call(NamedTuple):
-    """How a specimen is started in one sandbox."""
+    """How a specimen is started: ``files`` are put into its /work before.
+
+    Nothing is shared for it, so what is measured is the policy as it stands; and a sandbox whose
+    guest has fewer rights than its caller can reach it all the same.
+    """
 
     argv: tuple[str, ...]
-    shares: tuple[Share, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
     cwd: str | None = None
 
 
 def call(specimen: Specimen, program: str, setting: Setting) -> Call:
     """``program`` is the interpreter, or the executable of a specimen that is compiled."""
-    outside = setting.name == HOST
-    cwd = f"{setting.root}{WORK}" if setting.root else None
-    if specimen.language == "c":
-        if outside:
-            return Call((program,))
-        return Call((setting.root + BINARY,), (Share(program, BINARY),), cwd)
-    words = (program, *_COMMANDS[specimen.language][1:])
-    if outside:
-        return Call((*words, specimen.source))
-    inside = f"{setting.root}{PROBES}/{specimen.path}"
-    return Call((*words, inside), (Share(specimen.root, PROBES),), cwd)
+    compiled = specimen.language == "c"
+    flags = () if compiled else _COMMANDS[specimen.language][1:]
+    if setting.name == HOST:
+        return Call((program,) if compiled else (program, *flags, specimen.source))
+    work = f"{setting.root}{WORK}"
+    cwd = work if setting.root else None
+    if compiled:
+        return Call((f"{work}/{PLACE}",), ((program, PLACE),), cwd)
+    files = tuple((source, f"{PLACE}/{path}") for source, path in _files(specimen.root, specimen))
+    return Call((program, *flags, f"{work}/{PLACE}/{specimen.path}"), files, cwd)
+
+
+def _files(root: str, specimen: Specimen) -> list[tuple[str, str]]:
+    """The specimen, and what it may need beside it: files that start with _ in the same language.
+
+    Helpers that a directory of specimens lacks are those that ship.
+    """
+    extension = os.path.splitext(specimen.path)[1]
+    folder = os.path.dirname(specimen.path)
+    found = {specimen.path: specimen.source}
+    for place, below in ((os.path.realpath(shipped("probes")), ""), (root, ""), (root, folder)):
+        for name in _helpers(os.path.join(place, below), extension):
+            found[os.path.join(below, name)] = os.path.join(place, below, name)
+    return [(source, path) for path, source in found.items()]
+
+
+@functools.cache
+def _helpers(directory: str, extension: str) -> tuple[str, ...]:
+    endings = (".sh", ".bash") if extension == ".bash" else (extension,)
+    names = os.listdir(directory)
+    return tuple(name for name in names if name.startswith("_") and name.endswith(endings))
 
 
 @functools.cache
