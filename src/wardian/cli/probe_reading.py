@@ -158,15 +158,12 @@ def blame(
     able = None if no_launcher else blaming.launcher_for_tests(launcher)
     if launcher is not None and able is None and not no_launcher:
         raise UsageError(f"--launcher: {launcher} is not an executable")
+    found = []
     with witnesses() as env:
-        found = [
-            blaming.blame(one, base_policy(policy), env, launcher=able)
-            for one in chosen(probes_dir, patterns, ())
-        ]
+        for one in chosen(probes_dir, patterns, ()):
+            found.append(blaming.blame(one, base_policy(policy), env, launcher=able))
+            for line in () if as_json else blaming.lines(found[-1], verbose=verbose):
+                output.print_text(line)
     if as_json:
         output.print_json(blaming.document(found))
-    else:
-        for one in found:
-            for line in blaming.lines(one, verbose=verbose):
-                output.print_text(line)
     ctx.exit(0 if all(one.certain for one in found) else 1)
