@@ -22,7 +22,9 @@ def exercise():
     assert zlib.decompress(zlib.compress(b"x")) == bz2.decompress(bz2.compress(b"x")) == b"x"
     assert hashlib.sha256(b"").hexdigest().startswith("e3b0c442")
     assert lzma.decompress(lzma.compress(b"x")) == b"x"
-    assert ssl.OPENSSL_VERSION and sqlite3.sqlite_version and xml.parsers.expat.EXPAT_VERSION
+    assert ssl.OPENSSL_VERSION
+    assert sqlite3.sqlite_version
+    assert xml.parsers.expat.EXPAT_VERSION
     assert decimal.Decimal("0.1") * 3 == decimal.Decimal("0.3")
     assert ctypes.sizeof(ctypes.c_int) == 4
     return "nine extensions work"
