@@ -11,7 +11,8 @@ CAPABILITY = "filesystem_statvfs"
 
 def exercise():
     facts = os.statvfs(os.path.dirname(scratch()))
-    assert facts.f_blocks > 0 and facts.f_bavail > 0
+    assert facts.f_blocks > 0
+    assert facts.f_bavail > 0
     return "the temporary directory has a size and free room"
 
 

@@ -11,8 +11,9 @@ CAPABILITY = "identity_other_accounts"
 
 
 def exercise():
-    people = {entry.pw_uid for entry in pwd.getpwall() if 1000 <= entry.pw_uid < 60000}
-    if not people - {os.getuid()}:
+    people = [entry for entry in pwd.getpwall() if 1000 <= entry.pw_uid < 60000]
+    home = os.path.expanduser("~")
+    if all(entry.pw_uid == os.getuid() or entry.pw_dir == home for entry in people):
         raise Blocked("nobody else is listed")
     return "listed other people"
 

@@ -1,31 +1,27 @@
 """Python's extensions in C load: TLS, SQLite, compression, decimals, XML."""
 
+import importlib
 import sys
 
 sys.path.insert(0, f"{sys.path[0]}/../..")
-from _runner import main
+from _runner import Blocked, main
 
 CAPABILITY = "interpreters_python_extensions"
+NAMES = ("_bz2", "_ctypes", "_decimal", "_hashlib", "_lzma", "_sqlite3", "_ssl", "pyexpat", "zlib")
 
 
 def exercise():
-    import bz2
-    import ctypes
-    import decimal
+    for name in NAMES:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise Blocked(f"{name}: {error}") from error
     import hashlib
-    import lzma
-    import sqlite3
-    import ssl
-    import xml.parsers.expat
     import zlib
 
-    assert zlib.decompress(zlib.compress(b"x")) == bz2.decompress(bz2.compress(b"x")) == b"x"
+    assert zlib.decompress(zlib.compress(b"x")) == b"x"
     assert hashlib.sha256(b"").hexdigest().startswith("e3b0c442")
-    assert lzma.decompress(lzma.compress(b"x")) == b"x"
-    assert ssl.OPENSSL_VERSION and sqlite3.sqlite_version and xml.parsers.expat.EXPAT_VERSION
-    assert decimal.Decimal("0.1") * 3 == decimal.Decimal("0.3")
-    assert ctypes.sizeof(ctypes.c_int) == 4
-    return "nine extensions work"
+    return "nine extensions load"
 
 
 main(CAPABILITY, exercise)

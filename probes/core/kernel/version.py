@@ -11,7 +11,8 @@ CAPABILITY = "kernel_version"
 
 def exercise():
     name = os.uname()
-    assert name.sysname == "Linux" and name.release
+    assert name.sysname == "Linux"
+    assert name.release
     return "a Linux"
 
 

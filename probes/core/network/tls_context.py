@@ -1,5 +1,6 @@
-"""Certificates that the system trusts can be loaded."""
+"""Certificates that the system trusts are there, as every TLS client needs."""
 
+import os
 import ssl
 import sys
 
@@ -10,12 +11,10 @@ CAPABILITY = "network_tls_context"
 
 
 def exercise():
-    context = ssl.create_default_context()
-    if not context.cert_store_stats()["x509_ca"] and not context.get_ca_certs():
-        import os
-
-        if not os.path.exists(ssl.get_default_verify_paths().openssl_capath):
-            raise Blocked("there are no certificates", "ENOENT")
+    places = ssl.get_default_verify_paths()
+    if not places.cafile and not (places.capath and os.listdir(places.capath)):
+        raise Blocked("there are no certificates", "ENOENT")
+    ssl.create_default_context()
     return "made a TLS context with certificates"
 
 

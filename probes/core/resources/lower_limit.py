@@ -17,8 +17,9 @@ def lower():
         for _ in range(32):
             os.open("/dev/null", os.O_RDONLY)
     except OSError as error:
-        assert error.errno == errno.EMFILE
-        return "a limit of 16 files holds"
+        if error.errno == errno.EMFILE:
+            return "a limit of 16 files holds"
+        raise
     raise AssertionError("the limit does not hold")
 
 

@@ -1,29 +1,27 @@
 """A program can be given a terminal that controls it (/dev/tty)."""
 
+import fcntl
 import os
-import pty
 import sys
+import termios
 
 sys.path.insert(0, f"{sys.path[0]}/../..")
-from _runner import main
+from _runner import in_child, main
 
 CAPABILITY = "terminal_controlling"
 
 
+def take_terminal():
+    master, slave = os.openpty()
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    os.write(os.open("/dev/tty", os.O_RDWR), b"ready")
+    assert os.read(master, 16) == b"ready"
+    return "wrote to /dev/tty"
+
+
 def exercise():
-    pid, master = pty.fork()
-    if pid == 0:
-        try:
-            os.write(os.open("/dev/tty", os.O_RDWR), b"ready")
-            os._exit(0)
-        except OSError as error:
-            os._exit(error.errno)
-    text = os.read(master, 16)
-    error = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if error:
-        raise OSError(error, os.strerror(error))
-    assert text == b"ready"
-    return "a child wrote to /dev/tty"
+    return in_child(take_terminal)
 
 
 main(CAPABILITY, exercise)

@@ -2,29 +2,25 @@
 
 import fcntl
 import os
-import pty
 import sys
 import termios
 
 sys.path.insert(0, f"{sys.path[0]}/../..")
-from _runner import main
+from _runner import in_child, main
 
 CAPABILITY = "terminal_type_into"
 
 
-def exercise():
-    pid, master = pty.fork()
-    if pid == 0:
-        try:
-            fcntl.ioctl(0, termios.TIOCSTI, b"x")
-            os._exit(0)
-        except OSError as error:
-            os._exit(error.errno)
-    error = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.close(master)
-    if error:
-        raise OSError(error, os.strerror(error))
+def type_key():
+    _, slave = os.openpty()
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    fcntl.ioctl(slave, termios.TIOCSTI, b"x")
     return "typed into its own terminal"
+
+
+def exercise():
+    return in_child(type_key)
 
 
 main(CAPABILITY, exercise)
