@@ -31,12 +31,14 @@ from wardian.sandbox.plan import MAPPED_SLACK, OWN_PROCESSES
 from wardian.sandbox.policy import Limits, Policy
 from wardian.sandbox.process import Process
 from wardian.sandbox.result import Limit
+from wardian.sandbox.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
 SAYS = b"bwrap: "
 SETUP_S = 10.0
 MASK_BYTES = 4096
 SETSID = "/usr/bin/setsid"
+STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
 
 
 def program() -> str:
@@ -94,6 +96,7 @@ class Bubblewrap:
         self._sources = shared(policy, own_work)
         self._identity = walls.outside_id(policy)
         walls.check_reach(self._sources, self._identity, self.name)
+        walls.give_up_work(policy, own_work)
         self._filter = _filter(policy, nested="--disable-userns" not in options(self._path))
 
     def start(self, job: Job) -> Process:
@@ -119,15 +122,14 @@ class Bubblewrap:
         words += [] if job.tty else ["--new-session"]
         for name, value in env.items():
             words += ["--setenv", name, value]
-        by_descriptor = self._identity is not None and "--bind-fd" in known
-        steps = _Steps(words, by_descriptor)
+        steps = _Steps(words, self._identity, _stage(made))
         steps.root(made, proc="proc" in self._standing)
         words += ["--chdir", job.cwd or WORK]
         return _Call(
             self._path,
             tuple(words),
             tuple(steps.data),
-            tuple(steps.opened),
+            leash.Stage(steps.stage, tuple(steps.staged)),
             self._filter,
             argv,
             self._identity,
@@ -142,7 +144,7 @@ class _Call(NamedTuple):
     path: str
     words: tuple[str, ...]
     data: tuple[bytes, ...]
-    opened: tuple[str, ...]
+    stage: leash.Stage
     filter: bytes
     argv: tuple[str, ...]
     identity: int | None
@@ -153,10 +155,10 @@ class _Call(NamedTuple):
 class _Steps:
     """The options that build the root, in order."""
 
-    def __init__(self, words: list[str], by_descriptor: bool) -> None:
-        self._words, self._by_descriptor = words, by_descriptor
+    def __init__(self, words: list[str], identity: int | None, stage: str) -> None:
+        self._words, self._identity, self.stage = words, identity, stage
         self.data: list[bytes] = []
-        self.opened: list[str] = []
+        self.staged: list[str] = []
 
     def root(self, made: Root, *, proc: bool) -> None:
         words = self._words
@@ -194,13 +196,19 @@ class _Steps:
                 self._words += ["--ro-bind", os.devnull, path]
 
     def _bind(self, source: str, at: str, *, write: bool) -> None:
-        """As root by descriptor: bwrap runs as nobody, to whom directories above may be closed."""
-        option = "--bind" if write else "--ro-bind"
-        if self._by_descriptor:
-            self._words += [f"{option}-fd", f"{{opened {len(self.opened)}}}", at]
-            self.opened.append(source)
-        else:
-            self._words += [option, source, at]
+        """bwrap runs as nobody for root, to whom directories above may be closed: then we bring
+        the source nearer, where only this run sees it."""
+        if self._identity is not None and not walls.is_reached(source, self._identity):
+            self.staged.append(source)
+            source = f"{self.stage}/{len(self.staged) - 1}"
+        self._words += ["--bind" if write else "--ro-bind", source, at]
+
+
+def _stage(made: Root) -> str:
+    """An empty place on the host, for this run: one that nothing shared lies below."""
+    sources = [source for source, _ in made.binds] + [share.path for share in made.sources]
+    free = (d for d in STAGES if os.path.isdir(d) and not any(is_below(s, d) for s in sources))
+    return next(free, STAGES[0])
 
 
 def _parents(made: Root) -> list[str]:
@@ -294,8 +302,9 @@ class _Guest:
                 kept=[fd for fd in theirs if fd not in (ready, go)],
                 identity=self._call.identity,
                 tells=True,
+                stage=self._call.stage,
             )
-            self._guard.watch(self.pid)
+            self._guard.watch(self.pid, group=True)
         except OSError as error:
             raise _explained(error) from None
         finally:
@@ -308,9 +317,6 @@ class _Guest:
         for i, data in enumerate(self._call.data):
             theirs.append(leash.memory_file("wardian-file", data))
             numbers[f"{{data {i}}}"] = str(theirs[-1])
-        for i, path in enumerate(self._call.opened):
-            theirs.append(_opened(path))
-            numbers[f"{{opened {i}}}"] = str(theirs[-1])
         theirs.append(leash.memory_file("wardian-filter", self._call.filter))
         words = [numbers.get(word, word) for word in self._call.words]
         words += ["--seccomp", str(theirs[-1]), "--block-fd", str(block)]
@@ -355,6 +361,8 @@ class _Guest:
             private=[path for path, _ in self._made.private],
             own=1,
         )
+        if self._guard is not None:
+            self._guard.watch(pid)  # until it has asked to die with its parent, it would not
         self.started = time.monotonic()
         os.write(self._unblock, b"\n")
 
@@ -418,15 +426,6 @@ class _Guest:
 
 
 _KEYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGCONT)
-
-
-def _opened(path: str) -> int:
-    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    import fcntl
-
-    raised = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
-    os.close(fd)
-    return raised
 
 
 def _nul_separated(words: Sequence[str]) -> bytes:

@@ -96,6 +96,7 @@ class Gvisor:
         self._sources = shared(policy, own_work)
         self._identity = walls.outside_id(policy)
         walls.check_reach(self._sources, self._identity, self.name)
+        walls.give_up_work(policy, own_work)
         self._seccomp = _seccomp(policy)
 
     def start(self, job: Job) -> Process:
@@ -333,7 +334,7 @@ class _Guest:
             places = [self._bundle, *([self._own_work] if self._own_work else [])]
             self._guard = leash.Guard(places)
             self.pid = leash.start(words, streams=streams.given, ready=ready, go=go)
-            self._guard.watch(self.pid)
+            self._guard.watch(self.pid, group=True)
         except OSError as error:
             raise BackendError(
                 f"{PROGRAM} can't be started: {(error.strerror or str(error)).lower()}",
