@@ -176,7 +176,7 @@ def test_another_root_file_system_takes_the_host_s_place(box: Box, open_dir: Pat
         "#include <stdio.h>\n#include <unistd.h>\nint main(void) {\n"
         '    printf("%d %d\\n", access("/usr/bin/env", 0), access("/etc/passwd", 0));\n}\n'
     )
-    command = ["cc", "-static", "-o", open_dir / "bin" / "hello", source]
+    command = ["cc", "-static", "-o", str(open_dir / "bin" / "hello"), str(source)]
     subprocess.run(command, check=True)
     result = box.make(box.policy(rootfs=str(open_dir))).run(["/bin/hello"])
     assert result.text == "-1 0\n"

@@ -41,7 +41,7 @@ from wardian.sandbox.result import Limit
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = b"running container: "
 FAILED = 128  # what runsc exits with when it could not run anything
-GONE_S = 10.0
+GONE_S = SEND_S = 10.0
 NAMESPACES = ("pid", "ipc", "uts", "mount")
 
 
@@ -235,12 +235,22 @@ def _denied(arch: str, allow: tuple[str, ...], deny: tuple[str, ...]) -> tuple[s
 
 
 def _seccomp(policy: Policy) -> dict[str, Any]:
-    """The calls that the table refuses outright; conditions on arguments are gVisor's matter."""
+    """The calls that the table refuses outright, and new namespaces; what else it asks of arguments
+    is gVisor's matter."""
+    from wardian.syscalls.constants import CONSTANTS
+
+    refused = {"action": "SCMP_ACT_ERRNO", "errnoRet": 1}
     names = _denied(this_host().arch, policy.allow_syscalls, policy.deny_syscalls)
+    rules: list[dict[str, Any]] = [{"names": list(names)} | refused]
+    namespaces = CONSTANTS["NAMESPACE_FLAGS"]
+    guarded = [name for name in ("clone", "unshare") if name not in policy.allow_syscalls]
+    for flag in (1 << bit for bit in range(32) if namespaces & 1 << bit):
+        has_flag = {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
+        rules.append({"names": guarded, "args": [has_flag]} | refused)
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
         "architectures": [f"SCMP_ARCH_{this_host().arch.upper()}"],
-        "syscalls": [{"names": list(names), "action": "SCMP_ACT_ERRNO", "errnoRet": 1}],
+        "syscalls": rules,
     }
 
 
@@ -356,11 +366,15 @@ class _Guest:
         return bool(data)
 
     def send(self, number: int) -> None:
-        """runsc hands it on to the command."""
+        """By a runsc of its own: the one that runs keeps none for the command."""
+        state = os.path.join(self._bundle, "state")
+        words = [*self._call, "--root", state, "kill", os.path.basename(self._bundle), str(number)]
         try:
-            os.kill(self.pid, number)
-        except ProcessLookupError:
-            pass
+            subprocess.run(
+                words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SEND_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            pass  # it may have ended
 
     def kill(self) -> None:
         """runsc, its kernel, its file server, and the processes that the kernel runs."""

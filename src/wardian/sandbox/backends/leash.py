@@ -30,7 +30,7 @@ while read -r line; do
     [ "$line" = over ] && exit
     targets="$targets $line"
 done
-for target in $targets; do kill -9 -- "$target"; done
+for target in $targets; do kill -s KILL -- "$target"; done
 sleep 0.1
 [ $# -eq 0 ] || rm -rf -- "$@"
 """
