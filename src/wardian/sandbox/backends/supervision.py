@@ -226,7 +226,10 @@ class Run:
     def _over_its_life(self) -> tuple[int | None, Any]:
         """Relay, listen and look until our child has ended: its status and what it used."""
         guest = self._guest
-        self._pidfd, self._alive = os.pidfd_open(guest.pid), True
+        try:
+            self._pidfd, self._alive = os.pidfd_open(guest.pid), True
+        except ProcessLookupError:  # SIGCHLD is ignored here, and it was quick
+            return None, resource.struct_rusage([0.0] * 16)
         self._listening, self._hearing = True, guest.told >= 0
         self._look_at = self._spawned
         try:
