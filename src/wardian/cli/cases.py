@@ -31,11 +31,7 @@ Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
 )
 @click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
 @click.option(
-    "--in",
-    "backends",
-    default="wardian",
-    metavar="NAMES",
-    help="wardian, bubblewrap, gvisor, host.",
+    "--in", "backends", default="wardian", metavar="NAMES", help="wardian, host, or both."
 )
 @click.option("--oracle", metavar="NAME", help="Compare with what this backend gives.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="So many at once; as many as CPUs.")

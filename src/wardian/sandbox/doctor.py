@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -186,7 +187,7 @@ def _peer(name: str) -> Check:
     lacking = shortfall(name, policy)
     try:
         about = version(name)
-    except (WardianError, OSError) as error:
+    except (WardianError, OSError, subprocess.SubprocessError) as error:
         return Check(name, "backend", False, str(error), getattr(error, "hint", None) or "")
     outcome = _outcome(policy._replace(degrade=lacking), name)
     if isinstance(outcome, WardianError):

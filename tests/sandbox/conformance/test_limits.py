@@ -57,6 +57,21 @@ def test_private_files_fill_up_and_end_there(box: Box) -> None:
     assert result.reason == "disk limit" or int(result.text.split()[-1]) <= 2 << 20
 
 
+def test_shared_places_may_grow_by_so_much(box: Box) -> None:
+    if not box.holds("disk"):
+        pytest.skip(f"{box.name} holds no limit of disk, and says so")
+    program = (
+        "import time\n"
+        "for i in range(60):\n"
+        "    open(str(i), 'wb').write(bytes(1 << 20)); time.sleep(0.05)\n"
+        "time.sleep(20)"
+    )
+    sandbox = box.limited(disk_bytes=16 << 20)
+    result = sandbox.run([PYTHON, "-c", program], timeout_s=LONGEST_S)
+    assert result.reason == "disk limit", result.reason
+    assert len(sandbox.files.list()) < 60
+
+
 def test_processes_are_counted(box: Box) -> None:
     program = (
         "import os, time\nn = 0\n"

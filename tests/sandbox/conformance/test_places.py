@@ -11,7 +11,7 @@ import pytest
 
 from tests.sandbox.conformance.conftest import PYTHON, Box
 from wardian import Sandbox
-from wardian.errors import WallError
+from wardian.errors import SandboxError, WallError
 from wardian.sandbox.policy import Share
 
 SECRET = "conformance-secret"
@@ -123,6 +123,22 @@ def test_a_share_below_a_share_has_rights_of_its_own(box: Box, open_dir: Path) -
     assert (open_dir / "inner" / "f").exists()
     if box.stands("namespace.mount"):
         assert sandbox.run(["sh", "-c", f"echo x > {at}/f"]).exit_code != 0
+
+
+def test_a_share_that_was_replaced_by_a_link_is_refused(box: Box, open_dir: Path) -> None:
+    if not box.stands("namespace.mount"):
+        pytest.skip(f"{box.name} hides nothing, and says so")
+    place, other = open_dir / "place", open_dir / "other"
+    for directory in (place, other):
+        directory.mkdir()
+        directory.chmod(0o777)
+    (other / "f").write_text(SECRET)
+    sandbox = box.sharing(Share(str(place), "/mnt/place"))
+    assert sandbox.run(["cat", "/mnt/place/f"]).exit_code != 0
+    place.rmdir()
+    place.symlink_to(other)
+    with pytest.raises(SandboxError, match="place"):
+        sandbox.run(["cat", "/mnt/place/f"])
 
 
 def test_nothing_else_of_the_host_exists(box: Box, sandbox: Sandbox, open_dir: Path) -> None:

@@ -15,7 +15,7 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from wardian.errors import BackendError, SandboxError, UsageError
@@ -23,6 +23,7 @@ from wardian.sandbox import launcher
 from wardian.sandbox.backends import Job, leash, walls
 from wardian.sandbox.backends.interior import (
     Root,
+    check_in_place,
     exec_errno,
     on_host,
     place,
@@ -57,7 +58,9 @@ def program() -> str:
 
 def version(path: str) -> str:
     """What it says of itself."""
-    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [path, "--version"], capture_output=True, text=True, timeout=SEND_S, check=False
+    )
     return next(iter(done.stdout.splitlines()), path)
 
 
@@ -93,6 +96,7 @@ class Gvisor:
         self._path = program()
         self._policy, self._own_work = policy, own_work
         self._protections = walls.settled(policy, _walls(policy))
+        self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
         self._sources = shared(policy, own_work)
         self._identity = walls.outside_id(policy)
         walls.check_reach(self._sources, self._identity, self.name)
@@ -102,6 +106,7 @@ class Gvisor:
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
         argv, env, made = place(job, self._policy, self._sources)
+        check_in_place(made)
         _check_cwd(job.cwd or WORK, made)
         bundle = WorkDir()
         try:
@@ -111,7 +116,8 @@ class Gvisor:
             bundle.remove()
             raise
         guest = _Guest(self._call(made), bundle, job, self._policy, made, self._own_work)
-        told = Told(self.name, self._policy, self._protections, _held(job, self._policy))
+        held = _held(job, self._policy, counted=self._counted)
+        told = Told(self.name, self._policy, self._protections, held)
         streams = functools.partial(inherited, tty=job.tty)
         if not job.inherit:
             streams = functools.partial(captured, job)
@@ -152,7 +158,7 @@ class Gvisor:
                 "capabilities": {},
                 "rlimits": [
                     {"type": f"RLIMIT_{name}", "soft": value, "hard": value}
-                    for name, value in _rlimits(self._policy.limits, self._protections).items()
+                    for name, value in _rlimits(self._policy.limits, counted=self._counted).items()
                 ],
             },
             "linux": linux,
@@ -254,9 +260,8 @@ def _seccomp(policy: Policy) -> dict[str, Any]:
     }
 
 
-def _rlimits(limits: Limits, protections: Sequence[Any]) -> dict[str, int]:
+def _rlimits(limits: Limits, *, counted: bool) -> dict[str, int]:
     held = {"CORE": 0}
-    counted = any(wall.name == "limits.processes" and wall.enforced for wall in protections)
     if limits.processes is not None and counted:
         held["NPROC"] = limits.processes + 1  # the command itself comes first
     if limits.files is not None:
@@ -266,13 +271,13 @@ def _rlimits(limits: Limits, protections: Sequence[Any]) -> dict[str, int]:
     return held
 
 
-def _held(job: Job, policy: Policy) -> tuple[Limit, ...]:
+def _held(job: Job, policy: Policy, *, counted: bool) -> tuple[Limit, ...]:
     limits, disk = policy.limits, "tmpfs size, RLIMIT_FSIZE, supervisor"
     return (
         Limit("time", time_limit(job, policy), "supervisor"),
         Limit("cpu", limits.cpu_s, "supervisor"),
         Limit("memory", limits.memory_bytes, "supervisor, tmpfs size"),
-        Limit("processes", limits.processes, "RLIMIT_NPROC"),
+        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else walls.NOT_HELD),
         Limit("files", limits.files, "RLIMIT_NOFILE"),
         Limit("disk", limits.disk_bytes, disk),
         Limit("output", limits.output_bytes, "supervisor"),

@@ -47,14 +47,16 @@ i=0
 while [ $i -lt $count ]; do
     if [ -d "$1" ]; then mkdir "$at/$i"; else : > "$at/$i"; fi
     mount --rbind -- "$1" "$at/$i" || exit
-    shift; i=$((i + 1))
+    [ "$(stat -c %d:%i -- "$at/$i")" = "$2" ] || exit
+    shift 2; i=$((i + 1))
 done
 exec "$@"
 """
 
 
 class Stage(NamedTuple):
-    """Paths that appear as ``at``/0, ``at``/1 … to the program alone; only root can ask for it."""
+    """Paths that appear as ``at``/0, ``at``/1 … to the program alone; only root can ask for it.
+    Nothing else may have been put in their place meanwhile."""
 
     at: str = ""
     paths: tuple[str, ...] = ()
@@ -111,7 +113,10 @@ def start(
     leash = ["setpriv", *ids, "--pdeathsig", "KILL", "--"]
     leash += ["sh", "-c", _LEASH if tells else _QUIET, "wardian-leash"]
     if stage is not None and stage.paths:
-        words = ["sh", "-c", _STAGE, "wardian-stage", stage.at, str(len(stage.paths)), *stage.paths]
+        words = ["sh", "-c", _STAGE, "wardian-stage", stage.at, str(len(stage.paths))]
+        for path in stage.paths:
+            info = os.lstat(path)
+            words += [path, f"{info.st_dev}:{info.st_ino}"]
         leash = ["unshare", "--mount", "--propagation", "private", "--", *words, *leash]
     actions = _actions({**streams, READY: ready, GO: go}, kept)
     return _spawn(_program(leash[0], "util-linux"), [*leash, *argv], actions, _ENVIRONMENT)
@@ -145,6 +150,10 @@ def _limit_as(identity: int, pid: int, held: Mapping[int, int]) -> None:
 
 _LIMIT_NAMES = {
     resource.RLIMIT_CORE: "core",
+    resource.RLIMIT_SIGPENDING: "sigpending",
+    resource.RLIMIT_MSGQUEUE: "msgqueue",
+    resource.RLIMIT_NICE: "nice",
+    resource.RLIMIT_RTPRIO: "rtprio",
     resource.RLIMIT_CPU: "cpu",
     resource.RLIMIT_DATA: "data",
     resource.RLIMIT_FSIZE: "fsize",
