@@ -77,6 +77,19 @@ def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
     return ()
 
 
+def version(name: str) -> str:
+    """What another sandbox's program says of itself; nothing for our own. Raises BackendError."""
+    if name == "bubblewrap":
+        from wardian.sandbox.backends import bubblewrap
+
+        return bubblewrap.version(bubblewrap.program())
+    if name == "gvisor":
+        from wardian.sandbox.backends import gvisor
+
+        return gvisor.version(gvisor.program())
+    return ""
+
+
 def _wardian() -> Backend:
     from wardian.sandbox.backends.wardian import Wardian
 
@@ -101,4 +114,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Job", "backend", "shortfall"]
+__all__ = ["NAMES", "Backend", "Job", "backend", "shortfall", "version"]
