@@ -125,6 +125,24 @@ def test_a_share_below_a_share_has_rights_of_its_own(box: Box, open_dir: Path) -
         assert sandbox.run(["sh", "-c", f"echo x > {at}/f"]).exit_code != 0
 
 
+def test_a_share_may_stand_in_a_private_place(box: Box, open_dir: Path) -> None:
+    if not box.stands("namespace.mount"):
+        pytest.skip(f"{box.name} has no private places, and says so")
+    (open_dir / "f").write_text("shared")
+    sandbox = box.sharing(Share(str(open_dir), "/tmp/deep/place"))
+    script = "cat /tmp/deep/place/f && echo x > /tmp/g && echo ok"
+    assert sandbox.run(["sh", "-c", script]).text == "sharedok\n"
+
+
+def test_the_caller_s_umask_does_not_close_the_root(box: Box) -> None:
+    before = os.umask(0o077)
+    try:
+        result = box.make().run(["cat", "/etc/hostname"])
+    finally:
+        os.umask(before)
+    assert result.exit_code == 0
+
+
 def test_a_share_that_was_replaced_by_a_link_is_refused(box: Box, open_dir: Path) -> None:
     if not box.stands("namespace.mount"):
         pytest.skip(f"{box.name} hides nothing, and says so")

@@ -31,7 +31,7 @@ class Lane:
         self.waiting = memoryview(b"")
         self.count = 0
         self.held = b""
-        self._holds = b""
+        self._holds: bytes | None = None
         self.open = self.reading = True
         self._chunk = READ_SIZE
         if shared:
@@ -49,23 +49,23 @@ class Lane:
         return (self.source, select.POLLIN) if self.open and self.reading else None
 
     def hold(self, beginning: bytes) -> None:
-        """Keep in ``held`` what begins like this: it may be the sandbox's own voice. It is handed
-        on at the end, unless it was taken out."""
+        """Keep in ``held`` what begins like this: it may be the sandbox's own voice. With nothing
+        given, keep all. It is handed on at the end, unless it was taken out."""
         self._holds = beginning
 
     def _holding(self, data: bytes) -> bytes:
-        if not self._holds:
+        if self._holds is None:
             return data
         data, self.held = self.held + data, b""
         if len(data) < HELD_BYTES and data[: len(self._holds)] == self._holds[: len(data)]:
             self.held = data
             return b""
-        self._holds = b""
+        self._holds = None
         return data
 
     def let_out(self, allowed: int | None = None) -> bool:
         """Hand on what was held; True if it was more than ``allowed``."""
-        data, self.held, self._holds = self.held, b"", b""
+        data, self.held, self._holds = self.held, b"", None
         return self._take(data, allowed)
 
     def _take(self, data: bytes, allowed: int | None) -> bool:
