@@ -4,21 +4,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int open_terminal(int ctl) {
-    int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int master = open_unseen("/dev/ptmx", O_RDWR | O_NOCTTY);
     int unlock = 0, number = 0;
     if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCGPTN, &number) < 0)
         die(errno, "terminal", "opening a terminal for the guest");
     char path[32];
     snprintf(path, sizeof path, "/dev/pts/%d", number);
-    int slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int slave = open_unseen(path, O_RDWR | O_NOCTTY);
     if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
         die(errno, "terminal", "making it the guest's controlling terminal");
     struct message message = {.kind = MSG_PTY};
@@ -32,7 +34,7 @@ static void take_streams(const struct plan *plan, int ctl) {
     for (int i = 0; i < 3; i++) {
         int fd = plan->streams[i].kind == STREAM_PTY ? terminal : relay_guest_end(i);
         if (fd < 0)
-            fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+            fd = open_unseen("/dev/null", O_RDWR);
         if (fd < 0 || dup2(fd, i) < 0)
             die(errno, "streams", "giving the guest its standard streams");
     }
@@ -58,29 +60,61 @@ static void keep_only(int *ctl, int *reaper, int *listener) {
     report_to_supervisor(*ctl);
 }
 
+/* Where a part of the guest's PATH would have the program, or ""; returns where the next starts. */
+static const char *program_in(const struct plan *plan, const char *part, char path[PATH_MAX]) {
+    size_t len = strcspn(part, ":"), name_len = strlen(plan->argv[0]);
+    if (len > 0 && len + name_len + 2 < PATH_MAX) {
+        memcpy(path, part, len);
+        path[len] = '/';
+        memcpy(path + len + 1, plan->argv[0], name_len + 1);
+    } else {
+        path[0] = '\0';
+    }
+    return part + len + (part[len] == ':');
+}
+
+static bool named_by_path(const struct plan *plan) {
+    return plan->argv[0][0] == '\0' || strchr(plan->argv[0], '/');
+}
+
+/* The supervisor may not look into the launcher's memory, so a number that the kernel does not read
+ * tells it which program is tried. */
+static void try_program(const struct plan *plan, const char *path, size_t part) {
+    syscall(SYS_execve, path, plan->argv, plan->envp, UNSEEN | part);
+}
+
+bool guest_program(const struct plan *plan, uint64_t mark, char *path) {
+    size_t part = mark & 0xffffffff;
+    path[0] = '\0';
+    if ((mark & ~0xffffffffULL) != UNSEEN || part > strlen(plan->path))
+        return false;
+    if (!named_by_path(plan))
+        program_in(plan, plan->path + part, path);
+    else if (plan->argv[0][0] == '/')
+        snprintf(path, PATH_MAX, "%s", plan->argv[0]);
+    else
+        snprintf(path, PATH_MAX, "%s/%s", plan->cwd, plan->argv[0]);
+    return path[0] == '/';
+}
+
 /* Like execvpe, and remembers that something was found but could not be run. */
 static int exec_by_path(const struct plan *plan) {
-    const char *name = plan->argv[0];
-    if (*name == '\0' || strchr(name, '/')) {
-        execve(name, plan->argv, plan->envp);
+    if (named_by_path(plan)) {
+        try_program(plan, plan->argv[0], 0);
         return errno;
     }
     int error = ENOENT;
-    size_t name_len = strlen(name);
     for (const char *at = plan->path; *at;) {
-        size_t len = strcspn(at, ":");
-        char path[4096];
-        if (len > 0 && len + name_len + 2 < sizeof path) {
-            memcpy(path, at, len);
-            path[len] = '/';
-            memcpy(path + len + 1, name, name_len + 1);
-            execve(path, plan->argv, plan->envp);
+        char path[PATH_MAX];
+        const char *next = program_in(plan, at, path);
+        if (path[0]) {
+            try_program(plan, path, (size_t)(at - plan->path));
             if (errno != ENOENT && errno != ENOTDIR && (errno != EACCES || error == ENOENT))
                 error = errno;
             if (errno == ENOEXEC || errno == E2BIG || errno == ENOMEM)
                 break;
         }
-        at += len + (at[len] == ':');
+        at = next;
     }
     return error;
 }
@@ -120,9 +154,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         listener = install_filter(plan);
 
     struct message ready = {.kind = MSG_READY};
-    channel_send(ctl, &ready, &listener, listener >= 0);
-    if (listener >= 0)
-        close(listener);
+    channel_send(ctl, &ready, &listener, listener >= 0); /* closed by execve: close may be watched */
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
 
-from wardian.errors import PolicyError, UsageError, WardianError
+from wardian.errors import PolicyError, ShareError, UsageError, WardianError
 from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
 from wardian.sandbox.units import (
     format_duration,
@@ -17,14 +15,18 @@ from wardian.sandbox.units import (
     parse_size,
 )
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any
+
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 MAX_BYTES = 1 << 20
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
-    "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path"},
+    "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path", "base": "paths"},
     "network": {"mode": "network"},
-    "environment": {"pass": "names", "set": "variables"},
+    "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
         "cpu": "duration",
@@ -34,7 +36,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "disk": "size",
         "output": "size",
     },
-    "syscalls": {"allow": "calls", "deny": "calls"},
+    "syscalls": {"allow": "calls", "deny": "denied", "only": "calls"},
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
 }
@@ -67,11 +69,14 @@ def read_preset(name: str) -> Policy:
 
 def read_policy(path: str, base: Policy) -> Policy:
     """A policy file on top of ``base``. Raises PolicyError."""
+    import tomllib  # writing a policy needs none of it
+
     text = _read_text(path)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(path, text, str(error)) from None
+        message, line, column = syntax_place(text, str(error))
+        raise PolicyError(message, path=path, line=line, column=column) from None
     return _Reader(path, text).policy(document, base)
 
 
@@ -93,15 +98,15 @@ def _read_text(path: str) -> str:
         raise PolicyError("is not UTF-8 text", path=path, line=line) from None
 
 
-def _syntax_error(path: str, text: str, message: str) -> PolicyError:
-    """tomllib ends its messages with ``(at line L, column C)``."""
+def syntax_place(text: str, message: str) -> tuple[str, int, int]:
+    """What is wrong, its line and column; tomllib ends messages with ``(at line L, column C)``."""
     head, _, where = message.rpartition(" (at ")
     words = where.rstrip(")").replace(",", "").split()
     if len(words) == 4 and words[0] == "line":
-        return PolicyError(head, path=path, line=int(words[1]), column=int(words[3]))
+        return head, int(words[1]), int(words[3])
     lines = text.splitlines() or [""]
     head = head if where == "end of document)" else message
-    return PolicyError(head, path=path, line=len(lines), column=len(lines[-1]) + 1)
+    return head, len(lines), len(lines[-1]) + 1
 
 
 class _Reader:
@@ -134,19 +139,47 @@ class _Reader:
         }
         variables = dict(base.set_env) | get("environment", "set", {})
         work, rootfs = get("files", "work", None), get("files", "rootfs", None)
+        allowed = _union(base.allow_syscalls, get("syscalls", "allow", []))
+        denied = _union(base.deny_syscalls, get("syscalls", "deny", []))
+        only = get("syscalls", "only", None)
+        if only is not None:
+            denied = _union(denied, all_but({*only, *allowed}))
         return base._replace(
             shares=tuple(shares),
             work=self.share("work", work, True).path if work else base.work,
             rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
             network=get("network", "mode", base.network),
-            pass_env=_union(base.pass_env, get("environment", "pass", [])),
+            pass_env=_union(
+                tuple(get("environment", "only", base.pass_env)), get("environment", "pass", [])
+            ),
             set_env=tuple(sorted(variables.items())),
             limits=base.limits._replace(**limits),
-            allow_syscalls=_union(base.allow_syscalls, get("syscalls", "allow", [])),
-            deny_syscalls=_union(base.deny_syscalls, get("syscalls", "deny", [])),
+            allow_syscalls=allowed,
+            deny_syscalls=denied,
             landlock_abi=get("landlock", "abi", base.landlock_abi),
             degrade=_union(base.degrade, get("protections", "degrade", [])),
+            base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
         )
+
+    def parts(self, paths: Sequence[str] | None, rootfs: str | None) -> tuple[str, ...] | None:
+        """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
+        if paths is None:
+            return None
+        from wardian.sandbox.root import parts_of_host
+
+        if rootfs is not None:
+            message = "base names parts of the host's /usr; a rootfs takes its place"
+            raise self.error(["files", "base"], message)
+        for path in paths:
+            if not path.startswith("/") or os.path.normpath(path) != path or "\0" in path:
+                message = f"{path!r} is not an absolute path without dots"
+                raise self.error(["files", "base"], message, value=path)
+            try:
+                parts_of_host((path,))
+            except ShareError as error:
+                hint = f"to share it besides: read = [{quoted(path)}]"
+                raise self.error(["files", "base"], f"{path}: {error.why}", hint, path) from None
+        return tuple(dict.fromkeys(paths))
 
     def getter(self, document: dict[str, Any]) -> Callable[[str, str, Any], Any]:
         def get(table: str, key: str, default: Any) -> Any:
@@ -259,6 +292,24 @@ def _calls(raw: Any) -> list[str]:
     return list(raw)
 
 
+def _denied(raw: Any) -> list[str]:
+    names = _calls(raw)
+    if "sendmsg" in names:
+        raise PolicyError("sendmsg can't be denied: the filter itself is handed over with it")
+    return names
+
+
+def all_but(names: Collection[str]) -> list[str]:
+    """Every call that the table lets pass, always or with some arguments, but for these."""
+    from wardian.syscalls import rows
+
+    return [
+        row.name
+        for row in rows()
+        if row.kind in ("allow", "when") and row.name not in names and row.name != "sendmsg"
+    ]
+
+
 def _protections(raw: Any) -> list[str]:
     from wardian.sandbox.plan import DEGRADABLE, check_degrade
 
@@ -288,6 +339,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "size": lambda raw: parse_size(_text_or_number(raw)),
     "count": lambda raw: parse_count(_text_or_number(raw)),
     "calls": _calls,
+    "denied": _denied,
     "abi": _abi,
 }
 
@@ -303,43 +355,63 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """As a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(map(_escaped, escaped)) + '"'
 
 
 def _list(items: Any) -> str:
-    return "[" + ", ".join(_quoted(str(item)) for item in items) + "]"
+    return "[" + ", ".join(quoted(str(item)) for item in items) + "]"
 
 
 def _limits_toml(limits: Limits) -> list[str]:
     return [
-        f"time = {_quoted(format_duration(limits.time_s))}",
-        f"cpu = {_quoted(format_duration(limits.cpu_s))}",
-        f"memory = {_quoted(format_size(limits.memory_bytes))}",
-        f"processes = {_quoted(str(limits.processes or 'none'))}",
-        f"files = {_quoted(str(limits.files or 'none'))}",
-        f"disk = {_quoted(format_size(limits.disk_bytes))}",
-        f"output = {_quoted(format_size(limits.output_bytes))}",
+        f"time = {quoted(format_duration(limits.time_s))}",
+        f"cpu = {quoted(format_duration(limits.cpu_s))}",
+        f"memory = {quoted(format_size(limits.memory_bytes))}",
+        f"processes = {quoted(str(limits.processes or 'none'))}",
+        f"files = {quoted(str(limits.files or 'none'))}",
+        f"disk = {quoted(format_size(limits.disk_bytes))}",
+        f"output = {quoted(format_size(limits.output_bytes))}",
     ]
 
 
+def _denied_toml(policy: Policy) -> str:
+    """What is denied, or all that is left where that is the same and shorter."""
+    from wardian.syscalls import rows
+
+    denied = set(policy.deny_syscalls)
+    left = [
+        row.name
+        for row in rows()
+        if row.kind in ("allow", "when") and row.name not in {*denied, *policy.allow_syscalls}
+    ]
+    same = tuple(all_but({*left, *policy.allow_syscalls})) == policy.deny_syscalls
+    if same and len(left) < len(denied):
+        return f"only = {_list(left)}"
+    return f"deny = {_list(policy.deny_syscalls)}"
+
+
 def write_policy(policy: Policy) -> str:
-    """The policy as TOML; reading it on top of an empty policy gives the same value."""
+    """The policy as TOML; reading it on top of an empty policy, or of the default, gives the same
+    value. So what passes of the environment is written as all that does."""
     lines = ["[files]"]
     lines.append(f"read = {_list(s for s in policy.shares if not s.write)}")
     lines.append(f"write = {_list(s for s in policy.shares if s.write)}")
     if policy.work:
-        lines.append(f"work = {_quoted(policy.work)}")
+        lines.append(f"work = {quoted(policy.work)}")
     if policy.rootfs:
-        lines.append(f"rootfs = {_quoted(policy.rootfs)}")
-    lines += ["", "[network]", f"mode = {_quoted(policy.network)}"]
-    lines += ["", "[environment]", f"pass = {_list(policy.pass_env)}"]
-    variables = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in policy.set_env)
+        lines.append(f"rootfs = {quoted(policy.rootfs)}")
+    if policy.base is not None:
+        lines.append(f"base = {_list(policy.base)}")
+    lines += ["", "[network]", f"mode = {quoted(policy.network)}"]
+    lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
+    variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
     lines.append(f"set = {{{variables}}}")
     lines += ["", "[limits]", *_limits_toml(policy.limits)]
     lines += ["", "[syscalls]", f"allow = {_list(policy.allow_syscalls)}"]
-    lines.append(f"deny = {_list(policy.deny_syscalls)}")
+    lines.append(_denied_toml(policy))
     lines += ["", "[landlock]", f"abi = {policy.landlock_abi}"]
     lines += ["", "[protections]", f"degrade = {_list(policy.degrade)}", ""]
     return "\n".join(lines)

@@ -4,12 +4,15 @@ table.tsv      one row per syscall; adding a syscall is adding a row
 table          the rows, and questions about them
 conditions     the language of the ``decision`` column
 constants      the names that language knows
+roles          the words of the ``arguments`` column
+names.tsv      what the headers call values and flags of arguments; names reads it
+decode         a call as text that people can read
 filter         rows to a seccomp filter
 """
 
 from __future__ import annotations
 
-from wardian.syscalls.filter import compile_filter, refusal_errnos
+from wardian.syscalls.filter import compile_filter
 from wardian.syscalls.table import Row, groups, lookup, name_of, number, rows
 
 __all__ = [
@@ -19,6 +22,5 @@ __all__ = [
     "lookup",
     "name_of",
     "number",
-    "refusal_errnos",
     "rows",
 ]

@@ -58,7 +58,7 @@ def test_the_working_directory_is_work_or_the_one_named(box: Box, sandbox: Sandb
 
 
 def _work_of(sandbox: Sandbox) -> str:
-    return sandbox._work_path()
+    return sandbox.work_path
 
 
 def test_what_a_run_writes_to_work_the_next_one_and_the_caller_see(sandbox: Sandbox) -> None:

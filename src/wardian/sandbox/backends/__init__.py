@@ -19,6 +19,14 @@ else:
 NAMES = ("wardian", "bubblewrap", "gvisor", "host")
 
 
+class Copies(NamedTuple):
+    """Descriptors of files that get standard output and error as well, so many bytes of each."""
+
+    stdout: int
+    stderr: int
+    bytes: int
+
+
 class Job(NamedTuple):
     """One command and its surroundings, the same for every backend."""
 
@@ -31,6 +39,9 @@ class Job(NamedTuple):
     on_stderr: OnBytes | None = None
     inherit: bool = False  # the caller's own standard streams instead of pipes
     tty: bool = False
+    on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
+    trace_every: bool = False  # every call, not each thing once
+    copies: Copies | None = None  # only with inherit; a backend that can't has none
 
 
 class Backend(Protocol):
@@ -114,4 +125,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Job", "backend", "shortfall", "version"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]

@@ -106,9 +106,7 @@ class Bubblewrap:
             counted="limits.processes" in self.standing,
         )
         told = Told(self.name, self.policy, self._protections, limits)
-        streams = functools.partial(inherited, tty=job.tty)
-        if not job.inherit:
-            streams = functools.partial(captured, job)
+        streams = functools.partial(inherited if job.inherit else captured, job)
         return Run(job, guest, streams, told).start()
 
 

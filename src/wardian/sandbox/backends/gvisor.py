@@ -116,9 +116,7 @@ class Gvisor:
             counted=self._counted,
         )
         told = Told(self.name, self._policy, self._protections, limits)
-        streams = functools.partial(inherited, tty=job.tty)
-        if not job.inherit:
-            streams = functools.partial(captured, job)
+        streams = functools.partial(inherited if job.inherit else captured, job)
         return Run(job, guest, streams, told).start()
 
     def _call(self, made: Root) -> list[str]:
