@@ -58,7 +58,7 @@ def test_the_working_directory_is_work_or_the_one_named(box: Box, sandbox: Sandb
 
 
 def _work_of(sandbox: Sandbox) -> str:
-    return sandbox._work_path()
+    return sandbox.work_path
 
 
 def test_what_a_run_writes_to_work_the_next_one_and_the_caller_see(sandbox: Sandbox) -> None:
@@ -123,6 +123,24 @@ def test_a_share_below_a_share_has_rights_of_its_own(box: Box, open_dir: Path) -
     assert (open_dir / "inner" / "f").exists()
     if box.stands("namespace.mount"):
         assert sandbox.run(["sh", "-c", f"echo x > {at}/f"]).exit_code != 0
+
+
+def test_a_share_may_stand_in_a_private_place(box: Box, open_dir: Path) -> None:
+    if not box.stands("namespace.mount"):
+        pytest.skip(f"{box.name} has no private places, and says so")
+    (open_dir / "f").write_text("shared")
+    sandbox = box.sharing(Share(str(open_dir), "/tmp/deep/place"))
+    script = "cat /tmp/deep/place/f && echo x > /tmp/g && echo ok"
+    assert sandbox.run(["sh", "-c", script]).text == "sharedok\n"
+
+
+def test_the_caller_s_umask_does_not_close_the_root(box: Box) -> None:
+    before = os.umask(0o077)
+    try:
+        result = box.make().run(["cat", "/etc/hostname"])
+    finally:
+        os.umask(before)
+    assert result.exit_code == 0
 
 
 def test_a_share_that_was_replaced_by_a_link_is_refused(box: Box, open_dir: Path) -> None:

@@ -91,9 +91,9 @@ def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
 def version(name: str) -> str:
     """What another sandbox's program says of itself; nothing for our own. Raises BackendError."""
     if name == "bubblewrap":
-        from wardian.sandbox.backends import bubblewrap
+        from wardian.sandbox.backends import bwrap
 
-        return bubblewrap.version(bubblewrap.program())
+        return bwrap.version(bwrap.program())
     if name == "gvisor":
         from wardian.sandbox.backends import gvisor
 

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from wardian.errors import BackendError, SandboxError, UsageError
-from wardian.sandbox import launcher
 from wardian.sandbox.backends import Job, leash, walls
 from wardian.sandbox.backends.interior import (
     Root,
@@ -29,15 +28,14 @@ from wardian.sandbox.backends.interior import (
     place,
     shared,
 )
-from wardian.sandbox.backends.lanes import Lane, Streams, captured, inherited
-from wardian.sandbox.backends.supervision import End, Run, Told, time_limit
+from wardian.sandbox.backends.lanes import Streams, captured, inherited
+from wardian.sandbox.backends.supervision import End, Run, Told, held
 from wardian.sandbox.backends.tree import Tree, descendants, kill_tree
 from wardian.sandbox.files import WorkDir
 from wardian.sandbox.host import this_host
 from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK
 from wardian.sandbox.policy import Limits, Policy
 from wardian.sandbox.process import Process
-from wardian.sandbox.result import Limit
 
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = b"running container: "
@@ -108,19 +106,17 @@ class Gvisor:
         argv, env, made = place(job, self._policy, self._sources)
         check_in_place(made)
         _check_cwd(job.cwd or WORK, made)
-        bundle = WorkDir()
-        try:
-            _make_root(os.path.join(bundle.path, "root"), made)
-            _write(bundle.path, self._config(job, made, env, argv))
-        except BaseException:
-            bundle.remove()
-            raise
-        guest = _Guest(self._call(made), bundle, job, self._policy, made, self._own_work)
-        held = _held(job, self._policy, counted=self._counted)
-        told = Told(self.name, self._policy, self._protections, held)
-        streams = functools.partial(inherited, tty=job.tty)
-        if not job.inherit:
-            streams = functools.partial(captured, job)
+        config = self._config(job, made, env, argv)
+        guest = _Guest(self._call(made), config, job, self._policy, made, self._own_work)
+        limits = held(
+            job,
+            self._policy,
+            cpu="supervisor",
+            memory="supervisor, tmpfs size",
+            counted=self._counted,
+        )
+        told = Told(self.name, self._policy, self._protections, limits)
+        streams = functools.partial(inherited if job.inherit else captured, job)
         return Run(job, guest, streams, told).start()
 
     def _call(self, made: Root) -> list[str]:
@@ -184,33 +180,44 @@ def _write(path: str, config: dict[str, Any]) -> None:
             "gvisor takes words, variables and paths in UTF-8 only",
             hint="use --backend wardian for other bytes",
         ) from None
-    with open(os.path.join(path, "config.json"), "wb") as file:
+    with open(path, "wb") as file:
         file.write(text)
 
 
 def _make_root(path: str, made: Root) -> None:
     """What is mounted later needs a place; our own files are simply there."""
+    for at in ("/proc", "/dev", "/sys", *(at for at, _ in made.private)):
+        _make_directory(path, at)
     for at, target in made.links:
-        os.makedirs(os.path.dirname(path + at), exist_ok=True)
+        _make_directory(path, os.path.dirname(at))
         os.symlink(target, path + at)
-    places = [(source, at) for source, at in made.binds]
-    places += [(source.path, source.at) for source in made.sources]
+    places = [*made.binds, *((source.path, source.at) for source in made.sources)]
     for source, at in places:
-        if on_host(os.path.dirname(at), made) is None and not os.path.lexists(path + at):
-            _make_place(path + at, is_dir=os.path.isdir(source))
-    for at, _ in (*made.private, ("/proc", 0), ("/dev", 0), ("/sys", 0)):
-        os.makedirs(path + at, exist_ok=True)
+        if on_host(os.path.dirname(at), made) is not None or os.path.lexists(path + at):
+            continue
+        if os.path.isdir(source):
+            _make_directory(path, at)
+        else:
+            _make_file(path, at)
     for at, data in made.files:
-        os.makedirs(os.path.dirname(path + at), exist_ok=True)
-        with open(path + at, "wb") as file:
-            file.write(data)
+        _make_file(path, at, data)
 
 
-def _make_place(path: str, *, is_dir: bool) -> None:
-    os.makedirs(path if is_dir else os.path.dirname(path), exist_ok=True)
-    if not is_dir:
-        with open(path, "wb"):
-            pass
+def _make_directory(root: str, at: str) -> None:
+    """Open to the guest, whatever the caller's umask is."""
+    path = root
+    for part in at.split("/"):
+        path = os.path.join(path, part)
+        if not os.path.isdir(path):
+            os.mkdir(path)
+            os.chmod(path, 0o755)  # noqa: S103 - what it stands in is closed to all but us
+
+
+def _make_file(root: str, at: str, data: bytes = b"") -> None:
+    _make_directory(root, os.path.dirname(at))
+    with open(root + at, "wb") as file:
+        file.write(data)
+    os.chmod(root + at, 0o644)
 
 
 def _mounts(made: Root, inside: int) -> Iterator[dict[str, Any]]:
@@ -271,19 +278,6 @@ def _rlimits(limits: Limits, *, counted: bool) -> dict[str, int]:
     return held
 
 
-def _held(job: Job, policy: Policy, *, counted: bool) -> tuple[Limit, ...]:
-    limits, disk = policy.limits, "tmpfs size, RLIMIT_FSIZE, supervisor"
-    return (
-        Limit("time", time_limit(job, policy), "supervisor"),
-        Limit("cpu", limits.cpu_s, "supervisor"),
-        Limit("memory", limits.memory_bytes, "supervisor, tmpfs size"),
-        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else walls.NOT_HELD),
-        Limit("files", limits.files, "RLIMIT_NOFILE"),
-        Limit("disk", limits.disk_bytes, disk),
-        Limit("output", limits.output_bytes, "supervisor"),
-    )
-
-
 def _check_cwd(path: str, made: Root) -> None:
     """runsc would make it, on the host if need be. Raises SandboxError."""
     path = os.path.normpath(path)
@@ -312,68 +306,56 @@ class _Guest:
     def __init__(
         self,
         call: list[str],
-        bundle: WorkDir,
+        config: dict[str, Any],
         job: Job,
         policy: Policy,
         made: Root,
         own_work: str | None,
     ) -> None:
         """``own_work`` goes too should our caller be killed."""
-        self._call, self._place, self._job = call, bundle, job
-        self._bundle, self._own_work = bundle.path, own_work
-        self._policy, self._made = policy, made
+        self._call, self._config, self._job = call, config, job
+        self._policy, self._made, self._own_work = policy, made, own_work
+        self._place = WorkDir()
+        self._leash = leash.Leash(SAYS)
         self.pid, self.told = 0, -1
         self.started: float | None = None
         self.watch: Tree | None = None
-        self._go = -1
-        self._ready = False
         self._killed: dict[int, int] = {}
-        self._guard: leash.Guard | None = None
-        self._heard: Lane | None = None
 
     def start(self, streams: Streams) -> None:
-        """Raises SandboxError."""
-        self._heard = next((lane for lane in reversed(streams.lanes) if lane.stream), None)
-        if self._heard is not None:
-            self._heard.hold(SAYS)
-        theirs: list[int] = []
-        state, log = (os.path.join(self._bundle, name) for name in ("state", "log"))
-        words = [*self._call, "--root", state, "--log", log, "--log-format", "json"]
-        words += ["run", "--bundle", self._bundle, os.path.basename(self._bundle)]
+        """Raises SandboxError, and UsageError for what can't be told to runsc."""
         try:
-            os.mkdir(state, 0o700)
-            self.told, ready = launcher.pipe()
-            theirs.append(ready)
-            go, self._go = launcher.pipe()
-            theirs.append(go)
-            places = [self._bundle, *([self._own_work] if self._own_work else [])]
-            self._guard = leash.Guard(places)
-            self.pid = leash.start(words, streams=streams.given, ready=ready, go=go)
-            self._guard.watch(self.pid, group=True)
+            self._bundle = self._place.path
+            _make_root(os.path.join(self._bundle, "root"), self._made)
+            _write(os.path.join(self._bundle, "config.json"), self._config)
+            self._state = os.path.join(self._bundle, "state")
+            os.mkdir(self._state, 0o700)
+            log = os.path.join(self._bundle, "log")
+            words = [*self._call, "--root", self._state, "--log", log, "--log-format", "json"]
+            words += ["run", "--bundle", self._bundle, os.path.basename(self._bundle)]
+            discard = [self._bundle, *([self._own_work] if self._own_work else [])]
+            self._leash.start(words, streams, discard=discard)
         except OSError as error:
             raise BackendError(
                 f"{PROGRAM} can't be started: {(error.strerror or str(error)).lower()}",
                 hint="is a limit on processes or open files very low? see: ulimit -a",
             ) from None
         finally:
-            for fd in theirs:
-                os.close(fd)
+            self.pid, self.told = self._leash.pid, self._leash.told
 
     def on_told(self) -> bool:
-        """The leash holds: go."""
-        data = os.read(self.told, 64)
-        if data and not self._ready:
-            self._ready = True
+        """The leash holds, and runsc is under way."""
+        data = self._leash.hear()
+        if self._leash.ready and self.watch is None:
             written = [source.path for source in self._made.sources if source.write]
             self.watch = Tree(self.pid, self._policy.limits, written=written, kernel=True)
             self.started = time.monotonic()
-            os.write(self._go, b"\n")
-        return bool(data)
+        return data is not None
 
     def send(self, number: int) -> None:
         """By a runsc of its own: the one that runs keeps none for the command."""
-        state = os.path.join(self._bundle, "state")
-        words = [*self._call, "--root", state, "kill", os.path.basename(self._bundle), str(number)]
+        name = os.path.basename(self._bundle)
+        words = [*self._call, "--root", self._state, "kill", name, str(number)]
         try:
             subprocess.run(
                 words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SEND_S, check=False
@@ -405,7 +387,10 @@ class _Guest:
             )
         said = self._errors() if status == FAILED else []
         if said:
+            self._leash.last_words()  # the same again
             return self._failed(said[-1], said[0])
+        if not self._leash.ready:
+            raise BackendError(f"{PROGRAM} can't be started: {self._leash.last_words()}")
         if FAILED < status <= FAILED + signal.SIGRTMAX:
             return End(signal=status - FAILED)  # it tells a signal's number so, like a shell
         return End(status)
@@ -430,8 +415,6 @@ class _Guest:
 
     def _failed(self, said: str, first: str) -> End:
         what, _, why = said.rpartition(": ")
-        if self._heard is not None:
-            self._heard.held = b""  # it was not the command's
         if "failed to load" in what or "error finding executable" in what:
             return End(exec_errno=exec_errno(why, self._job, self._made))
         raise BackendError(
@@ -441,11 +424,9 @@ class _Guest:
 
     def close(self) -> None:
         """Nothing of it is left."""
-        for fd in (self.told, self._go, *self._killed.values()):
-            if fd >= 0:
-                os.close(fd)
-        if self._guard is not None:
-            self._guard.close()
+        for pidfd in self._killed.values():
+            os.close(pidfd)
+        self._leash.close()
         self._place.remove()
 
 

@@ -30,7 +30,7 @@ class Root(NamedTuple):
 
 def root(policy: Policy, sources: Sequence[Source]) -> Root:
     """Raises ShareError for a root file system that can't be used."""
-    shape, pieces = layout(), base(policy.rootfs)
+    shape, pieces = layout(), base(policy.rootfs, policy.base)
     there = {piece.path for piece in pieces}
     files = tuple((path, text.lstrip("\n").encode()) for path, text in shape.files)
     ours = {path for path, _ in files}

@@ -31,8 +31,9 @@ class Lane:
         self.waiting = memoryview(b"")
         self.count = 0
         self.held = b""
-        self._holds = b""
+        self._holds: bytes | None = None
         self.open = self.reading = True
+        self._copy, self._room = -1, 0
         self._chunk = READ_SIZE
         if shared:
             mode = os.fstat(sink).st_mode
@@ -48,24 +49,29 @@ class Lane:
             return self.sink, select.POLLOUT
         return (self.source, select.POLLIN) if self.open and self.reading else None
 
+    def copy_to(self, fd: int, room: int) -> None:
+        """Write the first ``room`` bytes to this file of our caller's as well."""
+        self._copy = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
+        self._room = room
+
     def hold(self, beginning: bytes) -> None:
-        """Keep in ``held`` what begins like this: it may be the sandbox's own voice. It is handed
-        on at the end, unless it was taken out."""
+        """Keep in ``held`` what begins like this: it may be the sandbox's own voice. With nothing
+        given, keep all. It is handed on at the end, unless it was taken out."""
         self._holds = beginning
 
     def _holding(self, data: bytes) -> bytes:
-        if not self._holds:
+        if self._holds is None:
             return data
         data, self.held = self.held + data, b""
         if len(data) < HELD_BYTES and data[: len(self._holds)] == self._holds[: len(data)]:
             self.held = data
             return b""
-        self._holds = b""
+        self._holds = None
         return data
 
     def let_out(self, allowed: int | None = None) -> bool:
         """Hand on what was held; True if it was more than ``allowed``."""
-        data, self.held, self._holds = self.held, b"", b""
+        data, self.held, self._holds = self.held, b"", None
         return self._take(data, allowed)
 
     def _take(self, data: bytes, allowed: int | None) -> bool:
@@ -73,6 +79,8 @@ class Lane:
         data = data[:allowed] if over else data
         self.count += len(data)
         self.waiting = memoryview(data)
+        if self._room > 0 and data:
+            self._room -= os.write(self._copy, data[: self._room])
         return over
 
     def step(self, allowed: int | None = None) -> bool:
@@ -109,6 +117,8 @@ class Lane:
             self.open, self.waiting = False, memoryview(b"")
             os.close(self.source)
             os.close(self.sink)
+            if self._copy >= 0:
+                os.close(self._copy)
 
 
 class Streams(NamedTuple):
@@ -150,10 +160,10 @@ def captured(job: Job) -> Streams:
     return made
 
 
-def inherited(*, tty: bool) -> Streams:
+def inherited(job: Job) -> Streams:
     """The caller's own streams, through pipes or a terminal of the guest's."""
     made = Streams({}, {}, [])
-    caller = streams.inherited(tty=tty)
+    caller = streams.inherited(tty=job.tty, seen=job.copies is not None)
     terminal: Terminal | None = None
     for i, (kind, number) in enumerate(caller.kinds):
         fd = caller.fds.get(number, -1)
@@ -180,6 +190,9 @@ def inherited(*, tty: bool) -> Streams:
             else:
                 terminal.shown = True
                 made.lanes.append(Lane(i, os.dup(terminal.master), fd, shared=True))
+    for lane in made.lanes:
+        if job.copies is not None and lane.stream:
+            lane.copy_to(job.copies[lane.stream - 1], job.copies.bytes)
     return made._replace(terminal=terminal)
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from wardian.errors import BackendError
 from wardian.sandbox import launcher
+from wardian.sandbox.backends.lanes import Lane, Streams
 
 READY, GO = 3, 4  # as single digits: all that a shell can redirect
 HELD = 3  # the guard's: what it keeps open for others to wait on
@@ -71,7 +72,7 @@ class Guard:
         try:
             actions = _actions({0: told} | ({HELD: held} if held is not None else {}), ())
             argv = ["sh", "-c", _GUARD, "wardian-guard", *places]
-            self._pid = _spawn(_program("sh", "dash"), argv, actions, _ENVIRONMENT)
+            self._pid = _spawn(_program("sh", "dash"), argv, actions)
         except BaseException:
             os.close(self._pipe)
             raise
@@ -95,31 +96,98 @@ class Guard:
             pass
 
 
-def start(
-    argv: Sequence[str],
-    *,
-    streams: Mapping[int, int],
-    ready: int,
-    go: int,
-    kept: Sequence[int] = (),
-    identity: int | None = None,
-    tells: bool = False,
-    stage: Stage | None = None,
-) -> int:
-    """Spawn the program in a session of its own, held back until a line comes on ``go``. One byte
-    comes on ``ready`` first; a program that ``tells`` keeps that as descriptor 3. ``kept`` keep
-    their numbers."""
+class Leash:
+    """A program that can't outlive us. One thread starts it, listens to it and lets it go."""
+
+    def __init__(self, says: bytes) -> None:
+        """``says``: how its own words on standard error begin, for the command speaks there too."""
+        self._says = says
+        self.pid, self.told = 0, -1
+        self.ready = False
+        self._go = -1
+        self._guard: Guard | None = None
+        self._lane: Lane | None = None
+
+    def start(
+        self,
+        argv: Sequence[str],
+        streams: Streams,
+        *,
+        discard: Sequence[str],
+        kept: Sequence[int] = (),
+        held: int | None = None,
+        identity: int | None = None,
+        tells: bool = False,
+        stage: Stage | None = None,
+    ) -> None:
+        """Spawn it in a session of its own, held back until we have heard from the leash. A program
+        that ``tells`` keeps ``told`` as descriptor 3; ``kept`` keep their numbers; ``held`` stays
+        open until all is dead, even if we are killed. Raises BackendError, OSError."""
+        self._lane = next((lane for lane in reversed(streams.lanes) if lane.stream), None)
+        if self._lane is not None:
+            self._lane.hold(b"")
+        self.told, ready = launcher.pipe()
+        os.set_blocking(self.told, False)
+        go, self._go = launcher.pipe()
+        try:
+            self._guard = Guard(discard, held=held)
+            words = _words(argv, identity, stage, tells=tells)
+            actions = _actions({**streams.given, READY: ready, GO: go}, kept)
+            self.pid = _spawn(_program(words[0], "util-linux"), words, actions)
+            self._guard.watch(self.pid, group=True)
+        finally:
+            os.close(ready)
+            os.close(go)
+
+    def hear(self) -> bytes | None:
+        """What the program has told; None at the end. The first byte is the leash's: it holds."""
+        try:
+            data = os.read(self.told, 4096)
+        except BlockingIOError:
+            return b""
+        if data and not self.ready:
+            self.ready, data = True, data[1:]
+            if self._lane is not None:
+                self._lane.hold(self._says)
+            os.write(self._go, b"\n")
+            return data
+        return data or None
+
+    def watch(self, pid: int) -> None:
+        """Something that would not end with the program, should we be killed now."""
+        if self._guard is not None:
+            self._guard.watch(pid)
+
+    def last_words(self) -> str:
+        """What it said of itself, taken away from the command's standard error."""
+        if self._lane is None:
+            return ""
+        said, self._lane.held = self._lane.held, b""
+        return said.decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        """It has ended."""
+        for fd in (self.told, self._go):
+            if fd >= 0:
+                os.close(fd)
+        if self._guard is not None:
+            self._guard.close()
+
+
+def _words(
+    argv: Sequence[str], identity: int | None, stage: Stage | None, *, tells: bool
+) -> list[str]:
     ids = [f"--reuid={identity}", f"--regid={identity}", "--clear-groups"] if identity else []
-    leash = ["setpriv", *ids, "--pdeathsig", "KILL", "--"]
-    leash += ["sh", "-c", _LEASH if tells else _QUIET, "wardian-leash"]
-    if stage is not None and stage.paths:
-        words = ["sh", "-c", _STAGE, "wardian-stage", stage.at, str(len(stage.paths))]
-        for path in stage.paths:
-            info = os.lstat(path)
-            words += [path, f"{info.st_dev}:{info.st_ino}"]
-        leash = ["unshare", "--mount", "--propagation", "private", "--", *words, *leash]
-    actions = _actions({**streams, READY: ready, GO: go}, kept)
-    return _spawn(_program(leash[0], "util-linux"), [*leash, *argv], actions, _ENVIRONMENT)
+    words = ["setpriv", *ids, "--pdeathsig", "KILL", "--"]
+    words += ["sh", "-c", _LEASH if tells else _QUIET, "wardian-leash", *argv]
+    if stage is None or not stage.paths:
+        return words
+    before = ["unshare", "--mount", "--propagation", "private", "--"]
+    before += ["sh", "-c", _STAGE, "wardian-stage", stage.at, str(len(stage.paths))]
+    for path in stage.paths:
+        info = os.lstat(path)
+        before += [path, f"{info.st_dev}:{info.st_ino}"]
+    return before + words
 
 
 def limit(pid: int, held: Mapping[int, int], identity: int | None) -> None:
@@ -169,13 +237,11 @@ def _program(name: str, package: str) -> str:
     return found
 
 
-def _spawn(
-    path: str, argv: list[str], actions: list[tuple[object, ...]], env: dict[str, str]
-) -> int:
+def _spawn(path: str, argv: list[str], actions: list[tuple[object, ...]]) -> int:
     return os.posix_spawn(
         path,
         argv,
-        env,
+        _ENVIRONMENT,
         file_actions=actions,
         setsid=True,
         setsigdef=_SIGNALS,

@@ -31,6 +31,7 @@ from wardian.sandbox.status import interpret
 
 LAST_BYTES_S = 0.2
 SETUP_S = 30.0
+NOT_HELD = "nothing: given up by name"
 
 
 class End(NamedTuple):
@@ -87,6 +88,20 @@ def time_limit(job: Job, policy: Policy) -> float | None:
     """The nearer one of the call's and the policy's."""
     times = [t for t in (job.time_s, policy.limits.time_s) if t is not None]
     return min(times) if times else None
+
+
+def held(job: Job, policy: Policy, *, cpu: str, memory: str, counted: bool) -> tuple[Limit, ...]:
+    """The limits of a run, with what holds each; ``counted``: the wall limits.processes stands."""
+    limits, looked_at = policy.limits, "supervisor"
+    return (
+        Limit("time", time_limit(job, policy), looked_at),
+        Limit("cpu", limits.cpu_s, cpu),
+        Limit("memory", limits.memory_bytes, memory),
+        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else NOT_HELD),
+        Limit("files", limits.files, "RLIMIT_NOFILE"),
+        Limit("disk", limits.disk_bytes, "tmpfs size, RLIMIT_FSIZE, supervisor"),
+        Limit("output", limits.output_bytes, looked_at),
+    )
 
 
 class Run:
@@ -353,10 +368,14 @@ class Run:
             if not wanted:
                 return
             poll = select.poll()
+            poll.register(self._control, select.POLLIN)
             for fd, (_, events) in wanted.items():
                 poll.register(fd, events)
             for fd, _ in poll.poll(max(0, int(left * 1000) + 1) if left > 0 else None):
-                self._step(wanted[fd][0])
+                if fd != self._control:
+                    self._step(wanted[fd][0])
+                elif os.read(fd, 64)[-1:] in (b"", bytes([KILL])):
+                    return  # whoever would read it wants no more
 
     def _count(self, stream: int) -> int:
         return sum(lane.count for lane in self._streams.lanes if lane.stream == stream)

@@ -17,7 +17,6 @@ from wardian.sandbox.result import Protection
 from wardian.sandbox.shares import Source
 
 NAMES = tuple(dict.fromkeys((*ALWAYS, "namespace.network", *DEGRADABLE)))
-NOT_HELD = "nothing: given up by name"
 _ABI = dict(landlock.FEATURES)
 
 
