@@ -62,7 +62,7 @@ bench: $(VENV)/.run launcher
 # The launcher as the installed package finds it, rebuilt when its sources are newer; data in the
 # form that loads fastest; and bytecode, which an editable install lacks where writing it is off.
 launcher: $(VENV)/.run
-	@$(MAKE) -s -C core OUT=$(CURDIR)/src/wardian/_bin VERSION=$(VERSION)
+	@$(MAKE) -s -C core OUT=../src/wardian/_bin VERSION=$(VERSION)
 	@$(BIN)/python -m wardian.sandbox.compile
 	@$(BIN)/python -m compileall -q src/wardian
 

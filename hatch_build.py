@@ -23,16 +23,10 @@ class LauncherHook(BuildHookInterface[Any]):
         compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
         if compiler is None or shutil.which("make") is None:
             sys.exit("error: wardian's launcher is C\n\nhint: install a C compiler and make first")
-        out = os.path.join(self.root, os.path.dirname(BINARY))
-        command = [
-            "make",
-            "-s",
-            "-C",
-            os.path.join(self.root, "core"),
-            f"OUT={out}",
-            f"CC={compiler}",
-        ]
-        subprocess.run([*command, f"VERSION={self.metadata.version}"], check=True)
+        out = os.path.join("..", os.path.dirname(BINARY))  # make splits a path that has a space
+        command = ["make", "-s", f"OUT={out}", f"CC={compiler}"]
+        core = os.path.join(self.root, "core")
+        subprocess.run([*command, f"VERSION={self.metadata.version}"], check=True, cwd=core)
         environment = os.environ | {"PYTHONPATH": os.path.join(self.root, "src")}
         compile_data = [sys.executable, "-m", "wardian.sandbox.compile"]
         subprocess.run(compile_data, check=True, cwd=self.root, env=environment)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shlex
 import statistics
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from wardian.probes import sandboxes
 from wardian.probes.building import built
@@ -36,11 +38,23 @@ def bare_commands(specimens: list[Specimen]) -> list[str]:
     return lines
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """By the clock."""
-    started = time.monotonic()
+class Taken(NamedTuple):
+    """Seconds: by the clock, and of all processors together."""
+
+    wall_s: float
+    cpu_s: float
+
+
+def taken(work: Callable[[], object]) -> Taken:
+    """What the work takes; a busy machine disturbs the second figure less than the first."""
+    started, used = time.monotonic(), _used_s()
     work()
-    return time.monotonic() - started
+    return Taken(time.monotonic() - started, _used_s() - used)
+
+
+def _used_s() -> float:
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(one.ru_utime + one.ru_stime for one in map(resource.getrusage, who))
 
 
 def main() -> None:
@@ -53,7 +67,7 @@ def main() -> None:
     specimens = select(find_specimens(probes_dir()), kinds=["core"])
     commands = bare_commands(specimens)
     setting = sandboxes.neutral(arguments.sandbox)
-    times: dict[str, list[float]] = {"bare": [], "bare, parallel": [], setting.name: []}
+    times: dict[str, list[Taken]] = {"bare": [], "bare, parallel": [], setting.name: []}
     with tempfile.TemporaryDirectory() as place, witnesses() as env:
         loop = os.path.join(place, "loop.sh")
         with open(loop, "w", encoding="utf-8") as file:
@@ -76,12 +90,18 @@ def main() -> None:
         }
         for _ in range(arguments.rounds):
             for name, way in ways.items():
-                times[name].append(seconds(way))
+                times[name].append(taken(way))
     print(f"{len(specimens)} specimens, {arguments.jobs} at once, {arguments.rounds} rounds")
-    own = statistics.median(times[setting.name])
-    for name, taken in times.items():
-        middle = statistics.median(taken)
-        print(f"{name:<16} {middle:7.2f} s   {setting.name} takes {own / middle:.2f} of it")
+    middles = {
+        name: Taken(*map(statistics.median, zip(*ones, strict=True)))
+        for name, ones in times.items()
+    }
+    own = middles[setting.name]
+    for name, one in middles.items():
+        print(
+            f"{name:<16} {one.wall_s:7.2f} s, CPU {one.cpu_s:6.2f} s   {setting.name} takes"
+            f" {own.wall_s / one.wall_s:.2f} of it, CPU {own.cpu_s / one.cpu_s:.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -108,6 +108,7 @@ static void full_plan(struct text *plan) {
     put_record(plan, 4, "stream", "0", "null", "0");
     put_record(plan, 4, "stream", "1", "relay", "7");
     put_record(plan, 4, "stream", "2", "direct", "8");
+    put_record(plan, 4, "copy", "1", "10", "4096");
     put_record(plan, 2, "watch", "/srv");
     put_binary(plan, "refusals", refusals, sizeof refusals);
     put_record(plan, 2, "flag", "network");
@@ -177,6 +178,7 @@ static void check_good_plans(void) {
     CHECK(strcmp(plan.argv[1], "") == 0 && plan.argv[2] == NULL && strcmp(plan.envp[0], "A=b") == 0);
     CHECK(plan.memory_bytes == UINT64_MAX && plan.refusal_errno[101] == 1);
     CHECK(plan.refusal_errno[272] == 38 && plan.streams[2].kind == STREAM_DIRECT);
+    CHECK(plan.copies[1].fd == 10 && plan.copies[1].room == 4096 && plan.copies[2].fd == 0);
     CHECK(plan.steps[2].text_len == 5 && memcmp(plan.steps[2].text, "text\n", 5) == 0);
 }
 
@@ -206,6 +208,8 @@ static void check_bad_records(void) {
         {"identity", "4294967295", "1"}, {"identity", "1", "4294967294"}, {"identity", "", "1"},
         {"stream", "3", "null", "0"}, {"stream", "0", "file", "6"}, {"stream", "0", "relay", "5"},
         {"stream", "0", "relay", "9"}, {"stream", "0", "pty", "0"}, {"stream", "0", "null", "x"},
+        {"copy", "0", "10", "1"}, {"copy", "3", "10", "1"}, {"copy", "1", "9", "1"}, {"copy", "1", "12", "1"},
+        {"copy", "1", "10", ""}, {"copy", "1", "10"},
         {"rlimit", "65", "1"}, {"rlimit", "7", "unlimited"}, {"rule", "/", ""}, {"flag", ""},
         {"flag", "without-seccomp"}, {"flag", "without-landlock"}, {"flag", "without-pivot"},
         {"wall-ms", "1.5"}, {"wall-ms", ""}, {"root", "1"}, {"root", "1", "x"}, {"landlock", "1", "2"},

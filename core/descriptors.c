@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,4 +22,8 @@ void close_all_but(int last_kept) {
         end = 1 << 20;
     for (rlim_t fd = (rlim_t)last_kept + 1; fd < end; fd++)
         close((int)fd);
+}
+
+int open_unseen(const char *path, int flags) {
+    return (int)syscall(SYS_openat, AT_FDCWD, path, (uint64_t)(unsigned)(flags | O_CLOEXEC) | UNSEEN);
 }

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 static int open_terminal(int ctl) {
-    int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int master = open_unseen("/dev/ptmx", O_RDWR | O_NOCTTY);
     int unlock = 0, number = 0;
     if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCGPTN, &number) < 0)
         die(errno, "terminal", "opening a terminal for the guest");
     char path[32];
     snprintf(path, sizeof path, "/dev/pts/%d", number);
-    int slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int slave = open_unseen(path, O_RDWR | O_NOCTTY);
     if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
         die(errno, "terminal", "making it the guest's controlling terminal");
     struct message message = {.kind = MSG_PTY};
@@ -32,7 +32,7 @@ static void take_streams(const struct plan *plan, int ctl) {
     for (int i = 0; i < 3; i++) {
         int fd = plan->streams[i].kind == STREAM_PTY ? terminal : relay_guest_end(i);
         if (fd < 0)
-            fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+            fd = open_unseen("/dev/null", O_RDWR);
         if (fd < 0 || dup2(fd, i) < 0)
             die(errno, "streams", "giving the guest its standard streams");
     }
@@ -120,9 +120,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         listener = install_filter(plan);
 
     struct message ready = {.kind = MSG_READY};
-    channel_send(ctl, &ready, &listener, listener >= 0);
-    if (listener >= 0)
-        close(listener);
+    channel_send(ctl, &ready, &listener, listener >= 0); /* closed by execve: close may be watched */
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);

@@ -21,7 +21,7 @@ static void say(int fd, const char *text) {
 }
 
 static void keep_out_of_the_guest(void) {
-    for (int fd = FD_PLAN; fd <= FD_LAST_STREAM; fd++)
+    for (int fd = FD_PLAN; fd <= FD_LAST; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
     plan_read(&plan, FD_PLAN);
     if (WALL_IS_UP(&plan, WALL_CLOSE)) {
-        close_all_but(FD_LAST_STREAM);
+        close_all_but(FD_LAST);
         keep_out_of_the_guest();
     }
     close(FD_PLAN);
@@ -68,6 +68,7 @@ int main(int argc, char **argv) {
     plan.sources_open = caller_is_root() && open_sources(&plan, true);
     if (caller_is_root() && !plan.sources_open && plan.discard)
         give_to_guest(plan.discard);
+    lookups_prepare(&plan);
     channel_pair(ends);
     run.ctl = ends[0];
     run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);

@@ -14,14 +14,33 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* In the upper half of an argument of which the kernel reads the lower half: tells the filter that
+ * the launcher makes this call, not the guest, and that nobody needs to look. Allows nothing. */
+#define UNSEEN (0x77617264ULL << 32)
+
 /* Descriptors the caller hands over; everything else it may have leaked is closed first. */
-enum { FD_PLAN = 3, FD_STATUS = 4, FD_CONTROL = 5, FD_FIRST_STREAM = 6, FD_LAST_STREAM = 8 };
+enum {
+    FD_PLAN = 3,
+    FD_STATUS,
+    FD_CONTROL,
+    FD_FIRST_STREAM,
+    FD_LAST_STREAM = FD_FIRST_STREAM + 2,
+    FD_TRACE, /* only with a plan that asks for it */
+    FD_FIRST_COPY, /* of output and error; the same */
+    FD_LAST = FD_FIRST_COPY + 1
+};
 
 enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
 
 struct stream {
     enum stream_kind kind;
     int fd; /* the caller's end */
+};
+
+/* A file that gets the same output, as far as there is room for it there. */
+struct copy {
+    int fd; /* 0 for none */
+    uint64_t room;
 };
 
 /* One set-up operation inside the new root, run in plan order by build_root(). */
@@ -53,8 +72,35 @@ struct landlock_rule {
     uint64_t access;
 };
 
-enum { MAX_PASSED = 6 };
+enum { MAX_PASSED = 24 };
 enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_SYSCALL = 1024 };
+
+/* A call that goes on, and is looked at: what it does, and which arguments say with what. -1: none. */
+enum watch_kind {
+    WATCH_NOT,
+    WATCH_LOOK, /* needs the path to be there */
+    WATCH_OPEN, /* its flags say what it needs */
+    WATCH_CHANGE,
+    WATCH_REMOVE,
+    WATCH_MAKE,
+    WATCH_MOVE, /* removes the path, makes the other */
+    WATCH_LINK, /* looks at the path, makes the other */
+    WATCH_EXEC,
+    WATCH_ADDRESS,  /* connect, bind */
+    WATCH_SEND,     /* sendto */
+    WATCH_MESSAGES, /* sendmmsg */
+    WATCH_SIGNAL,
+    WATCH_FORK,
+    WATCH_EXIT,
+    WATCH_OTHER, /* only counted */
+    WATCH_KINDS
+};
+
+struct watched {
+    uint8_t kind;
+    int8_t dir, path, other_dir, other, flags;
+    bool nofollow; /* it means a link itself */
+};
 
 struct plan {
     pid_t parent;
@@ -66,6 +112,7 @@ struct plan {
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
+    struct copy copies[3];
     bool pty;
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
@@ -88,8 +135,13 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
+    bool trace, trace_every; /* tell all that is done; every call, or each thing once */
+    bool lookups; /* the supervisor answers for the guest's root, where it can */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
+    const uint8_t *verdict; /* the filter without what is only watched */
+    size_t verdict_len;
+    struct watched watched_calls[MAX_SYSCALL];
 
     uint64_t wall_ms, cpu_ms, memory_bytes, output_bytes, disk_bytes;
     uint64_t process_limit;
@@ -158,7 +210,17 @@ bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char 
 void plan_forget(void);
 
 /* channel.c: messages between the three processes, descriptors included */
-enum message_kind { MSG_GO, MSG_FAILURE, MSG_PROC, MSG_PTY, MSG_READY, MSG_EXEC_FAILED, MSG_EXITED };
+enum message_kind {
+    MSG_GO,
+    MSG_FAILURE,
+    MSG_LOOKUPS,
+    MSG_PROC,
+    MSG_TOPS,
+    MSG_PTY,
+    MSG_READY,
+    MSG_EXEC_FAILED,
+    MSG_EXITED
+};
 struct message {
     enum message_kind kind;
     union {
@@ -192,6 +254,7 @@ ssize_t read_below(int dir, const char *entry, const char *name, char *text, siz
 
 /* descriptors.c */
 void close_all_but(int last_kept);
+int open_unseen(const char *path, int flags); /* once the filter is up: nobody needs to look */
 
 /* namespaces.c */
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
@@ -203,11 +266,30 @@ int idmap_namespace(uid_t owner, gid_t group);
 bool caller_is_root(void);
 uid_t guest_host_uid(void);
 
+/* What stands in the guest's root: a mount, or a link. */
+enum { MAX_TOPS = 24 };
+struct top {
+    char name[40];
+    char link[64]; /* where it leads; empty: it is no link */
+    int fd;
+};
+
+/* lookups.c: a root that the supervisor answers for */
+void lookups_prepare(const struct plan *plan);     /* before the clone */
+bool lookups_shape(const struct plan *plan);       /* in the reaper */
+struct top *lookups_tops(size_t *count);
+bool lookups_own(size_t top);                      /* a directory of our own making */
+void lookups_serve(int device);                    /* in the supervisor */
+void lookups_see(const int *fds, size_t count);
+void lookups_run(void);
+int lookups_fd(void);
+void lookups_answer(void);
+
 /* mounts.c */
 /* Outside: by the supervisor, with rights that the guest lacks. False if those are not had. */
 bool open_sources(struct plan *plan, bool outside);
 void close_sources(struct plan *plan);
-void build_root(struct plan *plan, int ctl, int guest);
+void build_root(struct plan *plan, int ctl, int guest, int device); /* /dev/fuse, or -1 */
 
 /* The small walls, one file each. */
 int own_network(const struct plan *plan);           /* network.c */
@@ -248,8 +330,77 @@ bool relay_drained(void);
 uint64_t relay_bytes(int stream);
 bool relay_output_exceeded(uint64_t limit);
 
-/* refusals.c: what the supervisor answers to a refused call, and remembers of it */
+/* verdict.c: what the filter says of a call that reached the supervisor */
+struct seccomp_data;
+void verdict_keep(const struct plan *plan);
+bool verdict_allows(const struct seccomp_data *data);
+
+/* view.c: what a call is about. A task is named by its id out here, or by minus its id inside. */
+struct call {
+    pid_t task;
+    int number;
+    uint64_t args[6];
+};
+struct sight {
+    bool there, directory, link, read_only, masked;
+    uint16_t mode; /* permission bits */
+    uid_t owner;
+    bool ours;   /* it, or else the deepest directory above it, is no share */
+    bool parent; /* it is not there, but could be made */
+};
+void view_attach(int root_fd, bool work_is_ours);
+void view_top(const struct top *top);
+void view_proc(int guests_proc);
+int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
+ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
+bool view_string(pid_t task, uint64_t address, char *to, size_t size);
+bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MAX bytes */
+/* False if it can't be told. `resolved`, of PATH_MAX bytes or NULL: the same path, or where links
+ * on the way to something missing lead. */
+bool view_look(const char *path, bool follow, struct sight *sight, char *resolved);
+bool view_empty(const char *path); /* a directory that can be removed, as far as we may look */
+void view_changed(void); /* what was seen may be so no longer */
+
+/* processes.c: who made a call; a number for processes_report's list, or -1 */
+void processes_begin(pid_t guest);
+int process_of(pid_t task);
+void processes_report(void);
+
+/* foresee.c: the errno that a call on a path will meet, as far as looking tells; 0: none */
+bool foresee_follows(const struct call *call, const struct watched *watched);
+int foresee(const struct call *call, const struct watched *watched, const char *path,
+            const struct sight *sight);
+int foresee_there(const struct call *call, const struct watched *watched, const struct sight *from,
+                  const struct sight *to); /* for the place that a link or a renamed file gets */
+
+/* trace.c: everything that is done, told as it happens */
+enum text_kind {
+    TEXT_PATH = 1,
+    TEXT_ADDRESS,
+    TEXT_NAME,
+    TEXT_ABSENT,    /* a path where nothing lay when the call was made */
+    TEXT_DIRECTORY, /* one where a directory lay */
+};
+struct traced_text {
+    int argument;
+    enum text_kind what;
+    const char *at;
+    size_t len;
+};
+void trace_begin(const struct plan *plan);
+bool trace_on(void);
+bool trace_full(void); /* nobody has read: no more calls until then */
+int trace_fd(void);    /* to be polled for writing, or -1 */
+void trace_flush(void);
+void trace_call(const struct call *call, const struct watched *watched, int error,
+                const struct traced_text *texts, size_t count, bool exists);
+void trace_goes_on(pid_t task);
+void trace_end(void);
+
+/* refusals.c: what the supervisor answers to a call, and remembers of it */
+void refusals_begin(int listener);
 void refusals_answer(const struct plan *plan, int listener);
+void refusals_lookup(const struct plan *plan, pid_t inside); /* the call that this task is in */
 void refusals_report(void);
 uint64_t refusals_budget_spent(void);
 
@@ -263,6 +414,8 @@ struct watch_fds {
 void watch_start(const struct plan *plan);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
+bool watch_has_process(uint32_t pid);      /* by its number inside */
+bool watch_forks(const struct plan *plan); /* another task is asked for: true if it can't be had */
 
 /* disk.c: `over` when the guest is gone, and can't be asked any more what it wrote */
 void disk_watch(const char *path);

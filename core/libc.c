@@ -298,14 +298,22 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms) {
 void *memcpy(void *restrict to, const void *restrict from, size_t n) {
     unsigned char *t = to;
     const unsigned char *f = from;
+#ifdef __x86_64__
+    __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
+#else
     while (n--)
         *t++ = *f++;
+#endif
     return to;
 }
 void *memset(void *to, int byte, size_t n) {
     unsigned char *t = to;
+#ifdef __x86_64__
+    __asm__ volatile("rep stosb" : "+D"(t), "+c"(n) : "a"(byte) : "memory");
+#else
     while (n--)
         *t++ = (unsigned char)byte;
+#endif
     return to;
 }
 int memcmp(const void *a, const void *b, size_t n) {

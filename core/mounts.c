@@ -156,19 +156,50 @@ void close_sources(struct plan *plan) {
         }
 }
 
-/* Nothing is ever created in what is shared, only on the tmpfs that is the new root. */
-static void refuse_ghosts(int root, int dir, const char *path) {
+struct builder {
+    struct plan *plan;
+    int root;           /* the new root */
+    int files;          /* a tmpfs that holds all private files: the new root, or mounted on it */
+    int proc;           /* the new /proc, once there */
+    int nothing, empty; /* a file and a directory to cover things with */
+    struct top *tops;   /* what stands in a root that the supervisor answers; else NULL */
+    size_t top_count;
+    int mounts[MAX_TOPS];      /* of our own directories there */
+    bool writable[MAX_TOPS];
+};
+
+static size_t top_at(const struct builder *b, const char *path) {
+    path += strspn(path, "/");
+    size_t len = strcspn(path, "/");
+    for (size_t i = 0; i < b->top_count; i++)
+        if (strlen(b->tops[i].name) == len && memcmp(b->tops[i].name, path, len) == 0)
+            return i;
+    return MAX_TOPS;
+}
+
+/* It stands in the root itself, and the supervisor answers for the root. */
+static bool answered_for(const struct builder *b, const char *path) {
+    path += strspn(path, "/");
+    return b->tops && !strchr(path, '/');
+}
+
+/* Nothing is ever created in what is shared, only on our own tmpfs. */
+static void refuse_ghosts(int files, int dir, const char *path) {
     struct stat ours, there;
-    if (fstat(root, &ours) < 0 || fstat(dir, &there) < 0 || ours.st_dev != there.st_dev)
+    if (fstat(files, &ours) < 0 || fstat(dir, &there) < 0 || ours.st_dev != there.st_dev)
         die(EROFS, "share", "placing something at %s, which would have to be created there", path);
 }
 
 /* Where a target's parent lies below the new root, making plain directories on the way. */
-static int open_parent(int root, const char *whole, const char **name) {
+static int open_parent(const struct builder *b, const char *whole, const char **name) {
     const char *path = whole;
-    int at = fcntl(root, F_DUPFD_CLOEXEC, 3);
     char part[NAME_MAX + 1];
     path += strspn(path, "/");
+    size_t top = answered_for(b, path) ? MAX_TOPS : top_at(b, path);
+    bool own = top < MAX_TOPS && b->mounts[top] >= 0;
+    if (own) /* not through the root, which would ask the supervisor */
+        path += strcspn(path, "/") + 1;
+    int at = fcntl(own ? b->mounts[top] : b->root, F_DUPFD_CLOEXEC, 3);
     for (;;) {
         size_t len = strcspn(path, "/");
         const char *rest = path + len + strspn(path + len, "/");
@@ -180,7 +211,7 @@ static int open_parent(int root, const char *whole, const char **name) {
         part[len] = '\0';
         int next = openat(at, part, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
         if (next < 0 && errno == ENOENT) {
-            refuse_ghosts(root, at, whole);
+            refuse_ghosts(b->files, at, whole);
             if (mkdirat(at, part, 0755) < 0)
                 die(errno, "mount", "making the directory %s in the guest", part);
             next = openat(at, part, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
@@ -219,16 +250,9 @@ static void attach(int mount, int dir, const char *name, const char *wall, const
         die(errno, wall, "mounting at %s in the guest", path);
 }
 
-struct builder {
-    struct plan *plan;
-    int root;           /* the new root: a tmpfs that holds all private files */
-    int proc;           /* the new /proc, once there */
-    int nothing, empty; /* a file and a directory to cover things with */
-};
-
 static void make_dir(const struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b->root, step->path, &name);
+    int dir = open_parent(b, step->path, &name);
     if (mkdirat(dir, name, (mode_t)step->number) < 0 && errno != EEXIST)
         die(errno, "mount", "making %s in the guest", step->path);
     close(dir);
@@ -236,7 +260,7 @@ static void make_dir(const struct builder *b, const struct step *step) {
 
 static void make_file(const struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b->root, step->path, &name);
+    int dir = open_parent(b, step->path, &name);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     (mode_t)step->number);
     if (fd < 0 || write(fd, step->text, step->text_len) != (ssize_t)step->text_len)
@@ -247,7 +271,9 @@ static void make_file(const struct builder *b, const struct step *step) {
 
 static void make_symlink(const struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b->root, step->path, &name);
+    if (answered_for(b, step->path))
+        return;
+    int dir = open_parent(b, step->path, &name);
     if (symlinkat(step->text, dir, name) < 0)
         die(errno, "mount", "linking %s in the guest", step->path);
     close(dir);
@@ -259,11 +285,11 @@ static void bind_source(const struct builder *b, struct step *step) {
         return; /* optional, and not there */
     const char *name;
     struct stat st, there;
-    int dir = open_parent(b->root, step->path, &name);
+    int dir = open_parent(b, step->path, &name);
     if (fstat(step->fd, &st) < 0)
         die(errno, "share", "looking at %s", step->text);
     if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0) {
-        refuse_ghosts(b->root, dir, step->path);
+        refuse_ghosts(b->files, dir, step->path);
         int made = S_ISDIR(st.st_mode)
                        ? mkdirat(dir, name, 0755)
                        : openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -301,9 +327,16 @@ static int detach(int dir, const char *name, uint64_t attributes, const char *wa
 }
 
 /* A directory mounted on itself: its mount stays writable when the root's becomes read-only. */
-static void make_private(const struct builder *b, const struct step *step) {
+static void make_private(struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b->root, step->path, &name);
+    if (answered_for(b, step->path)) { /* is mounted already */
+        size_t top = top_at(b, step->path);
+        b->writable[top] = true;
+        if (fchmodat(b->files, b->tops[top].name, (mode_t)step->number, 0) < 0)
+            die(errno, "mount", "setting the mode of %s", step->path);
+        return;
+    }
+    int dir = open_parent(b, step->path, &name);
     if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
         die(errno, "mount", "making %s in the guest", step->path);
     if (fchmodat(dir, name, (mode_t)step->number, 0) < 0)
@@ -325,12 +358,12 @@ static void write_sysctl(const struct builder *b, const struct step *step) {
 
 static void mount_proc(struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b->root, step->path, &name);
+    int dir = open_parent(b, step->path, &name);
     b->proc = filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
                          "proc");
-    if (mkdirat(dir, name, 0755) < 0)
+    if (mkdirat(b->files, name, 0755) < 0)
         die(errno, "proc", "making %s in the guest", step->path);
-    int under = openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int under = openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     make_covers(b, under);
     close(under);
     attach(b->proc, dir, name, "proc", step->path);
@@ -342,7 +375,7 @@ static void mount_devpts(const struct builder *b, const struct step *step) {
     snprintf(max, sizeof max, "%llu", (unsigned long long)step->number);
     const char *const options[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", max}, {0}};
     const char *name;
-    int dir = open_parent(b->root, step->path, &name);
+    int dir = open_parent(b, step->path, &name);
     int pts = filesystem("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "devpts");
     if (mkdirat(dir, name, 0755) < 0)
         die(errno, "devpts", "making %s in the guest", step->path);
@@ -397,17 +430,77 @@ static void run_step(struct builder *b, struct step *step) {
 }
 
 /* Attached over a directory of the old root, which disappears with it. Sources are open already. */
-static int mount_new_root(const struct plan *plan) {
+static const char *attach_somewhere(int mount) {
     static const char *const places[] = {"/tmp", "/mnt", "/usr"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (syscall(SYS_move_mount, mount, "", AT_FDCWD, places[i], 4) == 0)
+            return places[i];
+    die(errno, "mount", "finding a directory to build the guest's root on");
+}
+
+static int own_files(const struct plan *plan) {
     char size[32], inodes[32];
     snprintf(size, sizeof size, "%llu", (unsigned long long)plan->root_bytes);
     snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)plan->root_inodes);
     const char *const options[][2] = {{"size", size}, {"nr_inodes", inodes}, {"mode", "755"}, {0}};
-    int root = filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, "mount");
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (syscall(SYS_move_mount, root, "", AT_FDCWD, places[i], 4) == 0)
-            return root;
-    die(errno, "mount", "finding a directory to build the guest's root on");
+    return filesystem("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, "mount");
+}
+
+/* -1 where this can't be had: then misses are not seen, and that is told. */
+static int answered_root(const struct plan *plan, int device) {
+    char fd[16], uid[16], gid[16];
+    snprintf(fd, sizeof fd, "%d", device);
+    snprintf(uid, sizeof uid, "%u", plan->uid);
+    snprintf(gid, sizeof gid, "%u", plan->gid);
+    const char *const options[][2] = {{"source", "wardian"}, {"fd", fd}, {"rootmode", "40755"},
+                                      {"user_id", uid}, {"group_id", gid}};
+    int fs = (int)syscall(SYS_fsopen, "fuse", 1 /* FSOPEN_CLOEXEC */), mount = -1;
+    bool set = fs >= 0;
+    for (size_t i = 0; set && i < sizeof options / sizeof *options; i++)
+        set = syscall(SYS_fsconfig, fs, 1 /* SET_STRING */, options[i][0], options[i][1], 0) == 0;
+    if (set && syscall(SYS_fsconfig, fs, 0 /* SET_FLAG */, "allow_other", NULL, 0) == 0 &&
+        syscall(SYS_fsconfig, fs, 6 /* CMD_CREATE */, NULL, NULL, 0) == 0)
+        mount = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */,
+                             MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    if (fs >= 0)
+        close(fs);
+    return mount;
+}
+
+/* The names in it come all at once: asked for one by one, each would be a round trip. */
+static void learn_names(int root) {
+    char list[4096];
+    int dir = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (dir >= 0 && syscall(SYS_getdents64, dir, list, sizeof list) > 0)
+        ;
+    if (dir >= 0)
+        close(dir);
+}
+
+/* Our own directories are mounted on it first; everything else comes in its turn. */
+static void open_for_answers(struct builder *b, int device, int ctl, const char *place) {
+    if (device < 0 || !lookups_shape(b->plan))
+        return;
+    int root = answered_root(b->plan, device);
+    if (root < 0)
+        return;
+    struct message message = {.kind = MSG_LOOKUPS};
+    channel_send(ctl, &message, &device, 1);
+    if (syscall(SYS_move_mount, root, "", AT_FDCWD, place, 4) < 0)
+        die(errno, "mount", "placing the guest's root");
+    learn_names(root);
+    b->tops = lookups_tops(&b->top_count);
+    b->root = root;
+    for (size_t i = 0; i < b->top_count; i++) {
+        const struct top *top = &b->tops[i];
+        b->mounts[i] = -1;
+        if (!lookups_own(i))
+            continue;
+        if (mkdirat(b->files, top->name, 0755) < 0)
+            die(errno, "mount", "making /%s in the guest", top->name);
+        b->mounts[i] = detach(b->files, top->name, 0, "mount");
+        attach(b->mounts[i], root, top->name, "mount", top->name);
+    }
 }
 
 static void enter_root(const struct builder *b, int guest) {
@@ -417,6 +510,10 @@ static void enter_root(const struct builder *b, int guest) {
         die(errno, "proc", "making /proc read-only");
     if (WALL_IS_UP(b->plan, WALL_READONLY) && mount_setattr_at(b->root, 0, &read_only) < 0)
         die(errno, "mount", "making the guest's root read-only");
+    for (size_t i = 0; i < b->top_count; i++)
+        if (b->mounts[i] >= 0 && !b->writable[i] && WALL_IS_UP(b->plan, WALL_READONLY) &&
+            mount_setattr_at(b->mounts[i], 0, &read_only) < 0)
+            die(errno, "mount", "making /%s in the guest read-only", b->tops[i].name);
     if (fchdir(b->root) < 0)
         die(errno, "mount", "entering the guest's root");
     if (!WALL_IS_UP(b->plan, WALL_PIVOT)) {
@@ -441,7 +538,7 @@ static void hand_over_views(const struct builder *b, int ctl) {
     if (b->proc < 0)
         return;
     static const char *const tables[] = {"sysvipc/shm", "sysvipc/sem", "sysvipc/msg"};
-    int fds[5] = {b->proc, b->root};
+    int fds[5] = {b->proc, b->files};
     size_t count = 2;
     for (size_t i = 0; i < 3; i++) {
         int fd = openat(b->proc, tables[i], O_RDONLY | O_CLOEXEC);
@@ -455,16 +552,38 @@ static void hand_over_views(const struct builder *b, int ctl) {
         close(fds[--count]);
 }
 
-void build_root(struct plan *plan, int ctl, int guest) {
+/* So that the supervisor can look at what is there without asking itself. */
+static void hand_over_tops(const struct builder *b, int ctl) {
+    int fds[MAX_TOPS];
+    size_t count = 0;
+    for (size_t i = 0; i < b->top_count; i++)
+        if (!b->tops[i].link[0])
+            fds[count++] = b->mounts[i] >= 0 ? fcntl(b->mounts[i], F_DUPFD_CLOEXEC, 3)
+                                             : openat(b->root, b->tops[i].name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct message message = {.kind = MSG_TOPS};
+    if (b->tops)
+        channel_send(ctl, &message, fds, count);
+    while (count > 0)
+        close(fds[--count]);
+}
+
+void build_root(struct plan *plan, int ctl, int guest, int device) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
-    struct builder builder = {
-        .plan = plan, .root = mount_new_root(plan), .proc = -1, .nothing = -1, .empty = -1};
+    struct builder builder = {.plan = plan, .files = own_files(plan), .proc = -1, .nothing = -1, .empty = -1};
+    const char *place = attach_somewhere(builder.files);
+    builder.root = builder.files;
+    open_for_answers(&builder, device, ctl, place);
     for (size_t i = 0; i < plan->step_count; i++)
         run_step(&builder, &plan->steps[i]);
     hand_over_views(&builder, ctl);
+    hand_over_tops(&builder, ctl);
     enter_root(&builder, guest);
-    int fds[] = {builder.root, builder.proc, builder.nothing, builder.empty};
+    for (size_t i = 0; i < builder.top_count; i++)
+        if (builder.mounts[i] >= 0)
+            close(builder.mounts[i]);
+    int fds[] = {builder.files, builder.proc, builder.nothing, builder.empty, device,
+                 builder.tops ? builder.root : -1};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);

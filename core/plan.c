@@ -153,6 +153,15 @@ static bool set_stream(struct plan *plan, const struct record *r) {
     return false;
 }
 
+static bool set_copy(struct plan *plan, const struct record *r) {
+    uint64_t index, fd;
+    if (!number(&r->fields[1], &index) || index < 1 || index > 2 || !number(&r->fields[2], &fd) ||
+        fd < FD_FIRST_COPY || fd > FD_LAST)
+        return false;
+    plan->copies[index].fd = (int)fd;
+    return number(&r->fields[3], &plan->copies[index].room);
+}
+
 static bool set_refusals(struct plan *plan, const struct field *pairs) {
     for (size_t i = 0; i + 4 <= pairs->len; i += 4) {
         const uint8_t *p = (const uint8_t *)pairs->at + i;
@@ -164,6 +173,26 @@ static bool set_refusals(struct plan *plan, const struct field *pairs) {
     return pairs->len % 4 == 0;
 }
 
+/* Nine bytes a call: its number, its kind, five argument places, and whether it follows links. */
+static bool set_watched(struct plan *plan, const struct field *calls) {
+    enum { SIZE = 9 };
+    for (size_t i = 0; i + SIZE <= calls->len; i += SIZE) {
+        const uint8_t *p = (const uint8_t *)calls->at + i;
+        unsigned call = (unsigned)p[0] | (unsigned)p[1] << 8;
+        int8_t places[5];
+        for (int place = 0; place < 5; place++) {
+            places[place] = (int8_t)p[3 + place];
+            if (places[place] < -1 || places[place] > 5)
+                return false;
+        }
+        if (call >= MAX_SYSCALL || p[2] == WATCH_NOT || p[2] >= WATCH_KINDS)
+            return false;
+        plan->watched_calls[call] = (struct watched){p[2], places[0], places[1], places[2],
+                                                     places[3], places[4], p[8] != 0};
+    }
+    return calls->len % SIZE == 0;
+}
+
 static bool set_flag(struct plan *plan, const char *flag) {
     if (strcmp(flag, "network") == 0)
         plan->own_network = true;
@@ -171,6 +200,12 @@ static bool set_flag(struct plan *plan, const char *flag) {
         plan->keep_session = true;
     else if (strcmp(flag, "notify") == 0)
         plan->notify = true;
+    else if (strcmp(flag, "lookups") == 0)
+        plan->lookups = true;
+    else if (strcmp(flag, "trace") == 0)
+        plan->trace = true;
+    else if (strcmp(flag, "trace-every") == 0)
+        plan->trace = plan->trace_every = true;
     else if (strcmp(flag, "early-filter") == 0)
         plan->early_filter = true;
     else if (strcmp(flag, "keyring") == 0)
@@ -185,10 +220,10 @@ static bool set_flag(struct plan *plan, const char *flag) {
 }
 
 enum record_name {
-    R_ARG, R_BIND, R_BUDGET, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
+    R_ARG, R_BIND, R_BUDGET, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
     R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
-    R_WALL, R_WATCH
+    R_VERDICT, R_WALL, R_WATCH, R_WATCHED
 };
 
 static const struct {
@@ -197,7 +232,7 @@ static const struct {
     bool text;      /* every argument must be free of inner NULs */
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
-    [R_BUDGET] = {"budget", 3, true},
+    [R_BUDGET] = {"budget", 3, true},     [R_COPY] = {"copy", 4, true},
     [R_CPU] = {"cpu-ms", 2, true},
     [R_CWD] = {"cwd", 2, true},           [R_DEVPTS] = {"devpts", 3, true},
     [R_DIR] = {"dir", 3, true},           [R_DISCARD] = {"discard", 2, true},
@@ -213,7 +248,9 @@ static const struct {
     [R_RLIMIT] = {"rlimit", 3, true},     [R_RULE] = {"rule", 3, true},
     [R_ROOT] = {"root", 3, true},   [R_STREAM] = {"stream", 4, true},
     [R_SYMLINK] = {"symlink", 3, true},   [R_SYSCTL] = {"sysctl", 3, true},
+    [R_VERDICT] = {"verdict", 2, false},
     [R_WALL] = {"wall-ms", 2, true},      [R_WATCH] = {"watch", 2, true},
+    [R_WATCHED] = {"watched", 2, false},
 };
 
 static int record_name(const struct record *r) {
@@ -278,6 +315,8 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         plan->budget_call = (int)a;
         plan->budget_arg = (int)b;
         return true;
+    case R_COPY:
+        return set_copy(plan, r);
     case R_CWD:
         plan->cwd = f[1].at;
         return true;
@@ -293,6 +332,12 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         plan->filter = (const uint8_t *)f[1].at;
         plan->filter_len = f[1].len;
         return f[1].len % 8 == 0 && f[1].len > 0 && f[1].len / 8 <= 4096;
+    case R_VERDICT:
+        plan->verdict = (const uint8_t *)f[1].at;
+        plan->verdict_len = f[1].len;
+        return f[1].len % 8 == 0 && f[1].len / 8 <= 4096;
+    case R_WATCHED:
+        return set_watched(plan, &f[1]);
     case R_REFUSALS:
         return set_refusals(plan, &f[1]);
     case R_IDENTITY:

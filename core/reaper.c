@@ -79,6 +79,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
         open_sources(plan, false);
         plan->sources_open = true;
     }
+    int device = plan->lookups ? open("/dev/fuse", O_RDWR | O_CLOEXEC) : -1; /* while we still may */
     take_identity(plan);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         die(errno, "reaper", "hiding from the guest");
@@ -88,7 +89,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     pid_t guest = start_guest(plan, ctl, &between);
     if (!plan->sources_open)
         open_sources(plan, false);
-    build_root(plan, ctl, between);
+    build_root(plan, ctl, between, device);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     drop_capabilities(plan);
     give_turn(between, -1);

@@ -1,58 +1,362 @@
-/* Answering refused calls and remembering them. The filter has decided already: whatever the guest
- * changes meanwhile, the answer is no, so there is nothing here to race against. */
+/* Answering the calls that reach the supervisor, and remembering those that came to nothing.
+ *
+ * Two kinds reach it. Calls that the filter refuses are answered no, whatever the guest changes
+ * meanwhile. Calls that are only watched go on: mounts, namespaces and Landlock decide about them,
+ * and all that is done here is to note what they will run into. */
 #define _GNU_SOURCE
 #include "launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-enum { MAX_REFUSALS = 128 };
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
+#endif
+
+enum { MAX_REFUSALS = 1024, TEXT_ROOM = 1 << 18, MAX_ADDRESS = 128 };
+
+/* What stands in the way, as the caller's side reads it (sandbox/refusals.py). */
+enum hindrance {
+    UNHINDERED = 0,
+    BY_FILTER = 'f',
+    BY_ABSENCE = 'm',   /* not in the guest's root, and not missing from something shared either */
+    BY_NO_PLACE = 'c',  /* the same of the directory that it would be made in */
+    BY_READ_ONLY = 'r',
+    BY_MASK = 'k',
+    BY_NETWORK = 'n',
+    BY_NAME = 'd',      /* a name that was asked for, and nobody to ask */
+    BY_PID = 'p',
+    BY_LIMIT = 'l',
+};
 
 struct refusal {
+    uint32_t hash;
     int call;
-    pid_t pid;
+    enum hindrance by;
+    int process;
+    int64_t at_us;
     uint64_t args[6];
     uint64_t count;
-    char comm[17];
+    uint32_t text, other; /* where in the texts; 0: none */
+    uint32_t text_len, other_len;
 };
 
 static struct refusal refusals[MAX_REFUSALS];
 static size_t refusal_count;
 static uint64_t not_remembered;
+static char texts[TEXT_ROOM];
+static uint32_t text_used = 1;
+static int64_t began_us;
 
-static void read_comm(pid_t pid, char comm[17]) {
-    char path[48];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, comm, 16);
-    if (fd >= 0)
-        close(fd);
-    comm[n > 0 ? n - 1 : 0] = '\0';
+static uint32_t keep(const char *text, size_t len) {
+    if (len == 0 || text_used + len > sizeof texts)
+        return 0;
+    memcpy(texts + text_used, text, len);
+    text_used += (uint32_t)len;
+    return text_used - (uint32_t)len;
 }
 
-static void remember(const struct seccomp_notif *request) {
-    for (size_t i = 0; i < refusal_count; i++) {
-        struct refusal *known = &refusals[i];
-        if (known->call == request->data.nr && known->args[0] == request->data.args[0]) {
-            known->count++;
+static uint32_t mixed(uint32_t hash, const char *bytes, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (uint8_t)bytes[i]) * 16777619U;
+    return hash;
+}
+
+/* What a call is about, read before it goes on. */
+struct subject {
+    struct call call;
+    const struct watched *watched;
+    bool has_path, has_other;
+    char path[PATH_MAX], other[PATH_MAX];
+    char address[MAX_ADDRESS];
+    size_t address_len;
+};
+
+static void remember(const struct subject *about, enum hindrance by, const char *text, size_t len,
+                     const char *other) {
+    size_t other_len = other ? strlen(other) : 0;
+    uint32_t hash = mixed(2166136261U, text, len);
+    hash = mixed(hash, other ? other : "", other_len);
+    hash = (hash ^ (uint32_t)about->call.number) * 16777619U ^ (uint32_t)by;
+    if (by == BY_FILTER)
+        hash = mixed(hash, (const char *)about->call.args, sizeof about->call.args[0]);
+    for (size_t i = 0; i < refusal_count; i++)
+        if (refusals[i].hash == hash) {
+            refusals[i].count++;
             return;
         }
-    }
-    if (refusal_count == MAX_REFUSALS) {
+    if (refusal_count == MAX_REFUSALS || text_used + len + other_len > sizeof texts) {
         not_remembered++;
         return;
     }
     struct refusal *fresh = &refusals[refusal_count++];
-    fresh->call = request->data.nr;
-    fresh->pid = (pid_t)request->pid;
+    fresh->hash = hash;
+    fresh->call = about->call.number;
+    fresh->by = by;
     fresh->count = 1;
-    memcpy(fresh->args, request->data.args, sizeof fresh->args);
-    read_comm(fresh->pid, fresh->comm);
+    fresh->at_us = now_us() - began_us;
+    memcpy(fresh->args, about->call.args, sizeof fresh->args);
+    fresh->text = keep(text, len);
+    fresh->text_len = (uint32_t)len;
+    fresh->other = keep(other, other_len);
+    fresh->other_len = (uint32_t)other_len;
+    fresh->process = process_of(about->call.task);
+}
+
+/* Reading what the call points at: before it goes on, for then it may be gone. */
+
+static void read_paths(struct subject *about) {
+    const struct watched *w = about->watched;
+    const uint64_t *args = about->call.args;
+    if (w->path >= 0)
+        about->has_path = view_path(about->call.task, w->dir < 0 ? AT_FDCWD : (int)args[w->dir],
+                                    args[w->path], about->path);
+    if (w->other >= 0)
+        about->has_other = view_path(about->call.task,
+                                     w->other_dir < 0 ? AT_FDCWD : (int)args[w->other_dir],
+                                     args[w->other], about->other);
+}
+
+static void read_address(struct subject *about, uint64_t address, uint64_t len) {
+    if (!address || len == 0)
+        return;
+    ssize_t n = view_bytes(about->call.task, address, about->address,
+                           len < MAX_ADDRESS ? (size_t)len : MAX_ADDRESS);
+    about->address_len = n > 0 ? (size_t)n : 0;
+}
+
+/* The name that a DNS question asks for; 0 if it is none. RFC 1035, 4.1. */
+static size_t question(const unsigned char *packet, size_t size, char *name, size_t room) {
+    size_t at = 12, len = 0;
+    if (size < at + 5 || (packet[2] & 0x80) || packet[4] != 0 || packet[5] != 1)
+        return 0;
+    while (at < size && packet[at]) {
+        size_t part = packet[at++];
+        if (part > 63 || at + part >= size || len + part + 1 >= room)
+            return 0;
+        if (len)
+            name[len++] = '.';
+        memcpy(name + len, packet + at, part);
+        len += part;
+        at += part;
+    }
+    return at < size ? len : 0;
+}
+
+static void read_question(struct subject *about, uint64_t buffer, uint64_t size) {
+    unsigned char packet[512];
+    ssize_t n = view_bytes(about->call.task, buffer, packet, size < sizeof packet ? (size_t)size : sizeof packet);
+    size_t len = n > 0 ? question(packet, (size_t)n, about->other, sizeof about->other - 1) : 0;
+    about->other[len] = '\0';
+    about->has_other = len > 0;
+}
+
+/* The first of the messages: the resolver asks for A and AAAA of one name. */
+static void read_messages(struct subject *about) {
+    struct msghdr message;
+    struct iovec part;
+    if (view_bytes(about->call.task, about->call.args[1], &message, sizeof message) != sizeof message)
+        return;
+    read_address(about, (uint64_t)(uintptr_t)message.msg_name, message.msg_namelen);
+    if (message.msg_iovlen > 0 &&
+        view_bytes(about->call.task, (uint64_t)(uintptr_t)message.msg_iov, &part, sizeof part) == sizeof part)
+        read_question(about, (uint64_t)(uintptr_t)part.iov_base, part.iov_len);
+}
+
+static void read_subject(struct subject *about) {
+    const uint64_t *args = about->call.args;
+    switch (about->watched->kind) {
+    case WATCH_ADDRESS:
+        read_address(about, args[1], args[2]);
+        break;
+    case WATCH_SEND:
+        read_address(about, args[4], args[5]);
+        read_question(about, args[1], args[2]);
+        break;
+    case WATCH_MESSAGES:
+        read_messages(about);
+        break;
+    case WATCH_SIGNAL:
+    case WATCH_FORK:
+    case WATCH_EXIT:
+    case WATCH_OTHER:
+        break;
+    default:
+        read_paths(about);
+    }
+}
+
+/* What it will run into: looked up after the call went on, while the guest runs. */
+
+static enum hindrance reaching(const struct sight *s) {
+    if (!s->there)
+        return s->ours ? BY_ABSENCE : UNHINDERED;
+    return UNHINDERED;
+}
+
+static enum hindrance changing(const struct sight *s) {
+    return s->there && s->read_only ? BY_READ_ONLY : reaching(s);
+}
+
+static enum hindrance making(const struct sight *s) {
+    if (s->there)
+        return UNHINDERED;
+    if (s->parent)
+        return s->read_only ? BY_READ_ONLY : UNHINDERED;
+    return s->ours ? BY_NO_PLACE : UNHINDERED;
+}
+
+static enum hindrance opening(const struct sight *s, uint64_t flags) {
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
+    if (flags & O_PATH)
+        return reaching(s);
+    if (s->there && s->masked)
+        return BY_MASK;
+    if (s->there)
+        return writes && s->read_only && !s->directory ? BY_READ_ONLY : UNHINDERED;
+    return flags & O_CREAT ? making(s) : reaching(s);
+}
+
+static void judge_path(const struct subject *about, bool other, enum watch_kind kind, bool follow) {
+    const char *path = other ? about->other : about->path;
+    static char told[PATH_MAX];
+    struct sight sight;
+    if (!(other ? about->has_other : about->has_path) || !view_look(path, follow, &sight, told))
+        return;
+    enum hindrance by = UNHINDERED;
+    switch (kind) {
+    case WATCH_OPEN:
+        by = opening(&sight, about->watched->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC)
+                                                     : about->call.args[about->watched->flags]);
+        break;
+    case WATCH_CHANGE:
+    case WATCH_REMOVE:
+        by = changing(&sight);
+        break;
+    case WATCH_MAKE:
+        by = making(&sight);
+        break;
+    default:
+        by = reaching(&sight);
+    }
+    if (by == BY_ABSENCE || by == BY_NO_PLACE)
+        path = told;
+    if (by)
+        remember(about, by, path, strlen(path), NULL);
+}
+
+static bool loops_back(const struct subject *about) {
+    const struct sockaddr_in *v4 = (const void *)about->address;
+    const struct sockaddr_in6 *v6 = (const void *)about->address;
+    if (v4->sin_family == AF_INET && about->address_len >= sizeof *v4) {
+        uint32_t host = ntohl(v4->sin_addr.s_addr);
+        return host >> 24 == 127 || host == 0;
+    }
+    static const unsigned char any[16] = {0}, here[16] = {[15] = 1};
+    return v6->sin6_family == AF_INET6 && about->address_len >= sizeof *v6 &&
+           (memcmp(&v6->sin6_addr, any, 16) == 0 || memcmp(&v6->sin6_addr, here, 16) == 0);
+}
+
+/* A path socket is a file; everything else is the network's. */
+static void judge_address(const struct plan *plan, struct subject *about) {
+    sa_family_t family;
+    if (about->address_len < sizeof family)
+        return;
+    memcpy(&family, about->address, sizeof family);
+    if (family == AF_UNIX) {
+        char *path = about->address + sizeof family;
+        size_t len = about->address_len - sizeof family;
+        if (len > 0 && path[0] == '/') {
+            len = strnlen(path, len);
+            memcpy(about->path, path, len);
+            about->path[len] = '\0';
+            about->has_path = true;
+            judge_path(about, false, WATCH_LOOK, true);
+        } else if (len > 0 && path[0] == '\0') {
+            remember(about, BY_NETWORK, about->address, about->address_len, NULL);
+        }
+    } else if (plan->own_network && (family == AF_INET || family == AF_INET6)) {
+        bool name = about->has_other && ((const struct sockaddr_in *)(const void *)about->address)->sin_port == htons(53);
+        if (name)
+            remember(about, BY_NAME, about->other, strlen(about->other), NULL);
+        else
+            remember(about, BY_NETWORK, about->address, about->address_len, loops_back(about) ? "loopback" : NULL);
+    }
+}
+
+static void judge(const struct plan *plan, struct subject *about) {
+    const struct watched *w = about->watched;
+    bool unfollowed = w->nofollow || (w->kind != WATCH_OPEN && w->flags >= 0 && (about->call.args[w->flags] & AT_SYMLINK_NOFOLLOW));
+    switch (about->watched->kind) {
+    case WATCH_ADDRESS:
+    case WATCH_SEND:
+        judge_address(plan, about);
+        break;
+    case WATCH_MESSAGES:
+        if (plan->own_network && about->has_other)
+            remember(about, BY_NAME, about->other, strlen(about->other), NULL);
+        break;
+    case WATCH_SIGNAL:
+        if ((int)about->call.args[0] > 1 && !watch_has_process((uint32_t)about->call.args[0]))
+            remember(about, BY_PID, "", 0, NULL);
+        break;
+    case WATCH_FORK:
+        if (watch_forks(plan))
+            remember(about, BY_LIMIT, "processes", 9, NULL);
+        break;
+    case WATCH_EXIT:
+    case WATCH_OTHER:
+        break;
+    case WATCH_MOVE:
+        judge_path(about, false, WATCH_REMOVE, false);
+        judge_path(about, true, WATCH_MAKE, false);
+        break;
+    case WATCH_LINK:
+        judge_path(about, false, WATCH_LOOK, false);
+        judge_path(about, true, WATCH_MAKE, false);
+        break;
+    default:
+        judge_path(about, false, about->watched->kind, !unfollowed);
+    }
+}
+
+static struct traced_text told_path(int argument, const char *path, const struct sight *s) {
+    enum text_kind what = !s->there ? TEXT_ABSENT : s->directory ? TEXT_DIRECTORY : TEXT_PATH;
+    return (struct traced_text){argument, what, path, strlen(path)};
+}
+
+static void trace(const struct subject *about, int error) {
+    struct traced_text told[3];
+    size_t count = 0;
+    struct sight sight = {.there = true}, other;
+    const struct watched *w = about->watched;
+    if (about->has_path) {
+        if (!view_look(about->path, foresee_follows(&about->call, w), &sight, NULL))
+            sight = (struct sight){.there = true};
+        else if (!error)
+            error = foresee(&about->call, w, about->path, &sight);
+        told[count++] = told_path(w->path, about->path, &sight);
+    }
+    if (about->has_other && w->other >= 0) {
+        if (!view_look(about->other, false, &other, NULL))
+            other = (struct sight){.there = true};
+        else if (!error)
+            error = foresee_there(&about->call, w, &sight, &other);
+        told[count++] = told_path(w->other, about->other, &other);
+    } else if (about->has_other) {
+        told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
+    }
+    if (about->address_len)
+        told[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
+    trace_call(&about->call, w, error, told, count, sight.there);
 }
 
 /* Going on is safe here, and only here: what was judged is a register, which no other thread can
@@ -70,7 +374,30 @@ static bool within_budget(const struct plan *plan, uint64_t amount) {
     return true;
 }
 
+void refusals_begin(int listener) {
+    began_us = now_us();
+    uint64_t stay = 1; /* wakes the other side on this processor: half the cost; Linux 6.6 */
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, stay);
+}
+
+static bool alters(const struct subject *about) {
+    const struct watched *w = about->watched;
+    switch (w->kind) {
+    case WATCH_OPEN:
+        return w->flags < 0 || (about->call.args[w->flags] & O_CREAT);
+    case WATCH_MAKE:
+    case WATCH_REMOVE:
+    case WATCH_MOVE:
+    case WATCH_LINK:
+    case WATCH_ADDRESS: /* a socket may get a name */
+        return true;
+    default:
+        return false;
+    }
+}
+
 void refusals_answer(const struct plan *plan, int listener) {
+    static struct subject about;
     union {
         struct seccomp_notif request;
         char room[512]; /* a later kernel may know a larger structure */
@@ -83,30 +410,105 @@ void refusals_answer(const struct plan *plan, int listener) {
     memset(&out, 0, sizeof out);
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in) < 0)
         return;
-    int call = in.request.data.nr;
+    const struct seccomp_data *data = &in.request.data;
+    about.call.task = (pid_t)in.request.pid;
+    about.call.number = data->nr;
+    memcpy(about.call.args, data->args, sizeof about.call.args);
+    about.watched = data->nr >= 0 && data->nr < MAX_SYSCALL ? &plan->watched_calls[data->nr] : NULL;
+    about.has_path = about.has_other = false;
+    about.address_len = 0;
     out.answer.id = in.request.id;
-    if (call == plan->budget_call && within_budget(plan, in.request.data.args[plan->budget_arg])) {
+    bool watched = about.watched && about.watched->kind && verdict_allows(data);
+    if (watched) {
+        read_subject(&about);
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-        ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out);
-        return;
+    } else if (data->nr == plan->budget_call && within_budget(plan, data->args[plan->budget_arg])) {
+        out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    } else {
+        int error = about.watched ? plan->refusal_errno[data->nr] : 0;
+        out.answer.error = -(error ? error : EPERM);
+        if (about.watched && about.watched->kind)
+            read_subject(&about);
+        if (error != ENOSYS) /* a call that this kernel might not have either */
+            remember(&about, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
     }
-    int error = call >= 0 && call < MAX_SYSCALL ? plan->refusal_errno[call] : 0;
-    out.answer.error = -(error ? error : EPERM);
-    remember(&in.request);
+    if (trace_on() && about.watched && about.watched->kind) {
+        trace(&about, -out.answer.error);
+        trace_goes_on(about.call.task);
+    }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
+    if (watched)
+        judge(plan, &about);
+    if (watched && alters(&about))
+        view_changed();
+}
+
+/* "NUMBER 0xARG … 0xSP 0xPC", as /proc/PID/syscall has it of a task that waits in a call. */
+static bool read_call(struct call *call) {
+    char text[256];
+    int fd = view_open(call->task, "syscall", O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    uint64_t number;
+    const char *at = next_number(text, &number);
+    for (int i = 0; at && i < 6; i++) {
+        at = strstr(at, "0x");
+        uint64_t value = 0;
+        for (at = at ? at + 2 : at; at && *at; at++) {
+            unsigned digit = *at >= 'a' ? (unsigned)(*at - 'a' + 10) : (unsigned)(*at - '0');
+            if (digit > 15)
+                break;
+            value = value << 4 | digit;
+        }
+        call->args[i] = value;
+    }
+    call->number = (int)number;
+    return at && number < MAX_SYSCALL;
+}
+
+/* These reach the supervisor by themselves, as notifications. */
+static bool notified(const struct subject *about) {
+    const struct watched *w = about->watched;
+    enum { CHANGES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
+    switch (w->kind) {
+    case WATCH_LOOK:
+        return false;
+    case WATCH_OPEN:
+        return w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+    default:
+        return true;
+    }
+}
+
+void refusals_lookup(const struct plan *plan, pid_t inside) {
+    static struct subject about;
+    about = (struct subject){.call.task = -inside};
+    if (inside <= 1 || !read_call(&about.call))
+        return;
+    about.watched = &plan->watched_calls[about.call.number];
+    if (!about.watched->kind || notified(&about))
+        return;
+    read_subject(&about);
+    judge(plan, &about);
 }
 
 void refusals_report(void) {
+    static char text[6 * PATH_MAX + 8], other[6 * PATH_MAX + 8];
+    processes_report();
     for (size_t i = 0; i < refusal_count; i++) {
         const struct refusal *r = &refusals[i];
-        char comm[128];
-        json_escape(comm, sizeof comm, r->comm, strlen(r->comm));
-        emit("{\"event\":\"refused\",\"call\":%d,\"pid\":%d,\"comm\":\"%s\",\"count\":%llu,"
-             "\"args\":[%llu,%llu,%llu,%llu,%llu,%llu]}",
-             r->call, (int)r->pid, comm, (unsigned long long)r->count,
+        json_escape(text, sizeof text, texts + r->text, r->text_len);
+        json_escape(other, sizeof other, texts + r->other, r->other_len);
+        emit("{\"event\":\"refused\",\"call\":%d,\"by\":\"%s\",\"process\":%d,\"count\":%llu,\"at_us\":%lld,"
+             "\"args\":\"%llu %llu %llu %llu %llu %llu\",\"text\":\"%s\",\"other\":\"%s\"}",
+             r->call, (const char[]){(char)r->by, 0}, r->process, (unsigned long long)r->count, (long long)r->at_us,
              (unsigned long long)r->args[0], (unsigned long long)r->args[1],
              (unsigned long long)r->args[2], (unsigned long long)r->args[3],
-             (unsigned long long)r->args[4], (unsigned long long)r->args[5]);
+             (unsigned long long)r->args[4], (unsigned long long)r->args[5], text, other);
     }
     if (not_remembered)
         emit("{\"event\":\"refused-more\",\"count\":%llu}", (unsigned long long)not_remembered);

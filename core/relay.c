@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 1 << 14, SPLICE_CHUNK = 1 << 16, TTY_CHUNK = 1024 };
+/* A pipe holds STAGED bytes even where its user has too many pages in pipes, pipe(7). */
+enum { CHUNK = 1 << 14, SPLICE_CHUNK = 1 << 16, TTY_CHUNK = 1024, STAGED = 4096 };
 
 struct lane {
     int from, to;
@@ -24,6 +25,9 @@ struct lane {
     bool wait_to;   /* bytes are there, and the reader is not ready */
     bool counts;    /* is output */
     bool to_socket, to_tty;
+    struct copy copy;
+    bool staged; /* bytes go on by way of this pipe of our own, so that writing them never waits */
+    int stage[2];
     size_t start, end;
     uint64_t bytes;
     nfds_t slot; /* where in the caller's pollfd array it stands this round */
@@ -38,7 +42,7 @@ static bool output_exceeded;
 static struct termios saved_terminal; /* the kernel's, not the C library's larger one */
 static int terminal_fd = -1, terminal_master = -1;
 
-static void lane_open(struct lane *lane, int from, int to, bool counts) {
+static void lane_open(struct lane *lane, int from, int to, bool counts, struct copy copy) {
     struct stat st = {0};
     lane->from = from;
     lane->to = to;
@@ -48,12 +52,25 @@ static void lane_open(struct lane *lane, int from, int to, bool counts) {
     lane->to_socket = S_ISSOCK(st.st_mode);
     lane->to_tty = S_ISCHR(st.st_mode);
     lane->buffered = lane->to_socket || lane->to_tty;
+    if (copy.room && !lane->buffered)
+        lane->staged = lane->buffered = pipe2(lane->stage, O_CLOEXEC | O_NONBLOCK) == 0;
+    if (lane->buffered)
+        lane->copy = copy;
+}
+
+static void unstage(struct lane *lane) {
+    if (!lane->staged)
+        return;
+    lane->staged = false;
+    close(lane->stage[0]);
+    close(lane->stage[1]);
 }
 
 static void lane_close(struct lane *lane) {
     if (!lane->open)
         return;
     lane->open = false;
+    unstage(lane);
     if (lane->from != terminal_master)
         close(lane->from);
     if (lane->to != terminal_master)
@@ -74,7 +91,8 @@ void relay_prepare(struct plan *plan) {
             guest_ends[i] = i == 0 ? ends[0] : ends[1];
             if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
                 die(errno, "streams", "preparing a pipe for the guest");
-            lane_open(&lanes[i], i == 0 ? stream->fd : ours, i == 0 ? ours : stream->fd, i != 0);
+            lane_open(&lanes[i], i == 0 ? stream->fd : ours, i == 0 ? ours : stream->fd, i != 0,
+                      plan->copies[i]);
         }
     }
 }
@@ -112,9 +130,9 @@ void relay_pty(struct plan *plan, int master) {
         ioctl(master, TCSETS, &saved_terminal);
     }
     if (in >= 0)
-        lane_open(&lanes[0], in, master, false);
+        lane_open(&lanes[0], in, master, false, plan->copies[0]);
     if (out >= 0)
-        lane_open(&lanes[1], master, out, true);
+        lane_open(&lanes[1], master, out, true, plan->copies[1]);
     lanes[0].buffered = lanes[1].buffered = true;
     relay_resize();
 }
@@ -144,7 +162,14 @@ size_t relay_poll(struct pollfd *fds, size_t room) {
     return used;
 }
 
-static ssize_t write_some(const struct lane *lane) {
+static ssize_t write_some(struct lane *lane) {
+    if (lane->staged) {
+        ssize_t n = splice(lane->stage[0], NULL, lane->to, NULL, lane->end - lane->start,
+                           SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+        if (n >= 0 || errno != EINVAL)
+            return n;
+        unstage(lane); /* a file that is appended to: it takes everything at once */
+    }
     const char *at = lane->buffer + lane->start;
     size_t len = lane->end - lane->start;
     if (lane->to_socket)
@@ -168,9 +193,34 @@ static void count(struct lane *lane, ssize_t n) {
         output_total += (uint64_t)n;
 }
 
+/* The guest can change what it printed while it lies in a pipe, vmsplice(2), so the copy is made of
+ * the very bytes that go on. */
+static void keep_copy(struct lane *lane) {
+    const char *at = lane->buffer;
+    size_t len = lane->end < lane->copy.room ? lane->end : (size_t)lane->copy.room;
+    while (len) {
+        ssize_t n = write(lane->copy.fd, at, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) { /* a full disk, most likely: the run goes on without */
+            lane->copy.room = 0;
+            return;
+        }
+        at += n;
+        len -= (size_t)n;
+        lane->copy.room -= (uint64_t)n;
+    }
+}
+
 static void step_buffered(struct lane *lane, size_t allowed) {
+    if (lane->staged && !lane->copy.room && lane->end == lane->start) {
+        unstage(lane); /* nothing more is copied: the short way again */
+        lane->buffered = false;
+        return;
+    }
     if (lane->end == lane->start) {
-        ssize_t n = read(lane->from, lane->buffer, allowed < CHUNK ? allowed : CHUNK);
+        size_t most = lane->staged ? STAGED : CHUNK;
+        ssize_t n = read(lane->from, lane->buffer, allowed < most ? allowed : most);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (n <= 0) { /* the end; a pty says EIO */
@@ -180,6 +230,9 @@ static void step_buffered(struct lane *lane, size_t allowed) {
         lane->start = 0;
         lane->end = (size_t)n;
         count(lane, n);
+        keep_copy(lane);
+        if (lane->staged && write(lane->stage[1], lane->buffer, lane->end) != n)
+            unstage(lane);
     }
     ssize_t n = write_some(lane);
     if (n > 0)

@@ -28,6 +28,7 @@ struct state {
     struct supervised *run;
     int signals, listener;
     pid_t guest; /* its pid out here, once it is ready */
+    uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     bool ready, reaped, killed, overran;
     const char *reason; /* why we ended it; NULL while nothing did */
@@ -55,8 +56,12 @@ static void end_run(struct state *s, const char *reason) {
 
 /* Keys pressed at a terminal go to the whole foreground group; what kill(1) sends, to one process. */
 static void forward(struct state *s, int signal) {
-    if (!s->guest || s->exited || signal <= 0 || signal >= NSIG)
+    if (s->exited || signal <= 0 || signal >= NSIG)
         return;
+    if (!s->guest) {
+        s->early |= UINT64_C(1) << (signal - 1);
+        return;
+    }
     bool group = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTSTP ||
                  signal == SIGCONT;
     if (!group || kill(-s->guest, signal) < 0)
@@ -94,7 +99,7 @@ static void on_signal(struct state *s) {
     }
 }
 
-static void on_views(const int *fds, size_t count) {
+static void on_views(const struct plan *plan, const int *fds, size_t count) {
     struct watch_fds views = {-1, -1, {-1, -1, -1}};
     int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
@@ -107,6 +112,8 @@ static void on_views(const int *fds, size_t count) {
         views.proc = listable;
     }
     watch_attach(&views);
+    view_proc(views.proc);
+    view_attach(views.root, plan->discard != NULL);
 }
 
 static void on_message(struct state *s) {
@@ -123,8 +130,15 @@ static void on_message(struct state *s) {
     case MSG_FAILURE:
         end_run(s, "failed");
         die_again(&message.failure);
+    case MSG_LOOKUPS:
+        if (count == 1)
+            lookups_serve(fds[0]);
+        break;
+    case MSG_TOPS:
+        lookups_see(fds, count);
+        break;
     case MSG_PROC:
-        on_views(fds, count);
+        on_views(s->plan, fds, count);
         break;
     case MSG_PTY:
         if (count == 1)
@@ -134,8 +148,15 @@ static void on_message(struct state *s) {
         s->ready = true;
         s->guest = sender;
         s->listener = count == 1 ? fds[0] : -1;
+        refusals_begin(s->listener);
+        trace_begin(s->plan);
+        lookups_run();
+        processes_begin(sender);
         s->started_us = now_us();
         s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
+        for (int signal = 1; signal < NSIG; signal++)
+            if (s->early & UINT64_C(1) << (signal - 1))
+                forward(s, signal);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;
@@ -213,6 +234,7 @@ static int poll_timeout_ms(const struct state *s) {
 }
 
 static void report_end(const struct state *s) {
+    trace_end();
     refusals_report();
     int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
@@ -263,7 +285,21 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_FIXED };
+/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
+ * wait for a millisecond. */
+static void answer_calls(struct state *s) {
+    enum { AT_MOST = 64 };
+    for (int i = 0; i < AT_MOST && !trace_full(); i++) {
+        refusals_answer(s->plan, s->listener);
+        struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
+                               {.fd = s->run->reaper_pidfd, .events = POLLIN},
+                               {.fd = lookups_fd(), .events = POLLIN}};
+        if (poll(fds, 3, 1) <= 0 || fds[1].revents || fds[2].revents || !(fds[0].revents & POLLIN))
+            return;
+    }
+}
+
+enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_FIXED };
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -273,17 +309,23 @@ static void turn(struct state *s) {
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
         [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
         [POLL_CONTROL] = {.fd = s->killed || s->reaped ? -1 : FD_CONTROL, .events = POLLIN},
-        [POLL_LISTENER] = {.fd = s->listener, .events = POLLIN},
+        [POLL_LISTENER] = {.fd = trace_full() ? -1 : s->listener, .events = POLLIN},
+        [POLL_LOOKUPS] = {.fd = lookups_fd(), .events = POLLIN},
+        [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
     };
     size_t relayed = relay_poll(fds + POLL_FIXED, 3);
     if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
     if (fds[POLL_LISTENER].revents & POLLIN)
-        refusals_answer(s->plan, s->listener);
+        answer_calls(s);
     else if (fds[POLL_LISTENER].revents) {
         close(s->listener); /* no task with the filter is left */
         s->listener = -1;
     }
+    if (fds[POLL_LOOKUPS].revents)
+        lookups_answer();
+    if (fds[POLL_TRACE].revents)
+        trace_flush();
     if (fds[POLL_CTL].revents)
         on_message(s);
     if (fds[POLL_SIGNALS].revents)
@@ -306,6 +348,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     char discard[PATH_MAX] = "";
     if (plan->discard)
         snprintf(discard, sizeof discard, "%s", plan->discard);
+    verdict_keep(plan);
     plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
     s.signals = block_signals();

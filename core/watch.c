@@ -5,7 +5,9 @@
 #include "launch.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048 };
@@ -194,6 +196,41 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     if (plan->cpu_ms && cpu_us > plan->cpu_ms * 1000)
         return LIMIT_CPU;
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
+}
+
+bool watch_has_process(uint32_t pid) {
+    char name[16];
+    snprintf(name, sizeof name, "%u", pid);
+    struct stat st;
+    return views.proc < 0 || fstatat(views.proc, name, &st, 0) == 0;
+}
+
+static void add_threads(const char *pid, void *context) {
+    uint64_t *tasks = context, threads = 0;
+    char text[2048];
+    if (read_below(views.proc, pid, "status", text, sizeof text) <= 0)
+        return;
+    const char *at = strstr(text, "\nThreads:\t");
+    if (at && next_number(at + 10, &threads))
+        *tasks += threads;
+}
+
+/* Never more than `most` tasks can be there; only when that comes to the limit are they counted. */
+bool watch_forks(const struct plan *plan) {
+    static uint64_t most = 2;
+    enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
+    if (!plan->process_limit || views.proc < 0)
+        return false;
+    if (most < plan->process_limit + OURS) {
+        most++;
+        return false;
+    }
+    most = 0;
+    each_number(views.proc, add_threads, &most);
+    if (most >= plan->process_limit + OURS)
+        return true;
+    most++;
+    return false;
 }
 
 uint64_t watch_peak_bytes(void) { return peak_bytes; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,14 @@ import pytest
 from wardian import Policy, Sandbox
 
 MakeSandbox = Callable[..., Sandbox]
+OPEN_FILES = 1024  # a hundred runs at the same time need several each
+
+
+def pytest_configure() -> None:
+    """As many open files as the tests need, where `ulimit -n` is less and can be raised."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, OPEN_FILES), hard))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,4 +81,18 @@ def launchers() -> list[int]:
     """Children of this process that are launchers; other tests may have children of other kinds."""
     tasks = Path("/proc/self/task").glob("*/children")
     pids = [int(pid) for task in tasks for pid in task.read_text().split()]
-    return [pid for pid in pids if "wardian-launch" in Path(f"/proc/{pid}/comm").read_text()]
+    return [pid for pid in pids if "wardian-launch" in of_process(pid, "comm")]
+
+
+def of_process(pid: int, name: str) -> str:
+    """What /proc tells about a process; nothing once it is gone."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text()
+    except OSError:
+        return ""
+
+
+def alive(pid: int) -> bool:
+    """Does it still run? A zombie, which not every pid 1 picks up, does not."""
+    state = of_process(pid, "stat").rpartition(")")[2].split()[:1]
+    return state not in ([], ["Z"], ["X"])

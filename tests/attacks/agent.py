@@ -78,7 +78,7 @@ def natively(request: dict[str, Any]) -> dict[str, Any]:
         env={**os.environ, **request["env"]},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     return {

@@ -42,9 +42,17 @@ def staged() -> Iterator[Path]:
         (stage / "tmp").mkdir()
         (stage / "tmp").chmod(0o1777)
         build(stage / PROGRAMS)
+        open_to_all(stage)
         yield stage
     finally:
         shutil.rmtree(stage)
+
+
+def open_to_all(stage: Path) -> None:
+    """Readable whatever umask the tests and the package's files were made under."""
+    for path in stage.rglob("*"):
+        mode = path.stat().st_mode
+        path.chmod(mode | (0o555 if mode & 0o100 else 0o444))
 
 
 def build(into: Path) -> None:
@@ -152,7 +160,7 @@ class Caller:
             "test_launcher": str(self.stage / PROGRAMS / "wardian-launch-test"),
             "shares": [(str(self.stage / PROGRAMS), INSIDE, False), *shares],
             "work": work,
-            "limits": {"time_s": 20} | dict(limits or {}),
+            "limits": {"time_s": 60} | dict(limits or {}),
             "env": dict(env or {}),
             "records": list(records),
             "cwd": "/" if "pivot" in without else None,

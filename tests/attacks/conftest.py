@@ -83,7 +83,9 @@ class Host:
         }
         os.chmod(home / "socket", 0o777)  # noqa: S103 - nothing but the wall keeps the guest away
         home.chmod(0o755)
-        self._victim = caller.popen(["sleep", "600"], stdout=subprocess.DEVNULL)
+        # In a group of its own: the tests' may be led from outside of this pid namespace, and
+        # then has no number here.
+        self._victim = caller.popen(["sleep", "600"], stdout=subprocess.DEVNULL, process_group=0)
         self.names["VICTIM"] = str(self._victim.pid)
 
     @staticmethod

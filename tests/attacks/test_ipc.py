@@ -28,6 +28,7 @@ QUEUE = f"attack-{os.getpid()}"
 LIBC = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 # Made by the caller on the host, open to everyone; removed when its standard input closes.
 MAKE = LIBC + (
+    "__import__('os').umask(0)\n"
     f"shm = libc.shmget({KEY}, 4096, 0o1666); sem = libc.semget({KEY}, 1, 0o1666); "
     f"msg = libc.msgget({KEY}, 0o1666)\n"
     f"mq = libc.syscall(240, b'{QUEUE}', 0o102, 0o666, None)\n"

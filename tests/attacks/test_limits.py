@@ -20,6 +20,7 @@ MB = 1 << 20
 # Small, so that a flood meets it at once; the floods stop by themselves at FLOOD_MB.
 MEMORY_MB, FLOOD_MB = 100, 400
 ROOM = {"limits": {"memory_bytes": MEMORY_MB * MB, "disk_bytes": 1000 * MB, "processes": 200}}
+HOLD_S = "10"  # long enough for a watch on a busy machine; without one it would be held
 SMALL = ["/programs/memory", "private", "20"]
 
 
@@ -54,8 +55,8 @@ IN_MEMORY_FILES = [memory("tmp"), memory("dev-shm")]
 @rows([*MEMORY, *IN_MEMORY_FILES])
 @pytest.mark.usefixtures("alone")
 def test_memory_does_not_outgrow_its_limit(attack: Attack, caller: Caller) -> None:
-    """It is refused more, or ended before it has held it for half a second."""
-    outcome = caller.run(attack.command, **attack.options)
+    """It is refused more, or ended while it holds it."""
+    outcome = caller.run([*attack.command, HOLD_S], **attack.options)
     assert outcome.reason == "memory limit" or attack.harm not in outcome.stdout, outcome
     assert "held" in caller.run(SMALL, **attack.options).stdout
 
@@ -101,7 +102,7 @@ def test_memory_is_seen_while_a_neighbour_frees_some(caller: Caller, kind: str) 
     assert neighbour.stdout.readline() == "ready\n"
     timer = threading.Timer(0.1, lambda: neighbour.communicate("\n"))
     timer.start()
-    flood = f"sleep 0.5; exec /programs/memory {kind} {FLOOD_MB}"
+    flood = f"sleep 0.5; exec /programs/memory {kind} {FLOOD_MB} {HOLD_S}"
     outcome = caller.run(flood, **ROOM)
     timer.join()
     assert outcome.reason == "memory limit" or "held" not in outcome.stdout, outcome
@@ -116,7 +117,7 @@ def test_the_disk_is_watched_while_a_neighbour_deletes_and_writes(caller: Caller
     other.write_bytes(b"x" * (200 * MB))
     threading.Timer(0.15, other.unlink).start()
     work = caller.directory()
-    outcome = caller.run("sleep 0.4; /programs/flood files 400", work=str(work), limits=limits)
+    outcome = caller.run("sleep 0.4; /programs/flood files 1000", work=str(work), limits=limits)
     assert "all" not in outcome.stdout, outcome
     writer = threading.Timer(0.15, lambda: other.write_bytes(b"x" * (100 * MB)))
     writer.start()
@@ -202,14 +203,15 @@ def test_a_sandbox_can_be_closed_whatever_the_guest_left(caller: Caller, mess: s
 
 
 DISK_MB = 20
-DISK: dict[str, tuple[list[str], tuple[str, ...]]] = {
-    "files": (["files", "150"], ("watch",)),
-    "one-file": (["one", "150"], ("watch", "rlimits")),
-    "unlinked": (["unlinked", "150"], ("watch",)),
-    "allocations": (["allocations", "38"], ("watch", "seccomp")),  # refused once it is too much
+# The flood, how much of it is too much even for a busy machine, and which walls hold it.
+DISK: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "files": ("files", 600, ("watch",)),
+    "one-file": ("one", 600, ("watch", "rlimits")),
+    "unlinked": ("unlinked", 350, ("watch",)),
+    "allocations": ("allocations", 150, ("watch", "seccomp")),  # of 4 MB; refused when too much
 }
 MANY_FILES = 20_000
-SLACK_MB = 80  # what is written between two looks at the disk
+SLACK_MB = 280  # what is written between two looks at the disk
 
 
 def on_disk(directory: Path) -> int:
@@ -217,11 +219,11 @@ def on_disk(directory: Path) -> int:
     return sum(entry.lstat().st_blocks * 512 for entry in directory.iterdir()) // MB
 
 
-def fill(caller: Caller, kind: str, without: tuple[str, ...]) -> tuple[Any, int]:
+def fill(caller: Caller, kind: str, count: int, *without: str) -> tuple[Any, int]:
     work = caller.directory()
     limits = {"disk_bytes": DISK_MB * MB, "files": 400}
     try:
-        command = ["/programs/flood", *DISK[kind][0]]
+        command = ["/programs/flood", DISK[kind][0], str(count)]
         return caller.run(command, work=str(work), without=without, limits=limits), on_disk(work)
     finally:
         shutil.rmtree(work)
@@ -231,7 +233,7 @@ def fill(caller: Caller, kind: str, without: tuple[str, ...]) -> tuple[Any, int]
 @pytest.mark.parametrize("kind", DISK)
 @pytest.mark.usefixtures("alone")
 def test_a_shared_directory_does_not_outgrow_the_disk_limit(caller: Caller, kind: str) -> None:
-    outcome, megabytes = fill(caller, kind, ())
+    outcome, megabytes = fill(caller, kind, DISK[kind][1])
     assert "all" not in outcome.stdout, outcome
     assert megabytes <= DISK_MB + SLACK_MB
 
@@ -242,7 +244,7 @@ def test_a_shared_directory_does_not_outgrow_the_disk_limit(caller: Caller, kind
 def test_a_shared_directory_outgrows_the_disk_limit_without_the_watch(
     caller: Caller, kind: str
 ) -> None:
-    outcome, megabytes = fill(caller, kind, DISK[kind][1])
+    outcome, megabytes = fill(caller, kind, 40, *DISK[kind][2])
     assert "all" in outcome.stdout, outcome
     assert megabytes > DISK_MB or kind == "unlinked"
 
@@ -257,7 +259,7 @@ def test_a_shared_directory_does_not_fill_with_empty_files(
     fewer here, for speed."""
     work = caller.directory()
     try:
-        command = ["/programs/flood", "inodes", str(MANY_FILES), "0.2"]
+        command = ["/programs/flood", "inodes", str(MANY_FILES), "0.2" if walls else HOLD_S]
         limit = [("root", 1 << 30, MANY_FILES // 4)]
         outcome = caller.run(command, work=str(work), without=walls, records=limit)
         if walls:
@@ -290,7 +292,7 @@ OUTPUT: Mapping[str, str] = {
     "lines": "yes | head -c 1073741824",
     "one-endless-line": "head -c 1073741824 /dev/zero | tr '\\0' x",
     "standard-error": "yes 1>&2 | head -c 1 ; yes 1>&2 & head -c 100000000 /dev/zero; wait",
-    "from-the-background": "(setsid sh -c 'yes' &) ; sleep 20",
+    "from-the-background": "(setsid sh -c 'yes' &) ; sleep 100",
 }
 
 
@@ -298,12 +300,12 @@ OUTPUT: Mapping[str, str] = {
 @pytest.mark.parametrize("kind", OUTPUT)
 def test_output_does_not_outgrow_its_limit_nor_the_supervisor(caller: Caller, kind: str) -> None:
     """The limit is where the flood ends; with a larger one the same command gets further."""
-    outcome = caller.run(OUTPUT[kind], limits={"output_bytes": MB, "time_s": 15})
-    assert outcome.truncated, outcome.reason
+    outcome = caller.run(OUTPUT[kind], limits={"output_bytes": MB, "time_s": 60})
+    assert outcome.reason == "output limit", outcome.reason
+    assert outcome.truncated
     assert outcome.output_bytes <= MB
-    assert outcome.wall_s < 5
     assert outcome.launcher_kb <= 16 * 1024
-    more = caller.run(OUTPUT[kind], limits={"output_bytes": 3 * MB, "time_s": 15})
+    more = caller.run(OUTPUT[kind], limits={"output_bytes": 3 * MB, "time_s": 60})
     assert MB < more.output_bytes <= 3 * MB
 
 

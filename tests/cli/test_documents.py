@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_a_snippet_that_is_marked_as_runnable_runs(
 ) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "wardian").write_text(f'#!/bin/sh\nexec {" ".join(COMMAND)} "$@"\n')
+    (programs / "wardian").write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
     (programs / "wardian").chmod(0o755)
     here = tmp_path / "here"
     here.mkdir()

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -215,7 +216,7 @@ def test_refusals_are_told_when_the_command_fails(wardian: Wardian) -> None:
     fine = wardian("exec", "--", "/usr/bin/python3", "-c", script % 0)
     assert "refused" in failed.stderr
     assert "ptrace" in failed.stderr
-    assert fine.stderr == ""
+    assert fine.stderr == "wardian: 1 thing was refused; -v tells what\n"
 
 
 def test_a_wall_given_up_is_shown(wardian: Wardian) -> None:
@@ -273,6 +274,36 @@ def test_signals_reach_the_guest(name: str) -> None:
     assert (out, process.returncode) == ("got\n", 9)
 
 
+EARLY = """
+import os, signal, time
+from wardian.cli import exec as command
+from wardian.sandbox.sandbox import Sandbox
+
+class Early(Sandbox):
+    def start_inherited(self, *args, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        process = super().start_inherited(*args, **options)
+        while not self.files.list():
+            time.sleep(0.01)
+        return process
+
+guest = "trap 'echo got; exit 9' TERM; touch up; while :; do sleep 0.05; done"
+with Early() as sandbox:
+    raise SystemExit(command.passed_through(sandbox, ["sh", "-c", guest], None, False).exit_code)
+"""
+
+
+def test_a_signal_that_comes_before_the_guest_waits_for_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", EARLY],
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env=environment(),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (9, b"got\n", b"")
+
+
 def test_a_guest_that_a_signal_ends_gives_128_and_its_number() -> None:
     with start("--", "sh", "-c", "echo ready; exec sleep 60") as process:
         assert line_of(process) == "ready\n"
@@ -282,10 +313,11 @@ def test_a_guest_that_a_signal_ends_gives_128_and_its_number() -> None:
 
 
 def test_a_second_interrupt_ends_a_guest_that_ignores_them() -> None:
-    with start("--", "sh", "-c", "trap '' INT; echo ready; while :; do sleep 0.1; done") as process:
+    script = "trap 'echo no' INT; echo ready; while :; do sleep 0.1; done"
+    with start("--", "sh", "-c", script) as process:
         assert line_of(process) == "ready\n"
         process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        assert line_of(process) == "no\n"
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
     assert process.returncode == 137

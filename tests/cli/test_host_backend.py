@@ -42,7 +42,7 @@ def test_time_limits(host: Sandbox) -> None:
     began = time.monotonic()
     result = host.run(["sleep", "60"], timeout_s=0.3)
     assert (result.exit_code, result.reason) == (124, "time limit")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 50
 
 
 def test_output_limits(make_sandbox: MakeSandbox) -> None:
@@ -53,9 +53,9 @@ def test_output_limits(make_sandbox: MakeSandbox) -> None:
 
 def test_a_stray_child_that_keeps_the_pipe_is_not_waited_for(host: Sandbox) -> None:
     began = time.monotonic()
-    result = host.run(["sh", "-c", "setsid sleep 5 & echo x"])
+    result = host.run(["sh", "-c", "setsid sleep 30 & echo x"])
     assert result.text == "x\n"
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 25
 
 
 def test_kill_and_signals(host: Sandbox) -> None:

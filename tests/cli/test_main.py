@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ import wardian
 from tests.cli.conftest import COMMAND, Wardian, environment
 from wardian.cli.commands import COMMANDS, group
 
-LEAVES = [*(name for name in COMMANDS if name != "policy"), "policy show", "policy presets"]
+LEAVES = [*(name for name in COMMANDS if name != "policy"), "log show", "log prune"]
+LEAVES += ["policy show", "policy diff", "policy presets"]
 
 # Everything that `wardian exec -- true` may import besides what Python itself starts with. Each
 # line costs every run: before adding one, see whether it can be imported where it is needed.
@@ -108,9 +110,9 @@ def test_a_poisoned_working_directory_is_not_imported_from(tmp_path: Path) -> No
 def test_closed_standard_streams_are_all_right(closed: str, tmp_path: Path) -> None:
     redirections = " ".join(f"{fd}{'<' if fd == '0' else '>'}&-" for fd in closed.split())
     proof = tmp_path / "proof"
-    command = " ".join(COMMAND)
+    command = shlex.join([*COMMAND, "exec", "--work", str(tmp_path)])
     inside = "cat; echo out; echo err >&2; echo done > /work/proof; exit 4"
-    script = f"{command} exec --work {tmp_path} -- sh -c '{inside}' {redirections}"
+    script = f"{command} -- sh -c '{inside}' {redirections}"
     done = subprocess.run(
         ["sh", "-c", script], stdin=subprocess.DEVNULL, capture_output=True, text=True,
         check=False, env=environment(),
@@ -168,6 +170,41 @@ def test_policy_show_names_the_digest_that_a_run_reports(wardian: Wardian) -> No
     shown = json.loads(wardian("policy", "show", "--time", "9s", "--json").stdout)
     ran = json.loads(wardian("exec", "--time", "9s", "--json", "--", "true").stdout)
     assert shown["digest"] == ran["policy_digest"]
+
+
+def test_policy_diff_tells_what_differs_and_exits_with_1(wardian: Wardian, tmp_path: Path) -> None:
+    text = '[files]\nread = ["/usr/share", "/etc/hostname"]\n[limits]\nmemory = "512M"\n'
+    (tmp_path / "b.toml").write_text(text)
+    done = wardian("policy", "diff", "default", "b.toml")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "A  default",
+        "B  b.toml",
+        "files",
+        "  B also lets the run read /etc/hostname",
+        "limits",
+        "  A allows 4G of memory, B 512M",
+    ]
+    document = json.loads(wardian("policy", "diff", "default", "b.toml", "--json").stdout)
+    assert (document["schema"], document["equal"]) == ("wardian.policy-diff/1", False)
+    assert [one["more"] for one in document["differences"]] == ["b", "a"]
+    assert document["a"]["digest"] != document["b"]["digest"]
+
+
+def test_policy_diff_of_the_same_is_0(wardian: Wardian, tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text('[limits]\nmemory = "4096M"\n')
+    done = wardian("policy", "diff", "default", "b.toml")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "they allow the same")
+    assert json.loads(wardian("policy", "diff", "default", "default", "--json").stdout)["equal"]
+
+
+def test_policy_diff_refuses_what_is_no_policy(wardian: Wardian, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("[fils]\n")
+    assert wardian("policy", "diff", "default").returncode == 2
+    for other in ("nonesuch", "nonesuch.toml", "bad.toml"):
+        done = wardian("policy", "diff", "default", other)
+        assert done.returncode == 125
+        assert done.stderr.startswith("error: ")
 
 
 def test_policy_presets(wardian: Wardian) -> None:

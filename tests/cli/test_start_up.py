@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import marshal
 import pickle
 from pathlib import Path
@@ -105,10 +106,14 @@ def test_what_is_compiled_is_what_would_be_made() -> None:
     assert layout.layout() == layout.Layout(*layout.read_layout())
     assert policy.Policy.default() == policy.Policy.preset("default")
     for arch in ("x86_64", "aarch64"):
-        for written in (False, True):
+        for written, watch in itertools.product((False, True), plan.COMPILED_SCOPES):
             machine = Host(arch=arch, kernel=(6, 8), landlock_abi=4, uid=0)
             made = plan.make_filter(
-                policy.Policy.default(), machine, {"proc", "notify"}, shares_written=written
+                policy.Policy.default(),
+                machine,
+                {"proc", "notify"},
+                shares_written=written,
+                watch=watch,
             )
-            name = plan.filter_name(arch, written)
+            name = plan.filter_name(arch, written, watch)
             assert compiled.load(name, plan.FILTER_SOURCES, lambda made=made: made) == made

@@ -16,7 +16,15 @@ import pytest
 
 from tests.cli.conftest import COMMAND, environment
 
-LONGEST_S = 20.0
+LONGEST_S = 60.0
+# A job that says when it runs in the foreground, and when it does so again. Not a shell's loop: a
+# stop that comes while a shell vforks stops its child only, and the shell waits for that.
+JOB = (
+    "import signal as s, time; "
+    "s.signal(s.SIGCONT, lambda *_: print(f'on-{1 + 1}', flush=True)); "
+    "print(f'up-{1 + 1}', flush=True); any(time.sleep(0.1) for _ in iter(int, 1))"
+)
+RUNNING = f'python3 -c "{JOB}"\n'
 
 
 class Terminal:
@@ -24,14 +32,20 @@ class Terminal:
 
     def __init__(self, *args: str) -> None:
         self.seen = ""
+        held, go = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
+                os.close(go)
+                os.read(held, 1)  # until the terminal is as it should be
                 command = [*COMMAND, "exec", *args]
                 os.execve(command[0], command, environment(TERM="xterm"))  # noqa: S606
             finally:
                 os._exit(99)
         self.resize(40, 100)
+        self.before = termios.tcgetattr(self.fd)
+        os.close(held)
+        os.close(go)
 
     def resize(self, rows: int, columns: int) -> None:
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -92,8 +106,8 @@ def test_the_guest_has_a_terminal_of_its_own(shell: Terminal) -> None:
 
 
 def test_interrupt_ends_the_job_and_not_the_shell(shell: Terminal) -> None:
-    shell.type("sleep 100\n")
-    time.sleep(0.5)
+    shell.type(RUNNING)
+    shell.until("up-2")
     shell.type("\x03")
     shell.until("[ready] ")
     shell.type("echo code=$?\n")
@@ -101,13 +115,13 @@ def test_interrupt_ends_the_job_and_not_the_shell(shell: Terminal) -> None:
 
 
 def test_jobs_can_be_stopped_and_resumed(shell: Terminal) -> None:
-    shell.type("sleep 100\n")
-    time.sleep(0.5)
+    shell.type(RUNNING)
+    shell.until("up-2")
     shell.type("\x1a")
     shell.until("Stopped")
+    shell.until("[ready] ")
     shell.type("fg\n")
-    shell.until("sleep 100")
-    time.sleep(0.3)
+    shell.until("on-2")
     shell.type("\x03")
     shell.until("[ready] ")
 
@@ -115,35 +129,29 @@ def test_jobs_can_be_stopped_and_resumed(shell: Terminal) -> None:
 def test_a_resized_window_is_told(shell: Terminal) -> None:
     shell.type("stty size\n")
     shell.until("40 100")
+    shell.type("until stty size | grep '25 80'; do sleep 0.1; done; echo told-$((1 + 1))\n")
     shell.resize(25, 80)
-    time.sleep(0.3)
-    shell.type("stty size\n")
-    shell.until("25 80")
+    shell.until("told-2")
 
 
 def test_the_terminal_is_as_it_was_afterwards() -> None:
-    terminal = Terminal("--", "sh", "-c", "echo raw; stty raw; read x")
-    before = termios.tcgetattr(terminal.fd)
+    terminal = Terminal("--", "sh", "-c", "stty raw; echo raw; read x")
     terminal.until("raw")
-    time.sleep(0.3)
-    assert termios.tcgetattr(terminal.fd)[3] != before[3]
+    assert termios.tcgetattr(terminal.fd)[3] != terminal.before[3]
     terminal.type("\n")
-    time.sleep(0.1)
-    terminal.type("\r")
     terminal.exit_code()
-    assert termios.tcgetattr(terminal.fd) == before
+    assert termios.tcgetattr(terminal.fd) == terminal.before
     terminal.close()
 
 
 def test_the_terminal_is_as_it_was_even_if_the_supervisor_is_killed() -> None:
     terminal = Terminal("--", "sh", "-c", "echo up; exec sleep 100")
-    before = termios.tcgetattr(terminal.fd)
     terminal.until("up")
     with open(f"/proc/{terminal.pid}/task/{terminal.pid}/children", encoding="ascii") as file:
         os.kill(int(file.read().split()[0]), signal.SIGKILL)
     assert terminal.exit_code() == 125
     assert "the supervisor was killed" in terminal.seen
-    assert termios.tcgetattr(terminal.fd)[3] == before[3]
+    assert termios.tcgetattr(terminal.fd)[3] == terminal.before[3]
     terminal.close()
 
 
@@ -159,10 +167,12 @@ def test_the_guest_ends_when_the_terminal_goes_away() -> None:
 
 
 def test_without_a_terminal_interrupt_reaches_the_guest_once() -> None:
-    script = "trap 'echo got-one' INT; echo up; for i in 1 2 3 4 5 6; do sleep 0.2; done; echo end"
+    script = (
+        "trap 'echo got-one; got=1' INT; echo up; until [ $got ]; do sleep 0.1; done; "
+        "for i in 1 2 3 4 5; do sleep 0.1; done; echo end"
+    )
     terminal = Terminal("--tty", "no", "--", "sh", "-c", script)
     terminal.until("up")
-    time.sleep(0.3)  # the guest may be quicker than the command is to listen for signals
     terminal.type("\x03")
     assert terminal.until("end").count("got-one") == 1
     assert terminal.exit_code() == 0

@@ -22,15 +22,17 @@ def build() -> Build:
     if not (CORE / "Makefile").exists() or not all(map(shutil.which, ("make", "cc"))):
         pytest.skip("needs core/, make and a C compiler")
     out = CORE / "build"
+    named = "build"  # relative: make splits a path that has a space
     if not os.access(CORE, os.W_OK) or (out.exists() and not os.access(out, os.W_OK)):
         out = Path(tempfile.gettempdir()) / f"wardian-core-build-{os.geteuid()}"
+        named = str(out)
     out.mkdir(mode=0o755, exist_ok=True)
 
     def make(target: str) -> Path:
         with open(out / ".lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             done = subprocess.run(
-                ["make", "-s", "-C", CORE, f"OUT={out}", f"{out}/{target}"],
+                ["make", "-s", "-C", CORE, f"OUT={named}", f"{named}/{target}"],
                 capture_output=True,
                 text=True,
                 timeout=300,

@@ -9,7 +9,12 @@ from .conftest import Build
 
 def test_the_parts_pass_their_checks(build: Build) -> None:
     done = subprocess.run(
-        [build("check")], capture_output=True, text=True, timeout=120, check=False
+        [build("check")],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "checks passed" in done.stdout

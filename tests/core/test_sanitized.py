@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ class Sanitized:
         # The launcher is started with an empty environment, so the options go in between.
         self.wrapper.write_text(
             f"#!/bin/sh\nASAN_OPTIONS={options} UBSAN_OPTIONS=print_stacktrace=1:{options}"
-            f" exec {launcher}\n"
+            f" exec {shlex.quote(str(launcher))}\n"
         )
         self.wrapper.chmod(0o755)
         self.made: list[Sandbox] = []

@@ -63,6 +63,7 @@ def attempt(
     """Break things and go through the door: no hang, nothing open, no traceback."""
     secret = tmp_path / "secret"
     secret.write_text("the host's own")
+    secret.chmod(0o644)  # whatever umask: only the walls keep the guest from it
     scratch = tmp_path / "scratch"
     scratch.mkdir(exist_ok=True)
     tmp_path.chmod(0o755)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import alive
+
 from .doors import HERE, PYTHON, environment
 
 RUNS = int(os.environ.get("WARDIAN_SOAK_RUNS", "150"))
@@ -85,6 +87,6 @@ def test_the_command_gone_its_guest_is_gone(name: str) -> None:
             process.kill()
         process.wait(10)
         deadline = time.monotonic() + 5
-        while os.path.exists(f"/proc/{launcher}/fd") and time.monotonic() < deadline:
+        while alive(launcher) and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert not os.path.exists(f"/proc/{launcher}")
+        assert not alive(launcher)

@@ -98,7 +98,7 @@ def test_the_command_tells_the_wall_and_what_was_not_tried(
     answer = document["probes"][0]
     assert answer["blamed"] == [{"wall": "seccomp", "kind": "seccomp"}]
     assert len(answer["trials"]) == len(WALLS)
-    assert "personality" in answer["refusals"][0]
+    assert any("personality" in text for text in answer["refusals"])
     done = probe("blame", *mine, "--no-launcher", "-v")
     assert done.returncode == 0
     assert "seccomp (seccomp): without it it is allowed" in done.stdout

@@ -84,6 +84,7 @@ def test_junit_counts_failures_errors_and_skips(tree: Tree, probe: Probe, tmp_pa
         (("diff", "/nowhere", "/nowhere"), 2, "does not exist"),
         (("diff", ".", "."), 125, "holds no artifacts"),
         (("require", "astrology_moon"), 3, "no capability"),
+        (("require", "filesystem_tmp_write", "--in", "wardian,host"), 2, "one sandbox"),
         (("blame", "core__no__such"), 3, "no specimen matches"),
         (("blame", "core__filesystem__tmp_write", "--launcher", "/nowhere"), 2, "--launcher"),
         (("astrology",), 2, "no such command"),

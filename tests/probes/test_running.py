@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.probes.conftest import ROOT, Probe, Tree
@@ -117,6 +117,8 @@ def test_what_was_measured_before_is_never_believed(
 
 
 def test_artifacts_are_as_the_schema_says(tree: Tree, probe: Probe, tmp_path: Path) -> None:
+    import jsonschema
+
     plant(tree)
     probe("all", "--in", "host,wardian", "--probes", str(tree.path), "--timeout", "3s")
     schema = schema_of("wardian.probe/1")
@@ -279,6 +281,23 @@ def test_witnesses_leave_nothing_behind() -> None:
         os.kill(int(env["PROBE_HOST_PID"]), 0)
     segments = Path("/proc/sysvipc/shm").read_text()
     assert f" {env['PROBE_HOST_SHM']} " not in segments
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next() -> None:
+    code = (
+        "import os, signal\nfrom wardian.probes.witnesses import witnesses\n"
+        "with witnesses() as env:\n    print(env['PROBE_HOST_FILE'], flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    left = done.stdout.strip()
+    assert os.path.exists(left)
+    with witnesses() as outer:
+        assert not os.path.exists(left)
+        with witnesses():
+            assert os.path.exists(outer["PROBE_HOST_FILE"])
 
 
 def test_the_shipped_examples_hold_in_every_language(probe: Probe) -> None:

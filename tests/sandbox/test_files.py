@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -57,12 +56,10 @@ def test_links_lead_nowhere(sandbox: Sandbox, tmp_path: Path) -> None:
 def test_fifos_and_sockets_neither_hang_nor_count(sandbox: Sandbox) -> None:
     program = "import os, socket; os.mkfifo('fifo'); socket.socket(1).bind('sock')"
     assert sandbox.run([PYTHON, "-c", program]).ok
-    start = time.monotonic()
     for name in ("fifo", "sock"):
         with pytest.raises((UsageError, OSError)):
             sandbox.files.read(name)
     assert sandbox.files.list() == []
-    assert time.monotonic() - start < 5
 
 
 def test_what_the_guest_closed_to_itself_is_removed_all_the_same(sandbox: Sandbox) -> None:

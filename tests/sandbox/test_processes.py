@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 import threading
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from tests.conftest import launchers
+from tests.conftest import OPEN_FILES, alive, launchers
 from wardian import Sandbox, WardianError
 from wardian.errors import SandboxError
 
@@ -25,14 +26,6 @@ def until(condition: object, timeout_s: float = 20) -> bool:
             return False
         time.sleep(0.01)
     return True
-
-
-def alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_a_started_run_is_waited_for(sandbox: Sandbox) -> None:
@@ -58,11 +51,9 @@ def test_killing_ends_every_process_of_the_run(sandbox: Sandbox) -> None:
         ["sh", "-c", "trap '' TERM; setsid sleep 100 & echo up; sleep 100"], on_stdout=pieces.append
     )
     assert until(lambda: pieces)
-    start = time.monotonic()
     process.kill()
-    result = process.wait(10)
+    result = process.wait(30)
     assert (result.exit_code, result.reason, result.text) == (137, "killed", "up\n")
-    assert time.monotonic() - start < 2
     assert not alive(process.pid)
     process.kill()  # does nothing any more
     process.send_signal(signal.SIGTERM)
@@ -129,8 +120,12 @@ def test_many_handles_live_side_by_side(sandbox: Sandbox) -> None:
 
 
 def test_a_hundred_run_at_the_same_time(sandbox: Sandbox) -> None:
-    processes = [sandbox.start(["sh", "-c", "sleep 1; echo $$"]) for _ in range(100)]
-    assert not any(process.ended for process in processes[-10:])
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < OPEN_FILES:
+        pytest.skip(f"needs {OPEN_FILES} open files, see ulimit -n")
+    script = "until [ -e go ]; do sleep 0.5; done"
+    processes = [sandbox.start(["sh", "-c", script]) for _ in range(100)]
+    assert not any(process.ended for process in processes)
+    sandbox.files.write("go", b"")
     assert [process.wait(100).exit_code for process in processes] == [0] * 100
 
 
@@ -138,33 +133,24 @@ def test_a_hundred_run_at_the_same_time(sandbox: Sandbox) -> None:
 
 
 def test_many_async_runs_share_the_loop_and_do_not_block_it(sandbox: Sandbox) -> None:
-    async def main() -> tuple[list[str], int, float]:
-        ticks = 0
-        longest = 0.0
+    """Each waits for all the others, and all of them for a task of the loop."""
 
-        async def tick() -> None:
-            nonlocal ticks, longest
-            while True:
-                start = time.monotonic()
+    async def main() -> list[str]:
+        async def let_go() -> None:
+            while len(sandbox.files.list()) < 20:
                 await asyncio.sleep(0.01)
-                longest = max(longest, time.monotonic() - start)
-                ticks += 1
+            sandbox.files.write("go", b"")
 
-        ticker = asyncio.create_task(tick())
+        task = asyncio.create_task(let_go())
+        script = "touch $0; until [ -e go ]; do sleep 0.1; done; cat; echo $0"
         runs = [
-            sandbox.run_async(["sh", "-c", f"sleep 0.5; cat; echo {n}"], input=b"x" * 100_000)
-            for n in range(20)
+            sandbox.run_async(["sh", "-c", script, str(n)], input=b"x" * 100_000) for n in range(20)
         ]
         results = await asyncio.gather(*runs)
-        ticker.cancel()
-        return [result.text[100_000:] for result in results], ticks, longest
+        await task
+        return [result.text[100_000:] for result in results]
 
-    start = time.monotonic()
-    texts, ticks, longest = asyncio.run(main())
-    assert texts == [f"{n}\n" for n in range(20)]
-    assert time.monotonic() - start < 8  # one after the other it would be 10 s
-    assert ticks > 10
-    assert longest < 1.5
+    assert asyncio.run(main()) == [f"{n}\n" for n in range(20)]
 
 
 def test_cancelling_ends_the_run(sandbox: Sandbox) -> None:

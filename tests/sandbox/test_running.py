@@ -104,15 +104,15 @@ def test_time_is_up_is_124(sandbox: Sandbox) -> None:
     result = sandbox.run(["sh", "-c", "echo begun; trap '' TERM INT HUP; sleep 100"], timeout_s=0.4)
     assert (result.exit_code, result.reason) == (124, "time limit")
     assert result.text == "begun\n"
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 50
     assert [limit.name for limit in result.limits if limit.struck] == ["time"]
 
 
 def test_a_timeout_tightens_the_policy_s_and_never_loosens_it(make_sandbox: MakeSandbox) -> None:
     sandbox = make_sandbox(limited(time_s=0.3))
     start = time.monotonic()
-    assert sandbox.run(["sleep", "20"], timeout_s=20).exit_code == 124
-    assert time.monotonic() - start < 10
+    assert sandbox.run(["sleep", "100"], timeout_s=100).exit_code == 124
+    assert time.monotonic() - start < 50
 
 
 # Where and with what
@@ -224,7 +224,7 @@ def test_a_grandchild_that_keeps_the_pipe_does_not_hold_the_run(sandbox: Sandbox
     script = "(setsid sleep 100 &) ; setsid sh -c 'sleep 100; echo late' & echo early"
     result = sandbox.run(["sh", "-c", script])
     assert (result.text, result.exit_code) == ("early\n", 0)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 50
 
 
 def test_the_last_bytes_of_a_dying_guest_arrive(sandbox: Sandbox) -> None:
@@ -234,16 +234,23 @@ def test_the_last_bytes_of_a_dying_guest_arrive(sandbox: Sandbox) -> None:
 
 
 def test_callbacks_see_the_pieces_as_they_come(sandbox: Sandbox) -> None:
-    seen: list[tuple[float, bytes]] = []
+    """The guest goes on only once the first has been seen."""
+    seen: list[bytes] = []
     errors: list[bytes] = []
+
+    def on_stdout(data: bytes) -> None:
+        seen.append(data)
+        sandbox.files.write("go", b"")
+
     result = sandbox.run(
-        ["sh", "-c", "echo one; echo bad >&2; sleep 0.7; echo two"],
-        on_stdout=lambda data: seen.append((time.monotonic(), data)),
+        ["sh", "-c", "echo one; echo bad >&2; until [ -e go ]; do sleep 0.1; done; echo two"],
+        on_stdout=on_stdout,
         on_stderr=errors.append,
+        timeout_s=60,
     )
-    assert b"".join(data for _, data in seen) == result.stdout == b"one\ntwo\n"
+    assert seen[0] == b"one\n"
+    assert b"".join(seen) == result.stdout == b"one\ntwo\n"
     assert b"".join(errors) == b"bad\n"
-    assert seen[-1][0] - seen[0][0] > 0.4
 
 
 def test_a_callback_that_raises_ends_the_run_and_its_error_comes_through(sandbox: Sandbox) -> None:
@@ -254,7 +261,7 @@ def test_a_callback_that_raises_ends_the_run_and_its_error_comes_through(sandbox
     start = time.monotonic()
     with pytest.raises(RuntimeError, match="enough"):
         sandbox.run(["sh", "-c", "echo x; sleep 100"], on_stdout=fail)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 50
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -292,7 +299,7 @@ def test_an_interruption_at_any_moment_leaves_no_guest(
             interrupt_after(delay_s)
             sandbox.run(["sleep", "100"])
     assert sorted(os.listdir("/proc/self/fd")) == before
-    assert children_end(5)
+    assert children_end(20)
 
 
 # What the result tells
@@ -333,8 +340,9 @@ def test_a_wall_that_was_given_up_is_told(make_sandbox: MakeSandbox) -> None:
 def test_a_refusal_is_told_with_its_reason(sandbox: Sandbox) -> None:
     result = sandbox.run(["unshare", "-U", "true"])
     assert result.exit_code != 0
-    refusal = result.refusals[0]
-    assert (refusal.kind, refusal.action, refusal.process) == ("syscall", "unshare", "unshare")
+    refusal = next(one for one in result.refusals if one.kind == "syscall")
+    assert refusal.action == "unshare"
+    assert refusal.process.command.startswith("unshare ")
     assert refusal.reason
     assert sandbox.run(["true"]).refusals == ()
 

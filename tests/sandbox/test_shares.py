@@ -56,7 +56,6 @@ def test_below_goes_by_whole_names(path: str, root: str, below: bool) -> None:
         ("/:/mnt", "whole host"),
         ("/proc", "/proc"),
         ("/proc/self", "/proc"),
-        ("/proc/1/root:/mnt", "/proc"),
         ("/sys", "/sys"),
         ("/sys/kernel:/mnt", "/sys"),
         ("/dev", "/dev"),
@@ -83,6 +82,14 @@ def test_what_would_undo_the_sandbox_is_refused_with_the_reason(
     with pytest.raises(ShareError) as caught:
         resolve_shares(share(text, write=write))
     assert words in str(caught.value)
+    assert caught.value.exit_code == 125
+
+
+@pytest.mark.parametrize("process", ["1", "self"])
+def test_the_root_of_a_process_is_refused_by_where_it_leads(process: str) -> None:
+    """That is the host's root, or nothing that this user may know."""
+    with pytest.raises(ShareError, match=r"whole host|/proc") as caught:
+        resolve_shares(share(f"/proc/{process}/root:/mnt", write=False))
     assert caught.value.exit_code == 125
 
 

@@ -119,7 +119,10 @@ def test_every_failure_the_launcher_can_report_is_explained() -> None:
 
 
 def test_a_refusal_of_an_unknown_call_is_told() -> None:
-    refused = {"event": "refused", "call": 9999, "pid": 2, "comm": "x", "count": 3, "args": [0] * 6}
+    refused = {
+        "event": "refused", "call": 9999, "by": "f", "process": 0, "count": 3, "at_us": 1,
+        "args": "0 0 0 0 0 0", "text": "", "other": "",
+    }  # fmt: skip
     known = refused | {"call": 101}
     refusals = result_of(refused, known, ENDED).refusals
     assert [r.action for r in refusals] == ["syscall 9999", "ptrace"]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 FAILED = 125
+GUESTS = ("exec", "run", "trace")  # whose exit codes are the guest's
 
 
 def main() -> None:
@@ -45,6 +46,10 @@ def run(args: Sequence[str]) -> int:
             from wardian.cli import run_skill
 
             return run_skill.run(words[1:])
+        if words and words[0] == "trace":
+            from wardian.cli import trace
+
+            return trace.run(words[1:])
         from wardian.cli import commands
 
         return commands.run(words)
@@ -54,7 +59,9 @@ def run(args: Sequence[str]) -> int:
         return _reader_went_away()
     except Exception as error:
         return output.report(
-            error, as_json=_wants_json(words), own_codes=words[:1] not in (["exec"], ["run"])
+            error,
+            as_json=_wants_json(words),
+            own_codes=words[:1] not in ([name] for name in GUESTS),
         )
 
 

@@ -15,10 +15,12 @@ from wardian.cli.options import EXEC_OPTIONS, Option
 COMMANDS = {
     "run": ("wardian.cli.run_skill", "Run a skill's script in the sandbox."),
     "exec": ("wardian.cli.commands", "Run a command in the sandbox."),
+    "trace": ("wardian.cli.trace", "Run one of both, and tell everything that it did."),
     "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
     "probe": ("wardian.cli.probe", "Measure what a sandbox can do, and compare."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
-    "policy": ("wardian.cli.policy", "Show the policy that a run would get."),
+    "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
+    "log": ("wardian.cli.log", "List and show the runs that were recorded."),
     "check": ("wardian.cli.check", "Check skills by the specification."),
     "list": ("wardian.cli.listing", "List the skills that agents see from here."),
     "show": ("wardian.cli.show", "Show what a skill is and needs."),

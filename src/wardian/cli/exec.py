@@ -9,16 +9,31 @@ import time
 
 from wardian.cli import output
 from wardian.cli.options import EXEC_OPTIONS, Given, choice, one, parse, policy_of
+from wardian.cli.settings import record_directory
 from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
-    from typing import Any
+    from typing import Any, Protocol
 
+    from wardian.sandbox.backends import Copies
+    from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
-    from wardian.sandbox.result import Protection, Result
+    from wardian.sandbox.result import Protection, Refusal, Result
     from wardian.sandbox.sandbox import Sandbox
+
+    class Watcher(Protocol):
+        """Sees a run that a command starts, and tells of it in the command's place."""
+
+        def sandbox(
+            self, policy: Policy, *, backend_name: str, private_work: bool = False
+        ) -> Sandbox: ...
+
+        def told(self, result: Result, about: dict[str, Any]) -> int:
+            """The exit code; ``about`` is what the command itself would add to the document."""
+
 
 TTY_CHOICES = ("auto", "yes", "no")
 FORWARDED = (
@@ -47,23 +62,30 @@ def run(args: list[str]) -> int:
         raise UsageError(
             "no command was given", hint="write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
         )
-    as_json, tty = "json" in given, _wants_tty(given)
+    return run_command(argv, given)
+
+
+def run_command(argv: list[str], given: Given, watcher: Watcher | None = None) -> int:
+    """Run a command as the options say and return its exit code. Raises WardianError."""
+    as_json, tty = "json" in given, wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
-    sandbox = Sandbox(
-        policy_of(given), backend_name=one(given, "backend") or "wardian", private_work=True
-    )
-    with sandbox:
-        if as_json:
-            result = _captured(sandbox, argv, _cwd(given))
-            output.print_json(_document(result))
-        else:
-            result = _passed_through(sandbox, argv, _cwd(given), tty)
-    _tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    policy = policy_of(given)
+    make = Sandbox if watcher is None else watcher.sandbox
+    with make(
+        policy, backend_name=one(given, "backend") or "wardian", private_work=True
+    ) as sandbox:
+        result = ran(sandbox, argv, given, policy, tty=tty)
+    if watcher is not None:
+        return watcher.told(result, {})
+    if as_json:
+        output.print_json(document_of(result))
+    tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 
 
-def _wants_tty(given: Given) -> bool:
+def wants_tty(given: Given) -> bool:
+    """Is the guest to have a terminal of its own? Raises UsageError."""
     wanted = choice(given, "tty", TTY_CHOICES)
     if "json" in given:
         if wanted == "yes":
@@ -79,12 +101,14 @@ def _wants_tty(given: Given) -> bool:
     return wanted == "yes"
 
 
-def _cwd(given: Given) -> str | None:
+def working_directory(given: Given) -> str | None:
+    """Where the command starts, as the guest sees it; None for where it would anyway."""
     cwd = one(given, "cwd")
     return os.path.join(WORK, cwd) if cwd is not None else None
 
 
-def _tell(result: Result, *, verbose: bool, quiet: bool) -> None:
+def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
+    """Say on standard error what happened, where that is wanted or needs saying."""
     if verbose or (not quiet and noteworthy(result)):
         from wardian.cli.summary import overlooked, summary
 
@@ -101,7 +125,16 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result)) or (result.exit_code != 0 and bool(result.refusals))
+    return bool(given_up(result)) or worth_telling(result.refusals)
+
+
+def worth_telling(refusals: Sequence[Refusal]) -> bool:
+    """Something was refused that programs do not look for as a matter of course."""
+    if not refusals:
+        return False
+    from wardian.sandbox.refusals import is_routine
+
+    return not all(is_routine(one) for one in refusals)
 
 
 def given_up(result: Result) -> list[Protection]:
@@ -113,19 +146,59 @@ def given_up(result: Result) -> list[Protection]:
     return [p for p in result.protections if p.requested and p.available and not p.enforced]
 
 
-# Running, in two ways
+# Running, in two ways, and both with a record of it or without
 
 
-def _passed_through(sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool) -> Result:
+def ran(
+    sandbox: Sandbox,
+    argv: list[str],
+    given: Given,
+    policy: Policy,
+    *,
+    tty: bool,
+    skill: tuple[str, str, str, str] | None = None,
+) -> Result:
+    """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
+    wants name, origin, script and folder."""
+    cwd, as_json = working_directory(given), "json" in given
+
+    def start(copies: Copies | None = None) -> Result:
+        if as_json:
+            return captured(sandbox, argv, cwd)
+        return passed_through(sandbox, argv, cwd, tty, copies)
+
+    directory = record_directory(one(given, "record"))
+    if directory is None:
+        return start()
+    from wardian.cli.recording import given_by_the_caller, recorded
+    from wardian.observe.record import Run, Skill
+
+    about = Run(
+        kind="exec" if skill is None else "run",
+        command=tuple(argv),
+        policy=sandbox.policy,
+        backend=one(given, "backend") or "wardian",
+        cwd=cwd,
+        given=given_by_the_caller(policy),
+        skill=Skill(*skill) if skill is not None else None,
+    )
+    return recorded(directory, about, start, captured=as_json)
+
+
+def passed_through(
+    sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool, copies: Copies | None = None
+) -> Result:
+    """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = _terminal_state() if tty else None
     try:
-        return _attended(sandbox.start_inherited(argv, cwd=cwd, tty=tty))
+        with _Signals() as signals:
+            return signals.attend(sandbox.start_inherited(argv, cwd=cwd, tty=tty, copies=copies))
     finally:
         if saved is not None:
             _restore_terminal(saved)
 
 
-def _captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
+def captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
     """Standard input is ours still; output goes into memory. The guest itself only sees pipes."""
     try:
         kept = [os.dup(1), os.dup(2)]
@@ -136,30 +209,21 @@ def _captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
             hint="run without --json, or see ulimit -n",
         ) from None
     try:
-        try:
-            for target, fd in enumerate(memory, 1):
-                os.dup2(fd, target)
-            process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
-        finally:
-            for target, fd in enumerate(kept, 1):
-                os.dup2(fd, target)
-                os.close(fd)
-        result = _attended(process)
+        with _Signals() as signals:
+            try:
+                for target, fd in enumerate(memory, 1):
+                    os.dup2(fd, target)
+                process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
+            finally:
+                for target, fd in enumerate(kept, 1):
+                    os.dup2(fd, target)
+                    os.close(fd)
+            result = signals.attend(process)
         stdout, stderr = (_all_of(fd) for fd in memory)
     finally:
         for fd in memory:
             os.close(fd)
     return result._replace(stdout=stdout, stderr=stderr)
-
-
-def _attended(process: Process) -> Result:
-    """Wait for the end, and hand on every signal that comes meanwhile."""
-    previous = _forward_signals(process)
-    try:
-        return process.pump()
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
 
 
 def _all_of(fd: int) -> bytes:
@@ -170,7 +234,7 @@ def _all_of(fd: int) -> bytes:
     return b"".join(pieces)
 
 
-def _document(result: Result) -> dict[str, Any]:
+def document_of(result: Result) -> dict[str, Any]:
     document = result.document(output=True)
     document["command"] = [output.valid(word) for word in result.command]
     document["detail"] = output.valid(result.detail)
@@ -187,39 +251,65 @@ def _document(result: Result) -> dict[str, Any]:
 # Signals
 
 
-def _forward_signals(process: Process) -> dict[int, Any]:
-    """Handlers that hand signals on; what was ignored when we were started stays ignored."""
-    interrupts: list[float] = []
-    terminals = [fd for fd in range(3) if os.isatty(fd)]
+class _Signals:
+    """While it is entered, every signal that comes is handed on to the guest, and what comes
+    before there is one waits for it. What was ignored when we were started stays ignored."""
 
-    def forward(number: int, frame: FrameType | None) -> None:
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._waiting: list[int] = []
+        self._interrupts: list[float] = []
+        self._terminals = [fd for fd in range(3) if os.isatty(fd)]
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> _Signals:
+        handlers: dict[int, Any] = dict.fromkeys(FORWARDED, self._forward)
+        handlers |= {signal.SIGTSTP: self._stop, signal.SIGALRM: self._end}
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, handler)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def attend(self, process: Process) -> Result:
+        """Wait for the end of the run."""
+        self._process = process
+        for number in self._waiting:
+            self._forward(number, None)
+        return process.pump()
+
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        if self._process is None:
+            if number == signal.SIGINT and number in self._waiting:
+                raise KeyboardInterrupt  # nothing may ever start, for a share that does not answer
+            self._waiting.append(number)
+            return
         if number == signal.SIGINT:
             now = time.monotonic()
-            if interrupts and now - interrupts[-1] < SECOND_INTERRUPT_S:
-                process.kill()
+            if self._interrupts and now - self._interrupts[-1] < SECOND_INTERRUPT_S:
+                self._process.kill()
                 return
-            interrupts.append(now)
-        process.send_signal(number)
-        if number == signal.SIGHUP and not all(os.isatty(fd) for fd in terminals):
+            self._interrupts.append(now)
+        self._process.send_signal(number)
+        if number == signal.SIGHUP and not all(os.isatty(fd) for fd in self._terminals):
             # The terminal itself is gone: a guest that ignores this goes with it.
             signal.setitimer(signal.ITIMER_REAL, HANGUP_S)
 
-    def end(number: int, frame: FrameType | None) -> None:
-        process.kill()
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if self._process is not None:
+            self._process.kill()
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def _stop(self, number: int, frame: FrameType | None) -> None:
         # The guest's group is an orphaned one, which SIGTSTP does not stop; SIGSTOP does.
-        process.send_signal(signal.SIGSTOP)
+        process = self._process
+        if process is not None:
+            process.send_signal(signal.SIGSTOP)
         os.kill(os.getpid(), signal.SIGSTOP)
-        process.send_signal(signal.SIGCONT)
-
-    handlers: dict[int, Any] = dict.fromkeys(FORWARDED, forward)
-    handlers |= {signal.SIGTSTP: stop, signal.SIGALRM: end}
-    previous: dict[int, Any] = {}
-    for number, handler in handlers.items():
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            previous[number] = signal.signal(number, handler)
-    return previous
+        if process is not None:
+            process.send_signal(signal.SIGCONT)
 
 
 # The terminal

@@ -46,13 +46,15 @@ POLICY_OPTIONS = (
     Option("disk", "SIZE", "Limit of what may be written to files."),
     Option("output", "SIZE", "Limit of standard output and error together."),
     Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
+    Option("allow-syscall", "NAME", "Let a system call pass the filter.", several=True),
     Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
 )
 EXEC_OPTIONS = (
     *POLICY_OPTIONS,
     Option("cwd", "DIR", "Working directory inside; /work unless given."),
-    Option("backend", "NAME", "wardian, or host: no sandbox at all."),
+    Option("backend", "NAME", "wardian, bubblewrap, gvisor, or host: no sandbox."),
     Option("tty", "auto|yes|no", "A terminal of its own; auto: if both ends are one."),
+    Option("record", "DIR", "Keep a record of the run in DIR, for `wardian log`; none: keep none."),
     Option("json", "", "Capture the output and print the result as one document."),
     Option("verbose", "", "Always tell what stood, what was used, what was refused.", short="v"),
     Option("quiet", "", "Tell nothing but errors.", short="q"),
@@ -141,6 +143,10 @@ def policy_of(given: Given) -> Policy:
         policy = policy.with_limits(**limits)
     if "env" in given:
         policy = policy.with_env(dict(_variable(text) for text in given["env"]))
+    if "allow-syscall" in given:
+        allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
+        denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
+        policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
     if "degrade" in given:
         degrade = tuple(dict.fromkeys((*policy.degrade, *given["degrade"])))
         policy = policy._replace(degrade=degrade)

@@ -1,17 +1,21 @@
-"""``wardian policy``: the policy that a run would get, and the presets that ship."""
+"""``wardian policy``: the policy that a run would get, two compared, and the presets that ship."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wardian.cli import output
 from wardian.cli.commands import Rendered, click_options
-from wardian.cli.options import POLICY_OPTIONS, Given, Option, parse, policy_of
+from wardian.cli.options import POLICY_OPTIONS, Given, Option, base_policy, parse, policy_of
 from wardian.text import printable
 
+if TYPE_CHECKING:
+    from wardian.sandbox.policy_difference import Difference
+
 SCHEMA = "wardian.policy/1"
+DIFF_SCHEMA = "wardian.policy-diff/1"
 SHOW_OPTIONS = (
     *POLICY_OPTIONS,
     Option("json", "", "One JSON document on stdout."),
@@ -24,10 +28,11 @@ SHOW_OPTIONS = (
     epilog="""\b
 Examples:
   wardian policy show --policy strict.toml --net host
+  wardian policy diff default strict.toml
   wardian policy presets""",
 )
 def command() -> None:
-    """Show the policy that a run would get."""
+    """Show the policy that a run would get, and compare two."""
 
 
 def _show(args: list[str]) -> None:
@@ -92,6 +97,56 @@ def presets(as_json: bool) -> None:
     else:
         for name in preset_names():
             output.print_text(name)
+
+
+@command.command(
+    "diff",
+    epilog="""\b
+Examples:
+  wardian policy diff default strict.toml
+  wardian policy diff old.toml new.toml --json
+
+\b
+Exit code: 0 they allow the same, 1 they differ, 2 usage.""",
+)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
+    """Tell in words what one policy allows and the other does not.
+
+    A and B are policy files (*.toml, or with a slash) or shipped presets. What they allow is
+    compared, not how they are written: who may read a directory may read all in it.
+    """
+    from wardian.sandbox.policy_difference import differences
+
+    policies = base_policy(a), base_policy(b)
+    found = differences(*policies)
+    if as_json:
+        named = {
+            key: {"name": output.valid(name), "digest": policy.digest}
+            for key, name, policy in zip("ab", (a, b), policies, strict=True)
+        }
+        document = {"schema": DIFF_SCHEMA, **named, "equal": not found}
+        output.print_json(document | {"differences": [one._asdict() for one in found]})
+    else:
+        for line in _compared(a, b, found):
+            output.print_text(line)
+    ctx.exit(1 if found else 0)
+
+
+def _compared(a: str, b: str, found: list[Difference]) -> list[str]:
+    lines = [f"A  {printable(a)}", f"B  {printable(b)}"]
+    if not found:
+        return [*lines, "they allow the same"]
+    dimension = ""
+    for one in found:
+        if one.dimension != dimension:
+            dimension = one.dimension
+            lines.append(dimension)
+        lines.append(f"  {printable(one.text)}")
+    return lines
 
 
 def _document(policy: Any) -> dict[str, Any]:

@@ -83,9 +83,12 @@ def require(
     as_json: bool,
 ) -> None:
     """Do these capabilities hold? For scripts that need to know before they start."""
+    from wardian.errors import UsageError
     from wardian.probes import artifact
     from wardian.probes.comparing import holding
 
+    if "," in sandbox:
+        raise UsageError("--in: one sandbox at a time")
     if source is not None:
         found: Sequence[Artifact] = artifact.read_all(str(source))
     else:

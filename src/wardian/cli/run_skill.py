@@ -11,10 +11,12 @@ from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, policy_
 from wardian.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     import click
 
+    from wardian.cli.exec import Watcher
     from wardian.runner.assembly import Wanted
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
@@ -56,13 +58,18 @@ Options stand anywhere before the script's arguments, which follow --."""
 
 def run(args: list[str]) -> int:
     """Run the command line after ``wardian run`` and return its exit code. Raises WardianError."""
-    given, words = _parsed(args)
+    given, words = parsed(args, RUN_OPTIONS)
     if "help" in given:
         from wardian.cli import commands
 
         return commands.run(["run", "--help"])
     if not words:
         raise UsageError("no skill was given", hint="wardian run SKILL SCRIPT [OPTIONS] -- ARGS…")
+    return run_script(words, given)
+
+
+def run_script(words: list[str], given: Given, watcher: Watcher | None = None) -> int:
+    """Run SCRIPT of SKILL with its arguments, or list the scripts if only SKILL is given."""
     from wardian.runner.location import located
 
     with located(_skill(words[0], given)) as skill:
@@ -70,7 +77,7 @@ def run(args: list[str]) -> int:
             return _list(skill, as_json="json" in given)
         from wardian.runner.script import choose
 
-        return _run(skill, choose(skill.path, words[1]), words[2:], given)
+        return _run(skill, choose(skill.path, words[1]), words[2:], given, watcher)
 
 
 def _skill(word: str, given: Given) -> str:
@@ -85,14 +92,14 @@ def _skill(word: str, given: Given) -> str:
     return path
 
 
-def _parsed(args: list[str]) -> tuple[Given, list[str]]:
+def parsed(args: list[str], options: Sequence[Option]) -> tuple[Given, list[str]]:
     """Options before, between and after SKILL and SCRIPT; from the third word on, all is ARGS."""
     given: Given = {}
     words: list[str] = []
     rest = list(args)
     while rest:
-        more, left = parse(rest, RUN_OPTIONS)
-        for option in RUN_OPTIONS:
+        more, left = parse(rest, options)
+        for option in options:
             values = more.get(option.name)
             if values is None:
                 continue
@@ -107,12 +114,14 @@ def _parsed(args: list[str]) -> tuple[Given, list[str]]:
     return given, words
 
 
-def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
+def _run(
+    skill: Located, script: Chosen, args: list[str], given: Given, watcher: Watcher | None
+) -> int:
     from wardian.runner.assembly import Wanted, assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
 
-    as_json, tty = "json" in given, exec_command._wants_tty(given)
+    as_json, tty = "json" in given, exec_command.wants_tty(given)
     backend = one(given, "backend") or "wardian"
     out = _target(given)
     wanted = Wanted(
@@ -133,21 +142,22 @@ def _run(skill: Located, script: Chosen, args: list[str], given: Given) -> int:
         return _missing(call, script, as_json=as_json)
     from wardian.sandbox.sandbox import Sandbox
 
-    sandbox = Sandbox(under(policy, call), backend_name=backend)
+    make = Sandbox if watcher is None else watcher.sandbox
+    sandbox = make(under(policy, call), backend_name=backend)
     with sandbox:
-        argv, cwd = list(call.argv), exec_command._cwd(given)
-        if as_json:
-            result = exec_command._captured(sandbox, argv, cwd)
-        else:
-            result = exec_command._passed_through(sandbox, argv, cwd, tty)
+        ran_as = (skill.name, skill.origin, script.path, skill.path)
+        result = exec_command.ran(sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as)
         made, kept = _made(sandbox, out)
-    if as_json:
-        output.print_json(exec_command._document(result) | _about(skill, script, made, kept))
-    elif "quiet" not in given:
+    about = _about(skill, script, made, kept)
+    if as_json and watcher is None:
+        output.print_json(exec_command.document_of(result) | about)
+    elif "quiet" not in given and not as_json:
         _tell_files(made, kept, one(given, "out"))
         if policy.rootfs is None:
             _tell_missing_module(skill, script, result)
-    exec_command._tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    if watcher is not None:
+        return watcher.told(result, about)
+    exec_command.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 
 
@@ -194,7 +204,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
 
     result = Result((missing.program, script.path), 127, "not found", detail=missing.why)
     if as_json:
-        output.print_json(exec_command._document(result))
+        output.print_json(exec_command.document_of(result))
     output.say_error(missing.why, missing.hint)
     return result.exit_code
 
@@ -202,7 +212,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
 def _made(sandbox: Sandbox, out: str | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
-    root = sandbox._work_path()
+    root = sandbox.work_path
     if not os.listdir(root):
         if out is not None:
             os.makedirs(out, exist_ok=True)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from wardian.sandbox.result import Limit, Protection, Refusal, Result
 
 SHOWN_REFUSALS = 20
+PROCESS_WIDTH = 32
+MOST = (8, 48, PROCESS_WIDTH, 48)  # of each column; what is longer pushes the rest
 _SIZES = ("memory", "disk", "output")
 _DURATIONS = ("time", "cpu")
 
@@ -25,12 +27,11 @@ def summary(result: Result, *, verbose: bool) -> list[str]:
     if verbose:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
     lines += _weaker(result)
-    lines += _refusals(result.refusals if verbose else result.refusals[:SHOWN_REFUSALS])
-    hidden = 0 if verbose else max(0, len(result.refusals) - SHOWN_REFUSALS)
-    if hidden:
-        lines.append(f"  … and {hidden} more; -v tells all")
+    lines += refusal_lines(result, verbose=verbose)
     lines += _ending(result)
-    return lines if result.reason in ("not found", "not executable") else [*lines, _figures(result)]
+    if result.reason in ("not found", "not executable") or (result.ok and not verbose):
+        return lines
+    return [*lines, figures(result)]
 
 
 def _policy_line(result: Result) -> str:
@@ -83,25 +84,46 @@ def _weaker(result: Result) -> list[str]:
     return [f"wardian: ran without {names}, as was asked for"] if names else []
 
 
-def _refusals(refusals: Sequence[Refusal]) -> list[str]:
-    if not refusals:
+def refusal_lines(result: Result, *, verbose: bool) -> list[str]:
+    """What was refused: the likely cause of a failure first; one line if nothing failed."""
+    from wardian.sandbox.refusals import is_routine, likely_first
+
+    told = likely_first(result.refusals)
+    if not verbose:
+        told = [one for one in told if not is_routine(one)]
+    if not told:
         return []
-    count = len(refusals)
-    lines = [f"wardian: {count} thing{'s were' if count != 1 else ' was'} refused"]
+    head = f"wardian: {len(told)} thing{'s were' if len(told) != 1 else ' was'} refused"
+    if result.exit_code == 0 and not verbose:
+        return [f"{head}; -v tells what"]
+    shown = told if verbose else told[:SHOWN_REFUSALS]
+    lines = [head, *_table(shown)]
+    if len(told) > len(shown):
+        lines.append(f"  … and {len(told) - len(shown)} more; -v tells all")
+    return lines
+
+
+def _table(refusals: Sequence[Refusal]) -> list[str]:
     rows = [
         (
             printable(one.kind),
-            printable(one.target or one.action) + (f" ×{one.count}" if one.count > 1 else ""),
-            printable(one.process),
+            printable(f"{one.action} {one.target}") + (f" ×{one.count}" if one.count > 1 else ""),
+            _shortened(printable(one.process.command), PROCESS_WIDTH),
             printable(one.reason),
+            "allow: " + printable(one.allow.flag) if one.allow else "",
         )
         for one in refusals
     ]
-    widths = [min(44, max(len(row[i]) for row in rows)) for i in range(3)]
+    widths = [min(most, max(len(row[i]) for row in rows)) for i, most in enumerate(MOST)]
+    lines = []
     for row in rows:
-        cells = [f"{cell:<{width}}" for cell, width in zip(row[:3], widths, strict=True)]
-        lines.append("  " + "  ".join((*cells, row[3])).rstrip())
+        cells = [f"{cell:<{width}}" for cell, width in zip(row[:4], widths, strict=True)]
+        lines.append("  " + "  ".join((*cells, row[4])).rstrip())
     return lines
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _ending(result: Result) -> list[str]:
@@ -130,7 +152,7 @@ def _struck(result: Result) -> str:
     name = result.reason.removesuffix(" limit")
     limit = next((one for one in result.limits if one.name == name), None)
     value = f" of {shown_limit(limit)}" if limit is not None and limit.value is not None else ""
-    return f"wardian: ended by its {name} limit{value}; allow more: --{name} …"
+    return f"wardian: ended by its {name} limit{value}"
 
 
 def _signal_name(number: int | None) -> str:
@@ -142,7 +164,8 @@ def _signal_name(number: int | None) -> str:
         return str(number)
 
 
-def _figures(result: Result) -> str:
+def figures(result: Result) -> str:
+    """The end and what was used, on one line."""
     usage = result.usage
     parts = [f"exit {result.exit_code}", f"{usage.wall_s:.2f} s", f"{usage.cpu_s:.2f} s CPU"]
     parts.append(human_bytes(usage.peak_memory_bytes))

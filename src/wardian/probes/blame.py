@@ -23,6 +23,7 @@ from wardian.text import printable
 
 SCHEMA = "wardian.probe-blame/1"
 WARDIAN = "wardian"
+SYSCALL = "syscall "  # how the refusals of the filter begin
 TEST_LAUNCHER = os.path.join(HERE, "..", "..", "..", "core", "build", "wardian-launch-test")
 ChangePolicy = Callable[[Policy, Mapping[str, str]], Policy]
 # The launcher builds the guest's root over this directory; who is not moved into it finds it there.
@@ -237,7 +238,7 @@ def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
     """Those whose answer it was: without them there is another one, or the supervisor saw it."""
     if baseline.observed != "blocked":
         return ()
-    seen = any(text.startswith("syscall ") for text in baseline.refusals)
+    seen = any(text.startswith(SYSCALL) for text in baseline.refusals)
     return tuple(
         one.wall
         for one in trials
@@ -307,7 +308,7 @@ def lines(one: Blame, *, verbose: bool) -> list[str]:
     told = [f"{one.specimen.id}: {_told(one.baseline)}", f"  {printable(one.answer)}"]
     if one.first and one.first != one.blamed:
         told.append(f"  answered first by {_names(one.first)}")
-    told += [f"  seen by the supervisor: {printable(text)}" for text in one.baseline.refusals[:3]]
+    told += [f"  seen by the supervisor: {printable(text)}" for text in _relevant(one.baseline)]
     if verbose:
         for trial in one.trials:
             alone = f"   alone: {_told(trial.alone)}" if trial.alone is not None else ""
@@ -315,6 +316,12 @@ def lines(one: Blame, *, verbose: bool) -> list[str]:
     if one.not_tried:
         told.append(f"  not tried: {', '.join(one.not_tried)} (they need the launcher for tests)")
     return told
+
+
+def _relevant(one: Artifact) -> list[str]:
+    """What an interpreter looks for at its start comes first; what was asked about, last."""
+    calls = [text for text in one.refusals if text.startswith(SYSCALL)]
+    return calls[-2:] or list(one.refusals[-1:])
 
 
 def _told(one: Artifact) -> str:

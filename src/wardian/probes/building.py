@@ -40,7 +40,11 @@ def built(specimen: Specimen) -> str:
     place = os.path.join(home("XDG_CACHE_HOME", ".cache"), "probes", _digest(cc, sources))
     if os.path.exists(place):
         return place
-    os.makedirs(os.path.dirname(place), exist_ok=True)
+    try:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or "").lower()
+        raise BuildError(f"compiled specimens can't be kept in {error.filename}: {why}") from None
     temporary = f"{place}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     # __FILE__ names the specimen, so that it knows its ID when it is run alone.
     command = [cc, *FLAGS, f"-I{helper}", "-o", temporary, specimen.path, sources[1], *LIBRARIES]

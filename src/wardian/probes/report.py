@@ -127,15 +127,21 @@ def _cell(one: Artifact) -> str:
 
 
 def troubles(artifacts: Iterable[Artifact], *, require_all: bool = False) -> list[str]:
-    """What was not as expected, one paragraph each."""
+    """What was not as expected, one paragraph each; what did not run for one reason, together."""
     lines = []
+    together: dict[tuple[str, str], list[Artifact]] = {}
     for one in artifacts:
-        if unexpected(one, require_all=require_all):
+        if one.status == "not_run":
+            together.setdefault((one.sandbox, one.cause), []).append(one)
+        elif unexpected(one, require_all=require_all):
             lines.append(f"{one.status}: {one.id} in {one.sandbox}")
             lines.append(f"  {printable(one.cause)}")
             if one.observed is not None and one.detail:
                 seen = f"{one.observed}, {one.errno}" if one.errno else one.observed
                 lines.append(f"  observed {seen}: {printable(one.detail)}")
+    for (sandbox, cause), ones in together.items():
+        more = f" and {len(ones) - 1} more" if len(ones) > 1 else ""
+        lines += [f"not_run: {ones[0].id}{more} in {sandbox}", f"  {printable(cause)}"]
     return lines
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 import json
 import os
 import signal
@@ -26,6 +27,7 @@ from wardian.sandbox.sandbox import Sandbox
 TIMEOUT_S = 20.0
 OUTPUT = "observation.json"
 MAX_BYTES = 64 << 10
+MAX_REFUSALS = 100
 TOLD = 300
 # A limit that strikes is an answer of the sandbox; its clock is not, for the specimen may hang.
 _LIMITS = ("memory limit", "cpu limit", "disk limit", "output limit")
@@ -163,7 +165,8 @@ def _run(
         )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
-    refusals = tuple(f"{one.kind} {one.action} {one.target}".strip() for one in result.refusals)
+    told = (f"{one.kind} {one.action} {one.target}".strip() for one in result.refusals)
+    refusals = tuple(itertools.islice(told, MAX_REFUSALS))
     return Measured(seen, verdict, refusals, duration_s)
 
 
@@ -205,7 +208,7 @@ def _judged(seen: Observation, wanted: Expectation) -> tuple[Observation, Verdic
 def _read(sandbox: Sandbox) -> bytes:
     """What stands there is the guest's: nothing is followed, and not more read than is of use."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(os.path.join(sandbox._work_path(), OUTPUT), flags)
+    fd = os.open(os.path.join(sandbox.work_path, OUTPUT), flags)
     with open(fd, "rb") as file:
         return file.read(MAX_BYTES + 1)
 

@@ -6,6 +6,7 @@ does not let us make is left out, and specimens that need it say that they can't
 
 from __future__ import annotations
 
+import fcntl
 import os
 import selectors
 import shutil
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 WORDS = b"wardian witness\n"
 IPC_CREAT, IPC_RMID = 0o1000, 0
 # Not /tmp: a root that is built over it would hide them even from one who gets out.
+PREFIX = "probe-witness-"
 PLACE = "/var/tmp"  # noqa: S108 - the name is made unguessable
 
 
@@ -41,9 +43,11 @@ class _Witnesses:
         self._selector = selectors.DefaultSelector()
         self._stop, self._stopped = os.pipe()
         self._selector.register(self._stop, selectors.EVENT_READ)
-        self._directory = tempfile.mkdtemp(
-            prefix="probe-witness-", dir=PLACE if os.path.isdir(PLACE) else None
-        )
+        base = PLACE if os.path.isdir(PLACE) else tempfile.gettempdir()
+        _sweep(base)
+        self._directory = tempfile.mkdtemp(prefix=PREFIX, dir=base)
+        self._lock = open(os.path.join(self._directory, "lock"), "wb")  # noqa: SIM115
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
         os.chmod(self._directory, 0o755)  # noqa: S103 - nothing but the sandbox keeps guests away
         self._files()
         self._process()
@@ -153,3 +157,17 @@ class _Witnesses:
             self._sleeper.kill()
             self._sleeper.communicate()
         shutil.rmtree(self._directory, ignore_errors=True)
+        self._lock.close()
+
+
+def _sweep(base: str) -> None:
+    """Remove what runs of this user left when they were killed: nobody holds its lock any more."""
+    for name in os.listdir(base):
+        path = os.path.join(base, name)
+        try:
+            if name.startswith(PREFIX) and os.lstat(path).st_uid == os.geteuid():
+                with open(os.path.join(path, "lock"), "rb") as lock:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue  # in use, or gone

@@ -1,6 +1,7 @@
 """The boundary.
 
 policy, policy_file   what a run may reach and use; presets/ are shipped policies
+policy_difference     two of them compared by what they allow
 units                 512M, 30s
 host, layout          what this host offers; what every guest finds in its root
 shares, programs      from names to sources that may be mounted

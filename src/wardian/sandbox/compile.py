@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 from wardian import compiled
 from wardian.sandbox import layout, plan, policy
@@ -16,15 +17,17 @@ def compile_all() -> None:
     compiled.store("layout", layout.SOURCES, layout.read_layout)
     compiled.store(policy.DEFAULT_PRESET, policy.DEFAULT_SOURCES, policy.read_default)
     for arch in MACHINES:
-        for shares_written in (False, True):
+        for shares_written, watch in itertools.product((False, True), plan.COMPILED_SCOPES):
             make = functools.partial(
                 plan.make_filter,
                 policy.Policy(),
                 Host(arch=arch, kernel=(0, 0), landlock_abi=0, uid=0),
                 {"proc", "notify"},
                 shares_written=shares_written,
+                watch=watch,
             )
-            compiled.store(plan.filter_name(arch, shares_written), plan.FILTER_SOURCES, make)
+            name = plan.filter_name(arch, shares_written, watch)
+            compiled.store(name, plan.FILTER_SOURCES, make)
 
 
 if __name__ == "__main__":

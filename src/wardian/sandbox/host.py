@@ -21,6 +21,7 @@ class Host(NamedTuple):
     kernel: tuple[int, int]
     landlock_abi: int
     uid: int
+    fuse: bool = False  # /dev/fuse may be opened
 
     @property
     def is_root(self) -> bool:
@@ -74,4 +75,5 @@ def this_host() -> Host:
         kernel=kernel_version(name.release),
         landlock_abi=landlock_abi(),
         uid=os.geteuid(),
+        fuse=os.access("/dev/fuse", os.R_OK | os.W_OK),
     )

@@ -61,7 +61,9 @@ def rules(
 ) -> list[tuple[str, int]]:
     """Places inside and the rights on them; listing directories is allowed everywhere."""
     rights = [("/", READ_DIR)]
-    rights += [(path, READ) for path in readable]
+    # A rule holds for all that lies below, mounts included: one for /etc does for /etc/ssl, too.
+    above = {path + "/" for path in readable}
+    rights += [(path, READ) for path in readable if not any(path.startswith(one) for one in above)]
     rights += [(path, WRITE) for path in writable]
     rights += [(path, DEVICE) for path in devices]
     return [(path, access & handled_fs) for path, access in rights]

@@ -14,7 +14,8 @@ else:
     from wardian.values import NamedTuple
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_bin", "wardian-launch")
-FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM = 3, 4, 5, 6
+FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM, FD_TRACE = 3, 4, 5, 6, 9
+FD_FIRST_COPY = 10
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
 
@@ -86,7 +87,11 @@ def _close(fds: list[int]) -> None:
 
 def explained(error: OSError, launcher: str) -> BackendError:
     """Why the launcher could not be started, and what to do."""
-    if not os.path.exists(launcher):
+    try:
+        os.stat(launcher)
+    except PermissionError:
+        pass  # told below
+    except OSError:
         return BackendError(
             f"the launcher is not there: {launcher}",
             hint="install again with a C compiler present: pip install --force-reinstall wardian",

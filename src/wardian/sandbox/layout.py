@@ -14,6 +14,7 @@ else:
 USER_ID = 1000
 HOSTNAME = "wardian"
 WORK = "/work"
+HOME = "/home/user"
 INODES = 200_000
 PTYS = 64
 
@@ -27,6 +28,7 @@ class Layout(NamedTuple):
     etc_network: tuple[str, ...]
     devices: tuple[str, ...]
     masks: tuple[str, ...]
+    routine: tuple[str, ...]
     private: tuple[tuple[str, int], ...]
     sysctl: tuple[tuple[str, str], ...]
     files: tuple[tuple[str, str], ...]

@@ -21,9 +21,14 @@ from wardian.sandbox.shares import Source
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import NamedTuple
+
+    from wardian.syscalls.watching import Scope
 else:
     from wardian.values import NamedTuple
 
+NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
+# What the build compiles filters for; the others are made when they are needed.
+COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "paths")
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
 
@@ -61,6 +66,7 @@ class Plan(NamedTuple):
     protections: tuple[Protection, ...]
     limits: tuple[Limit, ...]
     environment: dict[str, str]
+    sources: tuple[Source, ...] = ()
 
 
 def check_degrade(names: Sequence[str]) -> frozenset[str]:
@@ -77,11 +83,22 @@ def check_degrade(names: Sequence[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def make_plan(policy: Policy, sources: Sequence[Source], host: Host) -> Plan:
-    """Raises WallError for a wall that was asked for and can't be had, and was not given up."""
+def make_plan(
+    policy: Policy, sources: Sequence[Source], host: Host, *, watch: Scope | None = None
+) -> Plan:
+    """``watch`` is what to look at besides refused calls; None: what tells all refusals cheapest.
+
+    Raises WallError for a wall that was asked for and can't be had, and was not given up.
+    """
     degraded = check_degrade(policy.degrade)
     protections = _protections(policy, host, degraded)
     standing = {p.name for p in protections if p.enforced}
+    if "notify" not in standing:
+        watch = "nothing"
+    elif watch is None:
+        # With /dev/fuse, what is missing is seen where it is looked up, and calls on paths need no
+        # watching; without it, every call that takes a path is looked at.
+        watch = "changes" if host.fuse else "paths"
     environment = dict(layout().environment)
     records = [
         MAGIC,
@@ -89,15 +106,24 @@ def make_plan(policy: Policy, sources: Sequence[Source], host: Host) -> Plan:
         record("hostname", HOSTNAME),
         *root_steps(policy, sources, standing),
         *_landlock(policy, sources, host, degraded, standing),
-        *_filter(policy, host, standing, shares_written=any(s.write for s in sources)),
+        *_filter(policy, host, standing, shares_written=any(s.write for s in sources), watch=watch),
         *_limits(policy, sources),
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
-    if not policy.deny_syscalls:
-        # Nothing that the launcher still has to do is refused, so the filter can go up meanwhile.
+    if not policy.deny_syscalls and watch in ("nothing", "changes"):
+        # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
+        # meanwhile.
         records.append(record("flag", "early-filter"))
-    return Plan(b"".join(records), protections, _held(policy, sources, standing), environment)
+    if watch == "changes":
+        records.append(record("flag", "lookups"))
+    return Plan(
+        b"".join(records),
+        protections,
+        _held(policy, sources, standing),
+        environment,
+        tuple(sources),
+    )
 
 
 # Protections: requested, available, enforced
@@ -110,8 +136,9 @@ def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[
     found += [
         _landlock_protection(name, abi, policy, host, degraded) for name, abi in landlock.FEATURES
     ]
-    for name in ("notify", "proc"):
-        found.append(Protection(name, True, True, name not in degraded))
+    told = "" if host.fuse else NO_FUSE
+    found.append(Protection("notify", True, True, "notify" not in degraded, told))
+    found.append(Protection("proc", True, True, "proc" not in degraded))
     counted = host.kernel >= (
         5,
         14,
@@ -180,30 +207,44 @@ FILTER_SOURCES = (
     "sandbox/plan.py",
     *(
         f"syscalls/{name}"
-        for name in ("table.tsv", "table.py", "filter.py", "conditions.py", "constants.py")
+        for name in (
+            "table.tsv", "table.py", "filter.py", "conditions.py", "constants.py",
+            "watching.tsv", "watching.py",
+        )
     ),
-)
+)  # fmt: skip
 
 
-def _filter(policy: Policy, host: Host, standing: set[str], *, shares_written: bool) -> list[bytes]:
+def _filter(
+    policy: Policy, host: Host, standing: set[str], *, shares_written: bool, watch: Scope
+) -> list[bytes]:
     """``make_filter``, or what the build has made of it for policies that change no syscall."""
-    make = functools.partial(make_filter, policy, host, standing, shares_written=shares_written)
-    if policy.allow_syscalls or policy.deny_syscalls or not {"proc", "notify"} <= standing:
+    make = functools.partial(
+        make_filter, policy, host, standing, shares_written=shares_written, watch=watch
+    )
+    if (
+        policy.allow_syscalls
+        or policy.deny_syscalls
+        or not {"proc", "notify"} <= standing
+        or watch not in COMPILED_SCOPES
+    ):
         return make()
     from wardian import compiled
 
-    found: list[bytes] = compiled.load(filter_name(host.arch, shares_written), FILTER_SOURCES, make)
+    name = filter_name(host.arch, shares_written, watch)
+    found: list[bytes] = compiled.load(name, FILTER_SOURCES, make)
     return found
 
 
-def filter_name(arch: str, shares_written: bool) -> str:
+def filter_name(arch: str, shares_written: bool, watch: Scope) -> str:
     """The name of a compiled filter."""
-    return f"filter-{arch}-{'shares' if shares_written else 'private'}"
+    return f"filter-{arch}-{'shares' if shares_written else 'private'}-{watch}"
 
 
 def make_filter(
-    policy: Policy, host: Host, standing: set[str], *, shares_written: bool
+    policy: Policy, host: Host, standing: set[str], *, shares_written: bool, watch: Scope
 ) -> list[bytes]:
+    """The records that say which calls are refused, which are looked at, and what is answered."""
     from wardian.syscalls import compile_filter, number, refusal_errnos
 
     deny = set(policy.deny_syscalls)
@@ -219,10 +260,17 @@ def make_filter(
         # The one call that takes space faster than anyone can look. Its length is in a register, so
         # the supervisor can count it, and lets it go on while the disk limit allows.
         deny.add("fallocate")
-    program = compile_filter(
-        host.arch, allow=allow, deny=frozenset(deny), refuse="notify" if notify else "errno"
+    compile_for = functools.partial(
+        compile_filter,
+        host.arch,
+        allow=allow,
+        deny=frozenset(deny),
+        refuse="notify" if notify else "errno",
     )
-    errnos = dict(refusal_errnos(host.arch, allow=allow, deny=frozenset(deny)))
+    program = compile_for(watch=watch)
+    errnos = refusal_errnos(
+        host.arch, allow=allow, deny=frozenset(deny), absent=watch == "everything"
+    )
     if "clone3" in deny:
         clone3 = number("clone3", host.arch)
         if clone3 is not None:
@@ -235,6 +283,12 @@ def make_filter(
         records.append(record("budget", budgeted, FALLOCATE_LENGTH))
     if notify:
         records.append(record("flag", "notify"))
+    if watch != "nothing":
+        from wardian.syscalls.watching import watched_calls
+
+        known: Scope = "paths" if watch == "changes" else watch
+        records.append(record("verdict", compile_for()))
+        records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))
     return records
@@ -260,6 +314,7 @@ def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
         records.append(record("memory", limits.memory_bytes))
         held[RLIMIT_DATA] = 2 * limits.memory_bytes + MAPPED_SLACK
     if limits.processes is not None:
+        records.append(record("processes", limits.processes))
         held[RLIMIT_NPROC] = limits.processes + OWN_PROCESSES
     if limits.files is not None:
         held[RLIMIT_NOFILE] = limits.files

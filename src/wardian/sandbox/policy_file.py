@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable
-from typing import Any
 
 from wardian.errors import PolicyError, UsageError, WardianError
 from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
@@ -16,6 +14,10 @@ from wardian.sandbox.units import (
     parse_duration,
     parse_size,
 )
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any
 
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 MAX_BYTES = 1 << 20
@@ -67,11 +69,14 @@ def read_preset(name: str) -> Policy:
 
 def read_policy(path: str, base: Policy) -> Policy:
     """A policy file on top of ``base``. Raises PolicyError."""
+    import tomllib  # writing a policy needs none of it
+
     text = _read_text(path)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(path, text, str(error)) from None
+        message, line, column = syntax_place(text, str(error))
+        raise PolicyError(message, path=path, line=line, column=column) from None
     return _Reader(path, text).policy(document, base)
 
 
@@ -93,15 +98,15 @@ def _read_text(path: str) -> str:
         raise PolicyError("is not UTF-8 text", path=path, line=line) from None
 
 
-def _syntax_error(path: str, text: str, message: str) -> PolicyError:
-    """tomllib ends its messages with ``(at line L, column C)``."""
+def syntax_place(text: str, message: str) -> tuple[str, int, int]:
+    """What is wrong, its line and column; tomllib ends messages with ``(at line L, column C)``."""
     head, _, where = message.rpartition(" (at ")
     words = where.rstrip(")").replace(",", "").split()
     if len(words) == 4 and words[0] == "line":
-        return PolicyError(head, path=path, line=int(words[1]), column=int(words[3]))
+        return head, int(words[1]), int(words[3])
     lines = text.splitlines() or [""]
     head = head if where == "end of document)" else message
-    return PolicyError(head, path=path, line=len(lines), column=len(lines[-1]) + 1)
+    return head, len(lines), len(lines[-1]) + 1
 
 
 class _Reader:

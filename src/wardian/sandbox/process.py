@@ -39,14 +39,15 @@ Interpret = Callable[[bytes, bytes, bytes], "Result"]
 class _Reader:
     """Keeps the bytes of one stream, hands each piece on as it comes, and closes its descriptor."""
 
-    def __init__(self, fd: int, on_bytes: OnBytes | None = None) -> None:
-        self.fd = fd
+    def __init__(self, fd: int, on_bytes: OnBytes | None = None, *, keep: bool = True) -> None:
+        self.fd, self.keep = fd, keep
         self.pieces: list[bytes] = []
         self.on_bytes = on_bytes
         os.set_blocking(fd, False)
 
     def take(self, data: bytes) -> None:
-        self.pieces.append(data)
+        if self.keep:
+            self.pieces.append(data)
         if self.on_bytes is not None:
             self.on_bytes(data)
 
@@ -134,6 +135,7 @@ class Process:
         outputs: dict[int, OnBytes | None],
         stdin: int | None = None,
         input_bytes: bytes = b"",
+        traces: dict[int, OnBytes] | None = None,
     ) -> None:
         self.pid = launched.pid
         self._owner = os.getpid()  # a process forked off this one has no say in it
@@ -141,7 +143,9 @@ class Process:
         self._interpret = interpret
         self._outputs = [_Reader(fd, on_bytes) for fd, on_bytes in outputs.items()]
         self._said = _Reader(launched.status)
-        self._readers = {reader.fd: reader for reader in (*self._outputs, self._said)}
+        self._traces = [_Reader(fd, on, keep=False) for fd, on in (traces or {}).items()]
+        every = (*self._outputs, *self._traces, self._said)
+        self._readers = {reader.fd: reader for reader in every}
         self._stdin = stdin
         self._input = memoryview(input_bytes)
         self._lock = threading.RLock()  # a signal handler may come in between
@@ -245,7 +249,7 @@ class Process:
     def abandon(self) -> None:
         """A callback or the waiting itself failed: end the run, and let the descriptors go."""
         self.kill()
-        for reader in self._outputs:
+        for reader in (*self._outputs, *self._traces):
             self._readers.pop(reader.fd, None)
             reader.close()
         if self._stdin is not None:

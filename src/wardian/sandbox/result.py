@@ -51,16 +51,48 @@ class Protection(NamedTuple):
     note: str = ""
 
 
+class Caller(NamedTuple):
+    """A process of the guest's: its pid on the host, its command line, and who started it."""
+
+    pid: int
+    command: str
+    parents: tuple[Caller, ...] = ()
+
+    def __str__(self) -> str:
+        return self.command
+
+    def document(self) -> dict[str, Any]:
+        """As JSON; the nearest parent first."""
+        above = [{"pid": one.pid, "command": one.command} for one in self.parents]
+        return {"pid": self.pid, "command": self.command, "parents": above}
+
+
+class Allow(NamedTuple):
+    """What would allow it: the option, and the lines of a policy file."""
+
+    flag: str
+    policy: str
+
+
 class Refusal(NamedTuple):
-    """Something the guest tried and was refused."""
+    """Something the guest tried and was refused. ``kind`` is file, network, syscall, process or
+    limit; ``allow`` is None where nothing would allow it."""
 
     kind: str
     action: str
     target: str
-    process: str
-    pid: int
+    process: Caller
     reason: str
     count: int = 1  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    time_s: float = 0.0
+    allow: Allow | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As JSON (docs/reference/result.md)."""
+        return self._asdict() | {
+            "process": self.process.document(),
+            "allow": self.allow._asdict() if self.allow is not None else None,
+        }
 
 
 class Result(NamedTuple):
@@ -78,6 +110,7 @@ class Result(NamedTuple):
     limits: tuple[Limit, ...] = ()
     protections: tuple[Protection, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    refusals_dropped: int = 0
     policy: Policy | None = None
     backend: str = "wardian"
 
@@ -117,7 +150,8 @@ class Result(NamedTuple):
             "usage": usage,
             "limits": [limit._asdict() for limit in self.limits],
             "protections": [protection._asdict() for protection in self.protections],
-            "refusals": [refusal._asdict() for refusal in self.refusals],
+            "refusals": [refusal.document() for refusal in self.refusals],
+            "refusals_dropped": self.refusals_dropped,
             "policy_digest": self.policy_digest,
         }
         if output:

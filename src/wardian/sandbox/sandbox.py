@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from wardian.errors import UsageError
-from wardian.sandbox.backends import Backend, Job, backend
+from wardian.sandbox.backends import Backend, Copies, Job, backend
 from wardian.sandbox.files import Files, WorkDir
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy, check_environment_name
@@ -66,7 +66,16 @@ class Sandbox:
         """The files in ``/work``, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
-        return Files(self._work_path())
+        return Files(self.work_path)
+
+    @property
+    def work_path(self) -> str:
+        """Where ``/work`` is on the host; what lies in it is the guest's, links included."""
+        if self.policy.work is not None:
+            return self.policy.work
+        if self._own_work is None:
+            raise UsageError("this sandbox has no work directory")
+        return self._own_work.path
 
     def run(
         self,
@@ -122,27 +131,48 @@ class Sandbox:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         tty: bool = False,
+        copies: Copies | None = None,
+        on_trace: OnBytes | None = None,
+        trace_every: bool = False,
     ) -> Process:
-        """Start a command on this process's own standard streams; ``pump`` waits for it."""
-        job = self._job(command, cwd, env, None, None, None, None)._replace(inherit=True, tty=tty)
-        return self._start(job)
+        """Start a command on this process's own standard streams; ``pump`` waits for it.
+
+        ``on_trace`` is as in ``trace``.
+        """
+        job = self._job(command, cwd, env, None, None, None, None)
+        job = job._replace(inherit=True, tty=tty, copies=copies)
+        return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
+
+    def trace(
+        self,
+        command: Sequence[str],
+        *,
+        on_trace: OnBytes,
+        every: bool = False,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        input: bytes | str | None = None,
+        timeout_s: float | None = None,
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
+    ) -> Result:
+        """``run``, telling all that is done: ``on_trace`` gets the stream that
+        ``wardian.observe.events`` reads, ``every`` call in it rather than each thing once.
+        """
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        return self._start(job._replace(on_trace=on_trace, trace_every=every)).pump()
 
     def _start(self, job: Job) -> Process:
         if self._closed:
             raise UsageError("this sandbox is closed")
+        if job.on_trace is not None and self._backend.name != "wardian":
+            raise UsageError(f"the backend {self._backend.name} can't trace")
         with self._lock:
             if not self._prepared:
                 own_work = self._own_work.path if self._own_work is not None else None
                 self._backend.prepare(self.policy, own_work=own_work)
                 self._prepared = True
         return self._backend.start(job)
-
-    def _work_path(self) -> str:
-        if self.policy.work is not None:
-            return self.policy.work
-        if self._own_work is None:
-            raise UsageError("this sandbox has no work directory")
-        return self._own_work.path
 
     def _job(
         self,

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
+from wardian.sandbox.layout import HOME, WORK
 from wardian.sandbox.plan import Plan
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Limit, Refusal, Result, Usage
@@ -48,6 +49,7 @@ def interpret(
         )
     exit_code, reason, detail = _verdict(ended, command[0])
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
+    limits, usage = _struck(plan.limits, struck), _usage(ended)
     return Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -57,10 +59,11 @@ def interpret(
         stdout=stdout,
         stderr=stderr,
         truncated=bool(ended["output_exceeded"]),
-        usage=_usage(ended),
-        limits=_struck(plan.limits, struck),
+        usage=usage,
+        limits=limits,
         protections=plan.protections,
-        refusals=tuple(_refusal(e, arch) for e in events if e["event"] == "refused"),
+        refusals=_met(limits, usage) + _refusals(events, plan, arch, policy),
+        refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
     )
 
@@ -81,24 +84,42 @@ def _events(status: bytes) -> list[dict[str, Any]]:
     return events
 
 
-_WORDS = {"true": True, "false": False, "null": None}
-
-
 def _event(line: str) -> dict[str, Any]:
-    """One line of JSON. What every run says is flat and plain, and read without loading json."""
-    if not line.startswith('{"event":') or any(c in line for c in " [\\") or not line.endswith("}"):
-        import json
-
-        found: dict[str, Any] = json.loads(line)
-        return found
+    """One flat JSON object, as core/report.c writes it, read without loading json."""
+    if not line.startswith('{"event":') or not line.endswith("}"):
+        raise ValueError("cut short")
     event: dict[str, Any] = {}
-    for pair in line[1:-1].split(","):
-        name, _, value = pair.partition(":")
-        if value.startswith('"'):
-            event[name.strip('"')] = value[1:-1]
+    at = 1
+    while at < len(line) - 1:
+        name, at = _string(line, at)
+        if line[at + 1] == '"':
+            event[name], at = _string(line, at + 1)
         else:
-            event[name.strip('"')] = _WORDS[value] if value in _WORDS else int(value)
+            end = min(i for i in (line.find(",", at), len(line) - 1) if i > 0)
+            word = line[at + 1 : end]
+            event[name] = word == "true" if word in ("true", "false") else int(word)
+            at = end
+        at += 1
     return event
+
+
+def _string(line: str, at: int) -> tuple[str, int]:
+    """The string that begins at a quote, and where it has ended."""
+    end = line.index('"', at + 1)
+    if "\\" not in line[at:end]:
+        return line[at + 1 : end], end + 1
+    pieces, at = [], at + 1
+    while line[at] != '"':
+        if line[at] != "\\":
+            pieces.append(line[at])
+            at += 1
+        elif line[at + 1] == "u":
+            pieces.append(chr(int(line[at + 2 : at + 6], 16)))
+            at += 6
+        else:
+            pieces.append(line[at + 1])
+            at += 2
+    return "".join(pieces), at + 1
 
 
 def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
@@ -145,14 +166,44 @@ def _usage(ended: dict[str, Any]) -> Usage:
     )
 
 
-def _refusal(event: dict[str, Any], arch: str) -> Refusal:
-    from wardian.syscalls import lookup, name_of
+def _refusals(
+    events: Sequence[dict[str, Any]], plan: Plan, arch: str, policy: Policy
+) -> tuple[Refusal, ...]:
+    if not any(event["event"] == "refused" and not _nowhere(event) for event in events):
+        return ()
+    from wardian.sandbox.refusals import refusals
+    from wardian.sandbox.remedies import Surroundings
 
-    name = name_of(event["call"], arch) or f"syscall {event['call']}"
-    args = ", ".join(hex(arg) for arg in event["args"][:3])
-    reason = lookup(name).reason if not name.startswith("syscall ") else "unknown call"
-    return Refusal(
-        "syscall", name, f"{name}({args})", event["comm"], event["pid"], reason, event["count"]
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        cwd = "/"
+    home = os.path.expanduser("~")
+    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home)
+    return refusals(events, around)
+
+
+def _nowhere(event: dict[str, Any]) -> bool:
+    """Most of what is looked for, the host does not have either; then nothing needs explaining."""
+    path = event["text"]
+    if event["by"] != "m" or path.startswith((WORK, HOME)):
+        return False
+    from wardian.sandbox.hostpath import exists
+
+    return not exists(os.fsdecode(path.encode("latin-1")))
+
+
+def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
+    if not any(limit.struck for limit in limits):
+        return ()
+    from wardian.sandbox.refusals import struck
+
+    return struck(
+        limits,
+        lambda limit: (
+            f"ended after {usage.wall_s:.2f} s, {usage.cpu_s:.2f} s CPU, "
+            f"{usage.peak_memory_bytes >> 20} MB, {usage.processes} processes"
+        ),
     )
 
 

@@ -25,11 +25,14 @@ class Streams(NamedTuple):
     keep_session: bool = False
 
 
-def inherited(*, tty: bool) -> Streams:
-    """The caller's 0, 1 and 2: a pipe is handed through, anything else is relayed or a terminal."""
+def inherited(*, tty: bool, seen: bool = False) -> Streams:
+    """The caller's 0, 1 and 2: a pipe is handed through, anything else is relayed or a terminal.
+
+    With ``seen``, output passes by the supervisor even on its way to /dev/null.
+    """
     kinds, fds, keep = [], {}, False
     for i in range(3):
-        kind = _kind(i, tty=tty)
+        kind = _kind(i, tty=tty, seen=seen and i > 0)
         if kind == "null":
             kinds.append(NULL)
             continue
@@ -40,7 +43,7 @@ def inherited(*, tty: bool) -> Streams:
     return Streams(kinds, fds, keep)
 
 
-def _kind(fd: int, *, tty: bool) -> str:
+def _kind(fd: int, *, tty: bool, seen: bool) -> str:
     try:
         info = os.fstat(fd)
     except OSError:
@@ -50,7 +53,7 @@ def _kind(fd: int, *, tty: bool) -> str:
     if fd == 0 and stat.S_ISFIFO(info.st_mode):
         return "direct"
     null = os.stat("/dev/null")
-    if stat.S_ISCHR(info.st_mode) and info.st_rdev == null.st_rdev:
+    if not seen and stat.S_ISCHR(info.st_mode) and info.st_rdev == null.st_rdev:
         return "null"
     return "relay"
 

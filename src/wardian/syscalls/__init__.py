@@ -4,6 +4,9 @@ table.tsv      one row per syscall; adding a syscall is adding a row
 table          the rows, and questions about them
 conditions     the language of the ``decision`` column
 constants      the names that language knows
+roles          the words of the ``arguments`` column
+names.tsv      what the headers call values and flags of arguments; names reads it
+decode         a call as text that people can read
 filter         rows to a seccomp filter
 """
 

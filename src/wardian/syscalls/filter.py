@@ -17,10 +17,11 @@ from wardian.syscalls.table import Row, canonical_arch, lookup, rows
 
 TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import Literal
 
     Refuse = Literal["notify", "errno"]
+    from wardian.syscalls.watching import Scope
 
 # linux/seccomp.h
 RET_ALLOW = 0x7FFF0000
@@ -44,7 +45,10 @@ _LOAD, _AND, _JUMP, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0
 Outcome = int | tuple[Guard, ...]
 """What becomes of a number: a value to return, or guards to try."""
 
-_cache: dict[tuple[str, frozenset[str], frozenset[str], str], bytes] = {}
+WATCHED = -1
+"""Stands for an errno in the guard of a call that goes on after the supervisor has looked at it."""
+
+_cache: dict[tuple[str, frozenset[str], frozenset[str], str, str], bytes] = {}
 
 
 def compile_filter(
@@ -53,28 +57,51 @@ def compile_filter(
     allow: Collection[str] = (),
     deny: Collection[str] = (),
     refuse: Refuse = "notify",
+    watch: Scope = "nothing",
 ) -> bytes:
     """The filter as an array of ``struct sock_filter``; ``allow`` and ``deny`` overrule rows.
 
-    A refused call is sent to the supervisor (``notify``) or answered by the kernel (``errno``).
-    Raises PolicyError for a name that is unknown or both allowed and denied, WallError for an
-    architecture without a table.
+    A refused call is sent to the supervisor (``notify``) or answered by the kernel (``errno``);
+    calls that ``watch`` names are sent to it as well (see ``watching``). Raises PolicyError for a
+    name that is unknown or both allowed and denied, WallError for an architecture without a table.
     """
-    key = (canonical_arch(arch), frozenset(allow), frozenset(deny), refuse)
+    key = (canonical_arch(arch), frozenset(allow), frozenset(deny), refuse, watch)
     if key not in _cache:
-        _cache[key] = assemble(key[0], number_ranges(key[0], _decisions(*key[:3]), refuse), refuse)
+        decisions = _decisions(*key[:3])
+        ranges = number_ranges(key[0], decisions, refuse, _unless(key[0], watch))
+        _cache[key] = assemble(key[0], ranges, refuse)
     return _cache[key]
 
 
+def _unless(arch: str, scope: Scope) -> dict[int, Condition]:
+    """By number, for calls that are watched: the condition under which they are not."""
+    if scope == "nothing":
+        return {}
+    from wardian.syscalls.watching import unless
+
+    return {
+        number: parse_guards(f"when {quiet}")[0][0] if quiet else ()
+        for name, quiet in unless(scope).items()
+        if (number := lookup(name).number(arch)) is not None
+    }
+
+
 def refusal_errnos(
-    arch: str, *, allow: Collection[str] = (), deny: Collection[str] = ()
+    arch: str,
+    *,
+    allow: Collection[str] = (),
+    deny: Collection[str] = (),
+    absent: bool = False,
 ) -> dict[int, int]:
-    """The errno for each number that a filter in ``notify`` mode may hand to the supervisor."""
+    """The errno for each number that a filter in ``notify`` mode may hand to the supervisor; with
+    ``absent``, also for calls that are answered as if the kernel did not have them."""
+    plain = {"deny": errno.EPERM, "absent": errno.ENOSYS}
+    unanswered = ("allow",) if absent else ("allow", "absent")
     decisions = _decisions(canonical_arch(arch), frozenset(allow), frozenset(deny))
     return {
-        number: errno.EPERM if decision == "deny" else parse_guards(decision)[-1][1]
+        number: plain.get(decision) or parse_guards(decision)[-1][1]
         for number, decision in decisions.items()
-        if decision not in ("allow", "absent")
+        if decision not in unanswered
     }
 
 
@@ -91,7 +118,10 @@ def _decisions(arch: str, allow: frozenset[str], deny: frozenset[str]) -> dict[i
 
 
 def number_ranges(
-    arch: str, decisions: dict[int, str], refuse: Refuse
+    arch: str,
+    decisions: dict[int, str],
+    refuse: Refuse,
+    watched: Mapping[int, Condition] | None = None,
 ) -> list[tuple[int, Outcome]]:
     """Where each run of numbers with one outcome begins, from 0 to the end of the number space."""
     refused = RET_USER_NOTIF if refuse == "notify" else RET_ERRNO | errno.EPERM
@@ -99,7 +129,10 @@ def number_ranges(
     starts: dict[int, Outcome] = {0: RET_ABSENT}
     for number in sorted(decisions):
         decision = decisions[number]
-        starts[number] = returns.get(decision) or parse_guards(decision)
+        outcome = returns.get(decision) or parse_guards(decision)
+        if watched and number in watched and outcome != refused:
+            outcome = _looked_at(outcome, watched[number])
+        starts[number] = outcome
         if number + 1 not in decisions:
             starts[number + 1] = RET_ABSENT
     if arch == "x86_64":
@@ -109,6 +142,12 @@ def number_ranges(
         if not ranges or ranges[-1][1] != outcome:
             ranges.append((start, outcome))
     return ranges
+
+
+def _looked_at(outcome: Outcome, unless: Condition) -> Outcome:
+    if isinstance(outcome, int):
+        return ((unless, WATCHED),) if unless and outcome == RET_ALLOW else RET_USER_NOTIF
+    return (*outcome, (unless, WATCHED))
 
 
 def assemble(arch: str, ranges: list[tuple[int, Outcome]], refuse: Refuse) -> bytes:
@@ -141,8 +180,9 @@ def _search(
 def _guards(program: _Program, guards: tuple[Guard, ...], refuse: Refuse) -> int:
     """Only the last guard's refusal is told: the supervisor knows one errno for each number."""
     passed = program.returns(RET_ALLOW)
+    last = max((i for i, (_, number) in enumerate(guards) if number != WATCHED), default=-1)
     for index, (condition, number) in reversed(list(enumerate(guards))):
-        told = refuse == "notify" and index == len(guards) - 1
+        told = number == WATCHED or (refuse == "notify" and index == last)
         failed = program.returns(RET_USER_NOTIF if told else RET_ERRNO | number)
         passed = _condition(program, condition, passed, failed)
     return passed

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     Kind = Literal["allow", "deny", "absent", "when"]
 
-COLUMNS = ("name", "x86_64", "arm64", "group", "decision", "reason")
+COLUMNS = ("name", "x86_64", "arm64", "group", "decision", "arguments", "reason")
 _PATH = os.path.join(os.path.dirname(__file__), "table.tsv")
 _ARCHES = {"x86_64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}  # as `uname -m` has it, too
 
 
-class Row(tuple[str, int | None, int | None, str, str, str]):
+class Row(tuple[str, int | None, int | None, str, str, str, str]):
     """One syscall; a number is None where the architecture does not have the call."""
 
     __slots__ = ()
@@ -48,9 +48,14 @@ class Row(tuple[str, int | None, int | None, str, str, str]):
         return self[4]
 
     @property
+    def arguments(self) -> tuple[str, ...]:
+        """The role of each argument, in order, in the words of ``roles``."""
+        return () if self[5] == "-" else tuple(self[5].split(" "))
+
+    @property
     def reason(self) -> str:
         """One sentence: what an allowed call is for, or why a refused one is refused."""
-        return self[5]
+        return self[6]
 
     @property
     def kind(self) -> Kind:
@@ -71,10 +76,15 @@ def rows() -> tuple[Row, ...]:
 
 def lookup(name: str) -> Row:
     """The row of a syscall. Raises PolicyError, with the nearest name, if there is none."""
-    try:
-        return _table()[name]
-    except KeyError:
-        raise PolicyError(f"there is no syscall {name!r}", hint=_nearest(name, _table())) from None
+    row = find(name)
+    if row is None:
+        raise PolicyError(f"there is no syscall {name!r}", hint=_nearest(name, _table()))
+    return row
+
+
+def find(name: str) -> Row | None:
+    """The row of a syscall, None if there is none."""
+    return _table().get(name)
 
 
 def number(name: str, arch: str) -> int | None:
@@ -118,13 +128,13 @@ def parse_table(text: str, path: str = _PATH) -> dict[str, Row]:
     table = {}
     for line, content in enumerate(lines, start=2):
         try:
-            name, x86_64, arm64, group, decision, reason = content.split("\t")
+            name, x86_64, arm64, group, decision, arguments, reason = content.split("\t")
             numbers = (_number(x86_64), _number(arm64))
         except ValueError as error:
             raise InputError(f"not a row of the table: {error}", path=path, line=line) from None
         if name in table:
             raise InputError(f"{name} has a row already", path=path, line=line)
-        table[name] = Row((name, *numbers, group, decision, reason))
+        table[name] = Row((name, *numbers, group, decision, arguments, reason))
     return table
 
 

@@ -1,5 +1,6 @@
-/* memory KIND MEGABYTES: takes that much memory in one of many ways, says "held", and keeps it for
- * half a second. Bounded by its argument, so that a missing wall can't hurt the machine. */
+/* memory KIND MEGABYTES [HOLD_S]: takes that much memory in one of many ways, says "held", and keeps
+ * it for half a second or HOLD_S. Bounded by its argument, so that a missing wall can't hurt the
+ * machine. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -18,7 +19,8 @@
 #include <unistd.h>
 
 #define MB (1UL << 20)
-enum { HOLD_US = 500000, CHILD_S = 10 };
+enum { CHILD_S = 30 };
+static double hold_s = 0.5;
 static unsigned long megabytes;
 static char filler[MB];
 
@@ -30,7 +32,7 @@ static void fail(const char *what) {
 static void hold(void) {
     puts("held");
     fflush(stdout);
-    usleep(HOLD_US);
+    usleep((unsigned)(hold_s * 1e6));
     _exit(0);
 }
 
@@ -330,13 +332,15 @@ static const struct {
 };
 
 int main(int argc, char **argv) {
-    megabytes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+    megabytes = argc >= 3 ? strtoul(argv[2], NULL, 10) : 0;
+    if (argc == 4)
+        hold_s = strtod(argv[3], NULL);
     memset(filler, 'x', sizeof filler);
-    for (size_t i = 0; argc == 3 && i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t i = 0; argc >= 3 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(argv[1], kinds[i].name) == 0) {
             kinds[i].take();
             hold();
         }
-    fputs("usage: memory KIND MEGABYTES\n", stderr);
+    fputs("usage: memory KIND MEGABYTES [HOLD_S]\n", stderr);
     return 2;
 }

@@ -126,7 +126,7 @@ def _observe(
     policy = Policy.default().with_env(dict(case.env)).with_limits(time_s=case.time_s)
     policy = policy._replace(network=case.network)
     with Sandbox(under(policy, call), backend_name=backend) as sandbox:
-        work = sandbox._work_path()
+        work = sandbox.work_path
         for path, data in case.files:
             sandbox.files.write(path, data)
         places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}

@@ -19,6 +19,14 @@ else:
 NAMES = ("wardian", "bubblewrap", "gvisor", "host")
 
 
+class Copies(NamedTuple):
+    """Descriptors of files that get standard output and error as well, so many bytes of each."""
+
+    stdout: int
+    stderr: int
+    bytes: int
+
+
 class Job(NamedTuple):
     """One command and its surroundings, the same for every backend."""
 
@@ -31,6 +39,9 @@ class Job(NamedTuple):
     on_stderr: OnBytes | None = None
     inherit: bool = False  # the caller's own standard streams instead of pipes
     tty: bool = False
+    on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
+    trace_every: bool = False  # every call, not each thing once
+    copies: Copies | None = None  # only with inherit; a backend that can't has none
 
 
 class Backend(Protocol):
@@ -77,6 +88,19 @@ def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
     return ()
 
 
+def version(name: str) -> str:
+    """What another sandbox's program says of itself; nothing for our own. Raises BackendError."""
+    if name == "bubblewrap":
+        from wardian.sandbox.backends import bubblewrap
+
+        return bubblewrap.version(bubblewrap.program())
+    if name == "gvisor":
+        from wardian.sandbox.backends import gvisor
+
+        return gvisor.version(gvisor.program())
+    return ""
+
+
 def _wardian() -> Backend:
     from wardian.sandbox.backends.wardian import Wardian
 
@@ -101,4 +125,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Job", "backend", "shortfall"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]

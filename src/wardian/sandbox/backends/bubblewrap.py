@@ -6,6 +6,7 @@ and so reaches only what others may; bubblewrap has no idmapped mounts.
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import json
 import math
@@ -21,7 +22,14 @@ from typing import NamedTuple
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox import launcher
 from wardian.sandbox.backends import Job, leash, walls
-from wardian.sandbox.backends.interior import Root, exec_errno, on_host, place, shared
+from wardian.sandbox.backends.interior import (
+    Root,
+    check_in_place,
+    exec_errno,
+    on_host,
+    place,
+    shared,
+)
 from wardian.sandbox.backends.lanes import Lane, Streams, captured, inherited
 from wardian.sandbox.backends.supervision import End, Run, Told, time_limit
 from wardian.sandbox.backends.tree import Tree, kill_tree
@@ -31,12 +39,15 @@ from wardian.sandbox.plan import MAPPED_SLACK, OWN_PROCESSES
 from wardian.sandbox.policy import Limits, Policy
 from wardian.sandbox.process import Process
 from wardian.sandbox.result import Limit
+from wardian.sandbox.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
 SAYS = b"bwrap: "
 SETUP_S = 10.0
+KEYS = {"add_key", "keyctl", "request_key"}
 MASK_BYTES = 4096
 SETSID = "/usr/bin/setsid"
+STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
 
 
 def program() -> str:
@@ -50,13 +61,17 @@ def program() -> str:
 @functools.cache
 def options(path: str) -> frozenset[str]:
     """The options that this bwrap knows; it says no more of its age."""
-    done = subprocess.run([path, "--help"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [path, "--help"], capture_output=True, text=True, timeout=SETUP_S, check=False
+    )
     return frozenset(word for word in done.stdout.split() if word.startswith("--"))
 
 
 def version(path: str) -> str:
     """What it says of itself."""
-    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [path, "--version"], capture_output=True, text=True, timeout=SETUP_S, check=False
+    )
     return done.stdout.strip() or path
 
 
@@ -72,6 +87,8 @@ def _walls(policy: Policy) -> walls.Walls:
         lacking["limits.processes"] = "the kernel does not count root's processes"
     if os.geteuid() == 0 and walls.outside_id(policy) is None:
         lacking["identity"] = "the guest has root's own rights over what it reaches"
+    if KEYS & set(policy.allow_syscalls):
+        lacking["seccomp"] = "bubblewrap can't give the guest a keyring of its own"
     return walls.Walls("bubblewrap", lacking)
 
 
@@ -94,16 +111,19 @@ class Bubblewrap:
         self._sources = shared(policy, own_work)
         self._identity = walls.outside_id(policy)
         walls.check_reach(self._sources, self._identity, self.name)
+        walls.give_up_work(policy, own_work)
         self._filter = _filter(policy, nested="--disable-userns" not in options(self._path))
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
         argv, env, made = place(job, self._policy, self._sources)
+        check_in_place(made)
         setsid = on_host(SETSID, made)
         if job.tty and setsid is not None and os.path.exists(setsid):
             argv = (SETSID, "--ctty", *argv)  # a session of its own for its terminal
         guest = _Guest(self._call(job, made, env, argv), job, self._policy, made)
-        told = Told(self.name, self._policy, self._protections, _held(job, self._policy, made))
+        held = _held(job, self._policy, counted="limits.processes" in self._standing)
+        told = Told(self.name, self._policy, self._protections, held)
         streams = functools.partial(inherited, tty=job.tty)
         if not job.inherit:
             streams = functools.partial(captured, job)
@@ -119,8 +139,7 @@ class Bubblewrap:
         words += [] if job.tty else ["--new-session"]
         for name, value in env.items():
             words += ["--setenv", name, value]
-        by_descriptor = self._identity is not None and "--bind-fd" in known
-        steps = _Steps(words, by_descriptor)
+        steps = _Steps(words, self._identity, _stage(made), pins="--bind-fd" in known)
         steps.root(made, proc="proc" in self._standing)
         words += ["--chdir", job.cwd or WORK]
         return _Call(
@@ -128,6 +147,7 @@ class Bubblewrap:
             tuple(words),
             tuple(steps.data),
             tuple(steps.opened),
+            leash.Stage(steps.stage, tuple(steps.staged)),
             self._filter,
             argv,
             self._identity,
@@ -143,6 +163,7 @@ class _Call(NamedTuple):
     words: tuple[str, ...]
     data: tuple[bytes, ...]
     opened: tuple[str, ...]
+    stage: leash.Stage
     filter: bytes
     argv: tuple[str, ...]
     identity: int | None
@@ -153,10 +174,11 @@ class _Call(NamedTuple):
 class _Steps:
     """The options that build the root, in order."""
 
-    def __init__(self, words: list[str], by_descriptor: bool) -> None:
-        self._words, self._by_descriptor = words, by_descriptor
+    def __init__(self, words: list[str], identity: int | None, stage: str, *, pins: bool) -> None:
+        self._words, self._identity, self.stage, self._pins = words, identity, stage, pins
         self.data: list[bytes] = []
         self.opened: list[str] = []
+        self.staged: list[str] = []
 
     def root(self, made: Root, *, proc: bool) -> None:
         words = self._words
@@ -165,7 +187,7 @@ class _Steps:
         for path, target in made.links:
             words += ["--symlink", target, path]
         for source, at in made.binds:
-            self._bind(source, at, write=False)
+            self._bind(source, at)
         for path, data in made.files:
             words += ["--perms", "0644", "--file", f"{{data {len(self.data)}}}", path]
             self.data.append(data)
@@ -181,7 +203,7 @@ class _Steps:
         else:
             words += ["--dir", "/proc"]
         for share in made.sources:
-            self._bind(share.path, share.at, write=share.write)
+            self._bind(share.path, share.at, write=share.write, pin=self._pins)
         words += ["--remount-ro", "/"]
 
     def _masks(self) -> None:
@@ -193,14 +215,25 @@ class _Steps:
             elif os.path.exists(path):
                 self._words += ["--ro-bind", os.devnull, path]
 
-    def _bind(self, source: str, at: str, *, write: bool) -> None:
-        """As root by descriptor: bwrap runs as nobody, to whom directories above may be closed."""
+    def _bind(self, source: str, at: str, *, write: bool = False, pin: bool = False) -> None:
+        """bwrap runs as nobody for root, to whom directories above may be closed: then we bring
+        the source nearer, where only this run sees it. With ``pin`` bwrap makes sure that it is
+        what we have opened, whatever has been put in its place since."""
         option = "--bind" if write else "--ro-bind"
-        if self._by_descriptor:
-            self._words += [f"{option}-fd", f"{{opened {len(self.opened)}}}", at]
+        if self._identity is not None and not walls.is_reached(source, self._identity):
+            self.staged.append(source)
+            source = f"{self.stage}/{len(self.staged) - 1}"
+        elif pin:
             self.opened.append(source)
-        else:
-            self._words += [option, source, at]
+            option, source = f"{option}-fd", f"{{opened {len(self.opened) - 1}}}"
+        self._words += [option, source, at]
+
+
+def _stage(made: Root) -> str:
+    """An empty place on the host, for this run: one that nothing shared lies below."""
+    sources = [source for source, _ in made.binds] + [share.path for share in made.sources]
+    free = (d for d in STAGES if os.path.isdir(d) and not any(is_below(s, d) for s in sources))
+    return next(free, STAGES[0])
 
 
 def _parents(made: Root) -> list[str]:
@@ -226,13 +259,13 @@ def _filter(policy: Policy, *, nested: bool) -> bytes:
     return compile_filter(this_host().arch, allow=allow, deny=deny, refuse="errno")
 
 
-def _held(job: Job, policy: Policy, made: Root) -> tuple[Limit, ...]:
+def _held(job: Job, policy: Policy, *, counted: bool) -> tuple[Limit, ...]:
     limits, disk = policy.limits, "tmpfs size, RLIMIT_FSIZE, supervisor"
     return (
         Limit("time", time_limit(job, policy), "supervisor"),
         Limit("cpu", limits.cpu_s, "supervisor, RLIMIT_CPU"),
         Limit("memory", limits.memory_bytes, "supervisor, RLIMIT_DATA, tmpfs size"),
-        Limit("processes", limits.processes, "RLIMIT_NPROC"),
+        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else walls.NOT_HELD),
         Limit("files", limits.files, "RLIMIT_NOFILE"),
         Limit("disk", limits.disk_bytes, disk),
         Limit("output", limits.output_bytes, "supervisor"),
@@ -240,7 +273,13 @@ def _held(job: Job, policy: Policy, made: Root) -> tuple[Limit, ...]:
 
 
 def _rlimits(limits: Limits, standing: set[str]) -> dict[int, int]:
-    held = {resource.RLIMIT_CORE: 1}  # not 0: only 1 keeps a crash from a piped core_pattern
+    held = {
+        resource.RLIMIT_CORE: 1,  # not 0: only 1 keeps a crash from a piped core_pattern, core(5)
+        resource.RLIMIT_SIGPENDING: 4096,
+        resource.RLIMIT_MSGQUEUE: 819200,
+        resource.RLIMIT_NICE: 0,
+        resource.RLIMIT_RTPRIO: 0,
+    }
     if limits.cpu_s is not None:
         held[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
     if limits.memory_bytes is not None:
@@ -294,8 +333,9 @@ class _Guest:
                 kept=[fd for fd in theirs if fd not in (ready, go)],
                 identity=self._call.identity,
                 tells=True,
+                stage=self._call.stage,
             )
-            self._guard.watch(self.pid)
+            self._guard.watch(self.pid, group=True)
         except OSError as error:
             raise _explained(error) from None
         finally:
@@ -355,6 +395,8 @@ class _Guest:
             private=[path for path, _ in self._made.private],
             own=1,
         )
+        if self._guard is not None:
+            self._guard.watch(pid)  # until it has asked to die with its parent, it would not
         self.started = time.monotonic()
         os.write(self._unblock, b"\n")
 
@@ -421,12 +463,14 @@ _KEYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SI
 
 
 def _opened(path: str) -> int:
-    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    import fcntl
-
-    raised = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
-    os.close(fd)
-    return raised
+    """Raises ShareError if the path leads elsewhere by now."""
+    low = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    fd = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
+    os.close(low)
+    if os.readlink(f"/proc/self/fd/{fd}") != path:
+        os.close(fd)
+        raise ShareError(path, "something else has been put in its place")
+    return fd
 
 
 def _nul_separated(words: Sequence[str]) -> bytes:
@@ -446,7 +490,7 @@ def _is_built(pid: int) -> bool:
             return False
         if "\nCapEff:\t0000000000000000\n" in text:
             return True
-        time.sleep(0.0003)
+        time.sleep(0.0005)
     raise SandboxError("bubblewrap does not finish building its root; is a shared path hanging?")
 
 

@@ -15,7 +15,7 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from wardian.errors import BackendError, SandboxError, UsageError
@@ -23,6 +23,7 @@ from wardian.sandbox import launcher
 from wardian.sandbox.backends import Job, leash, walls
 from wardian.sandbox.backends.interior import (
     Root,
+    check_in_place,
     exec_errno,
     on_host,
     place,
@@ -41,7 +42,7 @@ from wardian.sandbox.result import Limit
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = b"running container: "
 FAILED = 128  # what runsc exits with when it could not run anything
-GONE_S = 10.0
+GONE_S = SEND_S = 10.0
 NAMESPACES = ("pid", "ipc", "uts", "mount")
 
 
@@ -57,7 +58,9 @@ def program() -> str:
 
 def version(path: str) -> str:
     """What it says of itself."""
-    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [path, "--version"], capture_output=True, text=True, timeout=SEND_S, check=False
+    )
     return next(iter(done.stdout.splitlines()), path)
 
 
@@ -93,14 +96,17 @@ class Gvisor:
         self._path = program()
         self._policy, self._own_work = policy, own_work
         self._protections = walls.settled(policy, _walls(policy))
+        self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
         self._sources = shared(policy, own_work)
         self._identity = walls.outside_id(policy)
         walls.check_reach(self._sources, self._identity, self.name)
+        walls.give_up_work(policy, own_work)
         self._seccomp = _seccomp(policy)
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
         argv, env, made = place(job, self._policy, self._sources)
+        check_in_place(made)
         _check_cwd(job.cwd or WORK, made)
         bundle = WorkDir()
         try:
@@ -110,7 +116,8 @@ class Gvisor:
             bundle.remove()
             raise
         guest = _Guest(self._call(made), bundle, job, self._policy, made, self._own_work)
-        told = Told(self.name, self._policy, self._protections, _held(job, self._policy))
+        held = _held(job, self._policy, counted=self._counted)
+        told = Told(self.name, self._policy, self._protections, held)
         streams = functools.partial(inherited, tty=job.tty)
         if not job.inherit:
             streams = functools.partial(captured, job)
@@ -151,7 +158,7 @@ class Gvisor:
                 "capabilities": {},
                 "rlimits": [
                     {"type": f"RLIMIT_{name}", "soft": value, "hard": value}
-                    for name, value in _rlimits(self._policy.limits, self._protections).items()
+                    for name, value in _rlimits(self._policy.limits, counted=self._counted).items()
                 ],
             },
             "linux": linux,
@@ -234,18 +241,27 @@ def _denied(arch: str, allow: tuple[str, ...], deny: tuple[str, ...]) -> tuple[s
 
 
 def _seccomp(policy: Policy) -> dict[str, Any]:
-    """The calls that the table refuses outright; conditions on arguments are gVisor's matter."""
+    """The calls that the table refuses outright, and new namespaces; what else it asks of arguments
+    is gVisor's matter."""
+    from wardian.syscalls.constants import CONSTANTS
+
+    refused = {"action": "SCMP_ACT_ERRNO", "errnoRet": 1}
     names = _denied(this_host().arch, policy.allow_syscalls, policy.deny_syscalls)
+    rules: list[dict[str, Any]] = [{"names": list(names)} | refused]
+    namespaces = CONSTANTS["NAMESPACE_FLAGS"]
+    guarded = [name for name in ("clone", "unshare") if name not in policy.allow_syscalls]
+    for flag in (1 << bit for bit in range(32) if namespaces & 1 << bit):
+        has_flag = {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
+        rules.append({"names": guarded, "args": [has_flag]} | refused)
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
         "architectures": [f"SCMP_ARCH_{this_host().arch.upper()}"],
-        "syscalls": [{"names": list(names), "action": "SCMP_ACT_ERRNO", "errnoRet": 1}],
+        "syscalls": rules,
     }
 
 
-def _rlimits(limits: Limits, protections: Sequence[Any]) -> dict[str, int]:
+def _rlimits(limits: Limits, *, counted: bool) -> dict[str, int]:
     held = {"CORE": 0}
-    counted = any(wall.name == "limits.processes" and wall.enforced for wall in protections)
     if limits.processes is not None and counted:
         held["NPROC"] = limits.processes + 1  # the command itself comes first
     if limits.files is not None:
@@ -255,13 +271,13 @@ def _rlimits(limits: Limits, protections: Sequence[Any]) -> dict[str, int]:
     return held
 
 
-def _held(job: Job, policy: Policy) -> tuple[Limit, ...]:
+def _held(job: Job, policy: Policy, *, counted: bool) -> tuple[Limit, ...]:
     limits, disk = policy.limits, "tmpfs size, RLIMIT_FSIZE, supervisor"
     return (
         Limit("time", time_limit(job, policy), "supervisor"),
         Limit("cpu", limits.cpu_s, "supervisor"),
         Limit("memory", limits.memory_bytes, "supervisor, tmpfs size"),
-        Limit("processes", limits.processes, "RLIMIT_NPROC"),
+        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else walls.NOT_HELD),
         Limit("files", limits.files, "RLIMIT_NOFILE"),
         Limit("disk", limits.disk_bytes, disk),
         Limit("output", limits.output_bytes, "supervisor"),
@@ -333,7 +349,7 @@ class _Guest:
             places = [self._bundle, *([self._own_work] if self._own_work else [])]
             self._guard = leash.Guard(places)
             self.pid = leash.start(words, streams=streams.given, ready=ready, go=go)
-            self._guard.watch(self.pid)
+            self._guard.watch(self.pid, group=True)
         except OSError as error:
             raise BackendError(
                 f"{PROGRAM} can't be started: {(error.strerror or str(error)).lower()}",
@@ -355,11 +371,15 @@ class _Guest:
         return bool(data)
 
     def send(self, number: int) -> None:
-        """runsc hands it on to the command."""
+        """By a runsc of its own: the one that runs keeps none for the command."""
+        state = os.path.join(self._bundle, "state")
+        words = [*self._call, "--root", state, "kill", os.path.basename(self._bundle), str(number)]
         try:
-            os.kill(self.pid, number)
-        except ProcessLookupError:
-            pass
+            subprocess.run(
+                words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SEND_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            pass  # it may have ended
 
     def kill(self) -> None:
         """runsc, its kernel, its file server, and the processes that the kernel runs."""

@@ -35,8 +35,11 @@ class HostBackend:
     name = "host"
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
-        """Raises ShareError if the work directory is not one."""
+        """Raises ShareError if the work directory is not one, or a share is not there."""
         self._policy, self._work = policy, policy.work or own_work
+        for share in policy.shares:
+            if not os.path.exists(share.path):
+                raise ShareError(share.path, "no such file or directory")
         if self._work is not None and not os.path.isdir(self._work):
             raise ShareError(self._work, "it is not a directory")
 
@@ -99,7 +102,7 @@ class _Command:
                 raise BackendError(
                     f"the working directory can't be used: {cwd}: {error.strerror}"
                 ) from None
-            raise OSError(self._told_errno(error.errno or errno.EIO), "") from None
+            raise OSError(self._told_errno(error.errno or errno.EIO, cwd), "") from None
         self.pid, self.started = self._child.pid, time.monotonic()
         self.watch = Tree(self.pid, Limits())
 
@@ -107,13 +110,17 @@ class _Command:
         own = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
         return own | self._policy.environment(os.environ) | dict(self._job.env)
 
-    def _told_errno(self, number: int) -> int:
-        """A directory of PATH that is closed to us does not make a missing program forbidden."""
+    def _told_errno(self, number: int, cwd: str) -> int:
+        """A directory of PATH that is closed to us does not make a missing program forbidden, nor
+        a missing interpreter a script missing."""
         import shutil
 
         name = self._job.argv[0]
-        missing = number == errno.EACCES and "/" not in name and shutil.which(name) is None
-        return errno.ENOENT if missing else number
+        if number == errno.EACCES and "/" not in name and shutil.which(name) is None:
+            return errno.ENOENT
+        if number == errno.ENOENT and "/" in name and os.path.isfile(os.path.join(cwd, name)):
+            return errno.ELIBBAD
+        return number
 
     def _cwd(self) -> str:
         wanted = os.path.join(WORK, self._job.cwd or "")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from wardian.errors import ShareError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.layout import WORK, layout
 from wardian.sandbox.policy import Policy, Share
@@ -79,6 +80,13 @@ def place(job: Job, policy: Policy, sources: Sequence[Source]) -> Placed:
             env["PATH"] = f"{os.path.dirname(found.path)}:{env['PATH']}"
     ordered = sorted((*found.sources, *sources), key=lambda source: source.at.count("/"))
     return Placed(argv, env, root(policy, ordered))
+
+
+def check_in_place(made: Root) -> None:
+    """Raises ShareError for a source that leads elsewhere by now: a guest may have replaced it."""
+    for source in made.sources:
+        if os.path.realpath(source.path) != source.path:
+            raise ShareError(source.path, "something else has been put in its place")
 
 
 def on_host(path: str, made: Root) -> str | None:

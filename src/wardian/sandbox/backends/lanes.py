@@ -36,7 +36,8 @@ class Lane:
         self._chunk = READ_SIZE
         if shared:
             mode = os.fstat(sink).st_mode
-            self._chunk = TERMINAL_CHUNK if stat.S_ISCHR(mode) else PIPE_CHUNK
+            if not stat.S_ISREG(mode):
+                self._chunk = TERMINAL_CHUNK if stat.S_ISCHR(mode) else PIPE_CHUNK
         else:
             os.set_blocking(sink, False)
 
@@ -117,6 +118,16 @@ class Streams(NamedTuple):
     given: dict[int, int]
     lanes: list[Lane]
     terminal: Terminal | None = None
+
+    def close(self) -> None:
+        """Let everything go: nothing will be run."""
+        for fd in self.ends.values():
+            os.close(fd)
+        for lane in self.lanes:
+            lane.close()
+        self.release()
+        if self.terminal is not None:
+            self.terminal.close()
 
     def release(self) -> None:
         """The guest has its own copies of what it was given."""

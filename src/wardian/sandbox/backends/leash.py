@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from wardian.errors import BackendError
 from wardian.sandbox import launcher
@@ -24,15 +25,41 @@ HELD = 3  # the guard's: what it keeps open for others to wait on
 _LEASH = f'printf . >&{READY}; read -r go <&{GO} && exec "$@" {GO}<&-'
 _QUIET = _LEASH + f" {READY}>&-"
 _GUARD = """
-read -r group
-read -r over && exit
-[ -z "$group" ] || kill -9 -- "-$group"
+targets=
+while read -r line; do
+    [ "$line" = over ] && exit
+    targets="$targets $line"
+done
+for target in $targets; do kill -s KILL -- "$target"; done
 sleep 0.1
 [ $# -eq 0 ] || rm -rf -- "$@"
 """
 # Clear of the signal set-up that the caller has: bwrap hangs where SIGCHLD is ignored.
 _SIGNALS = set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
+
+
+# In a mount namespace of its own, which ends with the last process in it.
+_STAGE = """
+at=$1 count=$2; shift 2
+mount -t tmpfs -o mode=755,size=1m tmpfs "$at" || exit
+i=0
+while [ $i -lt $count ]; do
+    if [ -d "$1" ]; then mkdir "$at/$i"; else : > "$at/$i"; fi
+    mount --rbind -- "$1" "$at/$i" || exit
+    [ "$(stat -c %d:%i -- "$at/$i")" = "$2" ] || exit
+    shift 2; i=$((i + 1))
+done
+exec "$@"
+"""
+
+
+class Stage(NamedTuple):
+    """Paths that appear as ``at``/0, ``at``/1 … to the program alone; only root can ask for it.
+    Nothing else may have been put in their place meanwhile."""
+
+    at: str = ""
+    paths: tuple[str, ...] = ()
 
 
 class Guard:
@@ -51,14 +78,14 @@ class Guard:
         finally:
             os.close(told)
 
-    def watch(self, group: int) -> None:
-        """The process group to end should the caller be killed."""
-        os.write(self._pipe, f"{group}\n".encode())
+    def watch(self, pid: int, *, group: bool = False) -> None:
+        """A process to end should the caller be killed, or a whole process group."""
+        os.write(self._pipe, f"{-pid if group else pid}\n".encode())
 
     def close(self) -> None:
         """The run is over, and all is in order."""
         try:
-            os.write(self._pipe, b"\n\n")
+            os.write(self._pipe, b"over\n")
         except OSError:
             pass  # someone has killed it
         os.close(self._pipe)
@@ -77,6 +104,7 @@ def start(
     kept: Sequence[int] = (),
     identity: int | None = None,
     tells: bool = False,
+    stage: Stage | None = None,
 ) -> int:
     """Spawn the program in a session of its own, held back until a line comes on ``go``. One byte
     comes on ``ready`` first; a program that ``tells`` keeps that as descriptor 3. ``kept`` keep
@@ -84,8 +112,14 @@ def start(
     ids = [f"--reuid={identity}", f"--regid={identity}", "--clear-groups"] if identity else []
     leash = ["setpriv", *ids, "--pdeathsig", "KILL", "--"]
     leash += ["sh", "-c", _LEASH if tells else _QUIET, "wardian-leash"]
+    if stage is not None and stage.paths:
+        words = ["sh", "-c", _STAGE, "wardian-stage", stage.at, str(len(stage.paths))]
+        for path in stage.paths:
+            info = os.lstat(path)
+            words += [path, f"{info.st_dev}:{info.st_ino}"]
+        leash = ["unshare", "--mount", "--propagation", "private", "--", *words, *leash]
     actions = _actions({**streams, READY: ready, GO: go}, kept)
-    return _spawn(_program("setpriv", "util-linux"), [*leash, *argv], actions, _ENVIRONMENT)
+    return _spawn(_program(leash[0], "util-linux"), [*leash, *argv], actions, _ENVIRONMENT)
 
 
 def limit(pid: int, held: Mapping[int, int], identity: int | None) -> None:
@@ -116,6 +150,10 @@ def _limit_as(identity: int, pid: int, held: Mapping[int, int]) -> None:
 
 _LIMIT_NAMES = {
     resource.RLIMIT_CORE: "core",
+    resource.RLIMIT_SIGPENDING: "sigpending",
+    resource.RLIMIT_MSGQUEUE: "msgqueue",
+    resource.RLIMIT_NICE: "nice",
+    resource.RLIMIT_RTPRIO: "rtprio",
     resource.RLIMIT_CPU: "cpu",
     resource.RLIMIT_DATA: "data",
     resource.RLIMIT_FSIZE: "fsize",

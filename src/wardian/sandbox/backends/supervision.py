@@ -114,13 +114,22 @@ class Run:
         return self._launch()
 
     def _launch(self) -> Process:
+        opened: list[int] = []
+        streams: Streams | None = None
         try:
-            self._streams = self._make_streams()
+            streams = self._streams = self._make_streams()
             status, self._status = launcher.pipe()
+            opened += (status, self._status)
             self._control, control = launcher.pipe()
+            opened += (self._control, control)
             name = f"wardian-{self._told.backend}"
             threading.Thread(target=self._attend, name=name, daemon=True).start()
         except (OSError, RuntimeError) as error:
+            for fd in opened:
+                os.close(fd)
+            if streams is not None:
+                streams.close()
+            self._guest.close()
             raise BackendError(
                 f"the run can't be attended to: {str(error).lower()}",
                 hint="is a limit on threads or open files very low? see: ulimit -a",
@@ -226,7 +235,10 @@ class Run:
     def _over_its_life(self) -> tuple[int | None, Any]:
         """Relay, listen and look until our child has ended: its status and what it used."""
         guest = self._guest
-        self._pidfd, self._alive = os.pidfd_open(guest.pid), True
+        try:
+            self._pidfd, self._alive = os.pidfd_open(guest.pid), True
+        except ProcessLookupError:  # SIGCHLD is ignored here, and it was quick
+            return None, resource.struct_rusage([0.0] * 16)
         self._listening, self._hearing = True, guest.told >= 0
         self._look_at = self._spawned
         try:

@@ -126,7 +126,8 @@ class Tree:
         most = self._limits.disk_bytes
         if most is None:
             return None
-        if sum(_used(path)[0] for path in self._roots(pids)) > most:
+        private = [_used(path) for path in self._roots(pids)]
+        if sum(used for used, _ in private) > most or sum(files for _, files in private) > INODES:
             return "disk"
         for path, (bytes_before, files_before) in self._disks:
             used, files = _used(path)

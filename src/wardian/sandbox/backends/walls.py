@@ -17,6 +17,7 @@ from wardian.sandbox.result import Protection
 from wardian.sandbox.shares import Source
 
 NAMES = tuple(dict.fromkeys((*ALWAYS, "namespace.network", *DEGRADABLE)))
+NOT_HELD = "nothing: given up by name"
 _ABI = dict(landlock.FEATURES)
 
 
@@ -107,6 +108,19 @@ def check_reach(sources: Sequence[Source], identity: int | None, backend: str) -
                 hint="open it to others (chmod), run as an ordinary user, use --backend wardian,"
                 " or run with --degrade identity: as root itself",
             )
+
+
+def give_up_work(policy: Policy, own_work: str | None) -> None:
+    """A guest with root's own id, and none of root's power, must own the work directory."""
+    if own_work is not None and os.geteuid() == 0 and outside_id(policy) is None:
+        os.chown(own_work, 0, 0)
+
+
+def is_reached(path: str, identity: int) -> bool:
+    """May this id go through every directory above?"""
+    parts = path.split("/")[1:-1]
+    above = ["/" + "/".join(parts[:depth]) for depth in range(len(parts) + 1)]
+    return all(_allowed(directory, identity) & 1 for directory in above)
 
 
 def _allowed(path: str, identity: int) -> int:

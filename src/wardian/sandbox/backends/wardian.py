@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import os
 
@@ -17,6 +18,10 @@ from wardian.sandbox.records import record
 from wardian.sandbox.shares import Source, resolve_shares
 from wardian.sandbox.status import interpret
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from wardian.syscalls.watching import Scope
+
 
 class Wardian:
     """Plans once for a policy, then launches."""
@@ -26,7 +31,7 @@ class Wardian:
     def __init__(self, *, binary: str = launcher.LAUNCHER, extra: bytes = b"") -> None:
         """``binary`` and ``extra`` records are for tests, which have a launcher of their own."""
         self._binary, self._extra = binary, extra
-        self._plans: dict[tuple[Source, ...], Plan] = {}
+        self._plans: dict[tuple[tuple[Source, ...], bool], Plan] = {}
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
@@ -40,20 +45,22 @@ class Wardian:
         if own_work is not None:
             self._extra += record("discard", own_work)
         self._plans.clear()
-        self._plan(())
+        self._plan((), traced=False)
 
-    def _plan(self, more: tuple[Source, ...]) -> Plan:
-        if more not in self._plans:
+    def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
+        if (more, traced) not in self._plans:
             sources = sorted((*more, *self._sources), key=lambda s: s.at.count("/"))
-            self._plans[more] = make_plan(self._policy, sources, self._host)
-        return self._plans[more]
+            watch: Scope | None = "everything" if traced else None
+            plan = make_plan(self._policy, sources, self._host, watch=watch)
+            self._plans[more, traced] = plan
+        return self._plans[more, traced]
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
         program = NOTHING  # another root has programs of its own
         if self._policy.rootfs is None:
             program = placed(find_program(job.argv[0], os.environ), self._sources)
-        plan = self._plan(program.sources)
+        plan = self._plan(program.sources, traced=job.on_trace is not None)
         env = self._environment(plan, program, job)
         argv = job.argv
         if program.path and os.path.basename(program.path) != argv[0]:
@@ -74,7 +81,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra,
+            extra=self._extra + _traced(job) + _copied(job),
         )
         try:
             launched = launcher.spawn(data, given.fds, self._binary)
@@ -86,6 +93,7 @@ class Wardian:
             for fd in given.fds.values():
                 os.close(fd)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
+        traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
         return Process(
             launched,
             functools.partial(
@@ -94,6 +102,7 @@ class Wardian:
             outputs=outputs,
             stdin=ends.get(0),
             input_bytes=job.input_bytes or b"",
+            traces=traces,
         )
 
     def _environment(self, plan: Plan, program: Program, job: Job) -> dict[str, str]:
@@ -104,6 +113,18 @@ class Wardian:
 
     def _streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
         """What the launcher gets, and our own ends by stream number."""
+        given, ends = self._standard_streams(job)
+        if job.on_trace is not None:
+            ends[launcher.FD_TRACE], given.fds[launcher.FD_TRACE] = launcher.pipe()
+        return given, ends
+
+    def _standard_streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
+        if job.inherit and job.copies is not None:
+            given = streams.inherited(tty=job.tty, seen=True)
+            for i, fd in enumerate(job.copies[:2]):
+                clear = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
+                given.fds[launcher.FD_FIRST_COPY + i] = clear
+            return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
         kinds, fds, ends = [], {}, {}
@@ -117,3 +138,17 @@ class Wardian:
             ends[i], fds[first + i] = launcher.pipe()
             kinds.append(("relay", first + i))
         return streams.Streams(kinds, fds), ends
+
+
+def _traced(job: Job) -> bytes:
+    if job.on_trace is None:
+        return b""
+    return record("flag", "trace-every" if job.trace_every else "trace")
+
+
+def _copied(job: Job) -> bytes:
+    """The records that have the supervisor copy what it relays."""
+    if job.copies is None:
+        return b""
+    room = job.copies.bytes
+    return b"".join(record("copy", i, launcher.FD_FIRST_COPY + i - 1, room) for i in (1, 2))

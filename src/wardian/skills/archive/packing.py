@@ -12,6 +12,7 @@ from pathlib import Path
 
 from wardian.errors import SkillError
 from wardian.skills.check import check_manifest
+from wardian.skills.digest import AUTHORS_OWN
 from wardian.skills.reading import JUNK_FOLDERS, Entry, is_junk, walk
 from wardian.skills.skill import MANIFEST_NAMES, Folder, opened
 
@@ -21,8 +22,6 @@ from .names import Names, checked
 # The earliest date a zip can hold.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
-# Left out at the top only: test cases for the author, not for the agent.
-_ROOT_ONLY = ("evals/",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def _require_valid(folder: Folder) -> None:
 
 
 def _belongs(root: Path, entry: Entry, output: Path) -> bool:
-    if entry.path.startswith(_ROOT_ONLY):
+    if entry.path.startswith(AUTHORS_OWN):
         return False
     return not (output.exists() and entry.kind == "file" and _same(root / entry.path, output))
 
@@ -139,7 +138,7 @@ def _left_out(root: Path, packed: set[str]) -> tuple[str, ...]:
     for place, folders, files in os.walk(root):
         prefix = os.path.relpath(place, root)
         here = "" if prefix == "." else prefix + "/"
-        junk = [one for one in folders if one in JUNK_FOLDERS or here + one + "/" in _ROOT_ONLY]
+        junk = [one for one in folders if one in JUNK_FOLDERS or here + one + "/" in AUTHORS_OWN]
         found += [f"{here}{one}/" for one in junk]
         folders[:] = [one for one in folders if one not in junk]
         found += [here + one for one in files if is_junk(one) and here + one not in packed]

@@ -1,0 +1,148 @@
+/* What will come of a call on a path, as far as looking at the path beforehand tells. For people: a
+ * guest may change everything between our look and its call. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4, NO_REPLACE = 1, EXCHANGE = 2 };
+
+static bool is_call(int number, int known) { return known >= 0 && number == known; }
+
+#ifndef SYS_rmdir /* machines that have only the newer half of each pair */
+enum { SYS_rmdir = -1, SYS_readlink = -1, SYS_access = -1 };
+#endif
+#ifndef SYS_faccessat2
+#define SYS_faccessat2 439
+#endif
+
+bool foresee_follows(const struct call *call, const struct watched *w) {
+    uint64_t flags = w->flags < 0 ? 0 : call->args[w->flags];
+    if (w->kind == WATCH_OPEN)
+        return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
+    return !w->nofollow && w->kind != WATCH_LINK && !(flags & AT_SYMLINK_NOFOLLOW);
+}
+
+/* A guest has no capabilities, so the bits decide. Who is in which group we do not know: what a
+ * group may do, everyone may as far as we can tell. */
+static bool may(const struct call *call, const struct sight *s, unsigned what) {
+    struct stat st;
+    char path[32];
+    unsigned others = (s->mode >> 3 | s->mode) & 7, owner = s->mode >> 6 & 7;
+    if (!s->mode || (others & owner & what) == what)
+        return true;
+    snprintf(path, sizeof path, "/proc/%d", (int)call->task);
+    if (stat(path, &st) < 0)
+        return true;
+    return ((st.st_uid == s->owner ? owner : others) & what) == what;
+}
+
+static bool has_terminal(pid_t task) {
+    char path[32], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)task);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strrchr(text, ')'); /* then state, parent, group, session, terminal */
+    uint64_t number = 1;
+    if (!at || strlen(at) < 4)
+        return true;
+    at += 4;
+    for (int i = 0; at && i < 4; i++) {
+        at = next_number(at, &number);
+        if (at)
+            at += strspn(at, " ");
+    }
+    return number != 0;
+}
+
+static int opening(const struct call *call, uint64_t flags, const char *path, const struct sight *s) {
+    uint64_t access = flags & O_ACCMODE;
+    bool writes = access != O_RDONLY || (flags & O_TRUNC);
+    if ((flags & O_CREAT) && (flags & O_EXCL))
+        return EEXIST;
+    if ((flags & O_DIRECTORY) && !s->directory)
+        return s->link ? ELOOP : ENOTDIR;
+    if (flags & O_PATH)
+        return 0;
+    if (s->link)
+        return ELOOP;
+    if (s->directory && ((flags & O_CREAT) || writes) && (flags & O_TMPFILE) != O_TMPFILE)
+        return EISDIR;
+    if (writes && s->read_only)
+        return EROFS;
+    if (!may(call, s, (access != O_WRONLY ? MAY_READ : 0U) | (writes ? MAY_WRITE : 0U)))
+        return EACCES;
+    return strcmp(path, "/dev/tty") == 0 && !has_terminal(call->task) ? ENXIO : 0;
+}
+
+static int removing(const struct call *call, const char *path, const struct sight *s) {
+    bool whole = is_call(call->number, SYS_rmdir) ||
+                 (call->number == SYS_unlinkat && (call->args[2] & AT_REMOVEDIR));
+    if (whole != s->directory)
+        return s->directory ? EISDIR : ENOTDIR;
+    if (s->read_only)
+        return EROFS;
+    return whole && !view_empty(path) ? ENOTEMPTY : 0;
+}
+
+static int looking(const struct call *call, const struct sight *s) {
+    int number = call->number;
+    if (is_call(number, SYS_readlink) || number == SYS_readlinkat)
+        return s->link ? 0 : EINVAL;
+    if (number == SYS_chdir)
+        return !s->directory ? ENOTDIR : may(call, s, MAY_EXECUTE) ? 0 : EACCES;
+    int place = is_call(number, SYS_access)                         ? 1
+                : number == SYS_faccessat || number == SYS_faccessat2 ? 2
+                                                                    : -1;
+    uint64_t asked = place < 0 ? 0 : call->args[place] & 7;
+    if ((asked & MAY_WRITE) && s->read_only)
+        return EROFS;
+    return may(call, s, (unsigned)asked) ? 0 : EACCES;
+}
+
+int foresee(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
+    uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
+    bool makes = w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT));
+    if (!s->there)
+        return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
+    switch (w->kind) {
+    case WATCH_OPEN:
+        return opening(call, flags, path, s);
+    case WATCH_MAKE:
+        return EEXIST;
+    case WATCH_REMOVE:
+        return removing(call, path, s);
+    case WATCH_CHANGE:
+    case WATCH_MOVE:
+        return s->read_only ? EROFS : 0;
+    case WATCH_LOOK:
+        return looking(call, s);
+    case WATCH_EXEC:
+        return s->directory || !may(call, s, MAY_EXECUTE) ? EACCES : 0;
+    default:
+        return 0;
+    }
+}
+
+int foresee_there(const struct call *call, const struct watched *w, const struct sight *from,
+                  const struct sight *to) {
+    uint64_t flags = call->number == SYS_renameat2 ? call->args[4] : 0;
+    if (!to->there)
+        return !to->parent || (flags & EXCHANGE) ? ENOENT : to->read_only ? EROFS : 0;
+    if (w->kind == WATCH_LINK || (flags & NO_REPLACE))
+        return EEXIST;
+    if (to->read_only)
+        return EROFS;
+    if (from->directory != to->directory && !(flags & EXCHANGE))
+        return to->directory ? EISDIR : ENOTDIR;
+    return 0;
+}

@@ -1,0 +1,102 @@
+/* Who the guest's processes are: command lines and parents, read when one of them is first worth
+ * telling of, and kept past its end. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_PROCESSES = 512, COMMAND_ROOM = 1024, TEXT_ROOM = 1 << 17 };
+
+struct process {
+    uint64_t pid;
+    int parent; /* its number here, or -1 */
+    uint32_t command, command_len;
+};
+
+static struct process processes[MAX_PROCESSES];
+static int process_count;
+static char commands[TEXT_ROOM];
+static uint32_t commands_used;
+static pid_t first; /* above the guest's own first process there is nothing to tell */
+
+void processes_begin(pid_t guest) { first = guest; }
+
+static ssize_t read_of(pid_t task, const char *name, char *to, size_t size) {
+    int fd = view_open(task, name, O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+    if (fd >= 0)
+        close(fd);
+    to[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+/* The first number after the label, or the last on its line. */
+static uint64_t number_after(const char *text, const char *label, bool last) {
+    const char *at = strstr(text, label);
+    uint64_t value = 0;
+    if (!at)
+        return 0;
+    at += strlen(label);
+    const char *end = at + strcspn(at, "\n");
+    while (at && at < end) {
+        at = next_number(at, &value);
+        if (!last)
+            break;
+        at = at ? at + strspn(at, "\t ") : at;
+    }
+    return value;
+}
+
+static int numbered(pid_t task, int depth) {
+    char status[1024], command[COMMAND_ROOM];
+    if (read_of(task, "status", status, sizeof status) <= 0)
+        return -1;
+    int sign = task < 0 ? -1 : 1;
+    uint64_t pid = number_after(status, "\nTgid:\t", false);
+    ssize_t len = read_of(sign * (pid_t)pid, "cmdline", command, sizeof command);
+    if (len < 0)
+        len = 0;
+    for (int i = process_count - 1; i >= 0; i--)
+        if (processes[i].pid == pid && processes[i].command_len == (uint32_t)len &&
+            memcmp(commands + processes[i].command, command, (size_t)len) == 0)
+            return i;
+    enum { DEEPEST = 16, FIRST_INSIDE = 2 };
+    bool top = pid == (uint64_t)(task < 0 ? FIRST_INSIDE : first) || depth == DEEPEST;
+    pid_t above = (pid_t)number_after(status, "\nPPid:\t", false);
+    int parent = top || above <= 1 ? -1 : numbered(sign * above, depth + 1);
+    if (process_count == MAX_PROCESSES || commands_used + (size_t)len > sizeof commands)
+        return -1;
+    struct process *fresh = &processes[process_count];
+    fresh->pid = pid;
+    fresh->parent = parent;
+    fresh->command = commands_used;
+    fresh->command_len = (uint32_t)len;
+    memcpy(commands + commands_used, command, (size_t)len);
+    commands_used += (uint32_t)len;
+    return process_count++;
+}
+
+/* By the ids that the guest itself knows, wherever those can be had. */
+int process_of(pid_t task) {
+    char status[1024];
+    if (task > 0 && read_of(task, "status", status, sizeof status) > 0) {
+        pid_t inside = (pid_t)number_after(status, "\nNSpid:\t", true);
+        int found = inside > 0 ? numbered(-inside, 0) : -1;
+        if (found >= 0)
+            return found;
+    }
+    return numbered(task, 0);
+}
+
+void processes_report(void) {
+    static char text[6 * COMMAND_ROOM + 8];
+    for (int i = 0; i < process_count; i++) {
+        json_escape(text, sizeof text, commands + processes[i].command, processes[i].command_len);
+        emit("{\"event\":\"process\",\"number\":%d,\"pid\":%llu,\"parent\":%d,\"command\":\"%s\"}", i,
+             (unsigned long long)processes[i].pid, processes[i].parent, text);
+    }
+}

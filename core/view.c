@@ -1,0 +1,392 @@
+/* Looking at a call that a guest is making: the strings it points at, the path it means, and what
+ * lies there in the guest's own root. For people to read, never to decide: the guest may change all
+ * of it at any moment. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+enum { RESOLVE_NO_MAGIC_LINKS = 0x02, RESOLVE_BELOW = 0x08, RESOLVE_INSIDE = 0x10, PAGE = 4096 };
+
+static int root = -1;
+static struct top tops[MAX_TOPS]; /* where the root itself must not be asked; see lookups.c */
+static size_t top_count;
+static dev_t own_device; /* of the files that are ours, not the host's */
+static bool own_work;
+
+void view_attach(int root_fd, bool work_is_ours) {
+    struct stat st;
+    if (root_fd >= 0 && fstat(root_fd, &st) == 0) {
+        root = root_fd;
+        own_device = st.st_dev;
+        own_work = work_is_ours;
+    }
+}
+
+void view_top(const struct top *top) {
+    if (top_count < MAX_TOPS)
+        tops[top_count++] = *top;
+}
+
+static int guests_proc = -1;
+
+void view_proc(int fd) { guests_proc = fd; }
+
+static int proc_of(pid_t task, const char *name, char path[64]) {
+    if (task < 0)
+        snprintf(path, 64, "%d/%s", (int)-task, name);
+    else
+        snprintf(path, 64, "/proc/%d/%s", (int)task, name);
+    return task < 0 ? guests_proc : AT_FDCWD;
+}
+
+int view_open(pid_t task, const char *name, int flags) {
+    char path[64];
+    int dir = proc_of(task, name, path);
+    return openat(dir, path, flags | O_CLOEXEC);
+}
+
+ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size) {
+    if (task < 0) { /* by its id inside, it is known to the guest's own /proc alone */
+        int fd = view_open(task, "mem", O_RDONLY);
+        ssize_t n = fd < 0 ? -1 : pread(fd, to, size, (off_t)address);
+        if (fd >= 0)
+            close(fd);
+        return n;
+    }
+    struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
+    return syscall(SYS_process_vm_readv, task, &here, 1UL, &there, 1UL, 0UL);
+}
+
+/* Page by page: what follows the string's last page may not be there at all. */
+bool view_string(pid_t task, uint64_t address, char *to, size_t size) {
+    for (size_t have = 0; have < size;) {
+        size_t piece = PAGE - (address + have) % PAGE;
+        if (piece > size - have)
+            piece = size - have;
+        ssize_t n = view_bytes(task, address + have, to + have, piece);
+        if (n <= 0)
+            return false;
+        if (strnlen(to + have, (size_t)n) < (size_t)n)
+            return true;
+        have += (size_t)n;
+    }
+    return false;
+}
+
+/* The directory that a relative path starts from, as the guest knows it. */
+static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
+    char name[24], path[64];
+    snprintf(name, sizeof name, dir == AT_FDCWD ? "cwd" : "fd/%d", dir);
+    int proc = proc_of(task, name, path);
+    return readlinkat(proc, path, to, size);
+}
+
+bool view_path(pid_t task, int dir, uint64_t address, char *path) {
+    char name[PATH_MAX];
+    if (!address || !view_string(task, address, name, sizeof name) || name[0] == '\0')
+        return false; /* an empty one means the descriptor itself */
+    if (name[0] == '/') {
+        memcpy(path, name, strlen(name) + 1);
+        return true;
+    }
+    ssize_t len = start_of(task, dir, path, PATH_MAX - 1);
+    if (len <= 0 || path[0] != '/' || (size_t)len + strlen(name) + 2 > PATH_MAX)
+        return false;
+    if (len > 1)
+        path[len++] = '/';
+    memcpy(path + len, name, strlen(name) + 1);
+    return true;
+}
+
+static const struct top *top_named(const char *name, size_t len) {
+    for (size_t i = 0; i < top_count; i++)
+        if (strlen(tops[i].name) == len && memcmp(tops[i].name, name, len) == 0)
+            return &tops[i];
+    return NULL;
+}
+
+/* The usual case in one call: it is there, and no link leads elsewhere. */
+static int open_at_once(const char *path, int flags) {
+    const struct {
+        uint64_t flags, mode, resolve;
+    } how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0,
+             (top_count ? RESOLVE_BELOW : RESOLVE_INSIDE) | RESOLVE_NO_MAGIC_LINKS};
+    if (!top_count)
+        return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+    path += strspn(path, "/");
+    size_t len = strcspn(path, "/");
+    const struct top *top = top_named(path, len);
+    const char *rest = path + len + strspn(path + len, "/");
+    char led[PATH_MAX];
+    if (top && top->link[0]) { /* /lib/x is usr/lib/x */
+        size_t prefix = strcspn(top->link, "/"), more = strlen(top->link) - prefix, left = strlen(rest);
+        if (top->link[0] == '/' || more + left + 2 > sizeof led) {
+            errno = EXDEV;
+            return -1;
+        }
+        memcpy(led, top->link + prefix + (more > 0), more - (more > 0));
+        more -= more > 0;
+        led[more] = '/';
+        memcpy(led + more + 1, rest, left + 1);
+        top = top_named(top->link, prefix);
+        rest = more ? led : led + 1;
+    }
+    if (!top || top->fd < 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return (int)syscall(SYS_openat2, top->fd, *rest ? rest : ".", &how, sizeof how);
+}
+
+static bool read_only(int fd) {
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && (fs.f_flags & ST_RDONLY);
+}
+
+/* A way that is walked one name at a time, because it ends in nothing or leads through links. */
+struct walk {
+    char done[PATH_MAX]; /* what was passed, free of links and dots; "" is the root */
+    char left[2 * PATH_MAX];
+    int at; /* -1: the root */
+    int links;
+    bool ours;
+};
+
+static bool opened(struct walk *w, int fd) {
+    struct stat st;
+    if (w->at >= 0)
+        close(w->at);
+    w->at = fd;
+    w->ours = fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == own_device) ||
+              (own_work && memcmp(w->done, "/work", 5) == 0);
+    return true;
+}
+
+/* From the root again, along what is known to be free of links. */
+static bool back_up(struct walk *w) {
+    char *slash = strrchr(w->done, '/');
+    if (slash)
+        *slash = '\0';
+    return opened(w, w->done[0] ? open_at_once(w->done, O_NOFOLLOW) : -1) && (w->at >= 0 || !w->done[0]);
+}
+
+static bool follow_link(struct walk *w, const char *target) {
+    char rest[2 * PATH_MAX];
+    size_t len = strlen(target), more = strlen(w->left);
+    if (++w->links > 40 || len + more + 2 > sizeof rest)
+        return false;
+    memcpy(rest, target, len);
+    rest[len] = '/';
+    memcpy(rest + len + 1, w->left, more + 1);
+    memcpy(w->left, rest, len + more + 2);
+    if (target[0] == '/') {
+        w->done[0] = '\0';
+        opened(w, -1);
+    }
+    return true;
+}
+
+static int open_next(const struct walk *w, const char *name, size_t len) {
+    if (w->at >= 0 || !top_count)
+        return openat(w->at >= 0 ? w->at : root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const struct top *top = top_named(name, len);
+    if (top && top->fd >= 0)
+        return fcntl(top->fd, F_DUPFD_CLOEXEC, 3);
+    errno = ENOENT;
+    return -1;
+}
+
+enum stride { STEPPED, LINKED, ENDED, LOST };
+
+static enum stride stride(struct walk *w, bool follow) {
+    char name[NAME_MAX + 1], target[PATH_MAX];
+    const char *from = w->left + strspn(w->left, "/");
+    size_t len = strcspn(from, "/"), done = strlen(w->done);
+    const char *rest = from + len;
+    bool last = rest[strspn(rest, "/")] == '\0';
+    if (len == 0)
+        return ENDED;
+    if (len > NAME_MAX || done + len + 2 > sizeof w->done)
+        return LOST;
+    memcpy(name, from, len);
+    name[len] = '\0';
+    for (size_t i = 0; (w->left[i] = rest[i]); i++)
+        ;
+    if (strcmp(name, ".") == 0)
+        return STEPPED;
+    if (strcmp(name, "..") == 0)
+        return back_up(w) ? STEPPED : LOST;
+    const struct top *top = w->at < 0 && top_count ? top_named(name, len) : NULL;
+    if (top && top->link[0])
+        return follow_link(w, top->link) ? LINKED : LOST;
+    int fd = open_next(w, name, len);
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+        return LOST;
+    struct stat st = {0};
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode) && (follow || !last)) {
+        ssize_t n = readlinkat(fd, "", target, sizeof target - 1);
+        close(fd);
+        if (n <= 0)
+            return LOST;
+        target[n] = '\0';
+        return follow_link(w, target) ? LINKED : LOST;
+    }
+    w->done[done] = '/';
+    memcpy(w->done + done + 1, name, len + 1);
+    if (fd < 0)
+        return ENDED; /* here it ends; where we stand is the directory that lacks it */
+    opened(w, fd);
+    return STEPPED;
+}
+
+static void describe(struct sight *sight, int fd) {
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return;
+    sight->there = true;
+    sight->ours = st.st_dev == own_device;
+    sight->directory = S_ISDIR(st.st_mode);
+    sight->link = S_ISLNK(st.st_mode);
+    sight->mode = st.st_mode & 0777;
+    sight->owner = st.st_uid;
+    /* Writing to a device, a pipe or a socket changes no file. */
+    sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
+    sight->masked = sight->ours && (st.st_mode & 07777) == 0;
+}
+
+static bool walk(const char *path, bool follow, struct sight *sight, char *resolved) {
+    static struct walk w;
+    w = (struct walk){.at = -1, .ours = true};
+    size_t len = strlen(path);
+    memcpy(w.left, path, len + 1);
+    enum stride what;
+    char before[PATH_MAX];
+    do {
+        memcpy(before, w.done, strlen(w.done) + 1);
+        what = stride(&w, follow);
+    } while (what == STEPPED || what == LINKED);
+    bool missing = what == ENDED && strcmp(before, w.done) != 0;
+    if (what == ENDED && !missing && w.at >= 0) {
+        describe(sight, w.at);
+    } else if (missing) {
+        const char *rest = w.left + strspn(w.left, "/");
+        sight->ours = w.ours;
+        sight->parent = *rest == '\0';
+        bool in_root = w.at < 0;
+        sight->read_only = sight->parent && (in_root || read_only(w.at)); /* the root always is */
+        size_t done = strlen(w.done), more = strlen(rest);
+        if (resolved && done + more + 2 < PATH_MAX) {
+            memcpy(resolved, w.done, done);
+            resolved[done] = '/';
+            memcpy(resolved + done + (more > 0), rest, more + 1);
+        }
+    } else if (what == ENDED) { /* the root itself */
+        *sight = (struct sight){.there = true, .ours = true, .directory = true, .read_only = true};
+    }
+    if (w.at >= 0)
+        close(w.at);
+    return what == ENDED;
+}
+
+/* What these mean depends on who asks, and we are not the guest. */
+static bool about_the_asker(const char *path) {
+    static const char *const names[] = {"/proc/self", "/proc/thread-self", "/dev/fd", "/dev/std"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        if (strnlen(path, len) == len && memcmp(path, names[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool look(const char *path, bool follow, struct sight *sight, char *resolved) {
+    *sight = (struct sight){0};
+    if (about_the_asker(path))
+        return false;
+    if (resolved)
+        memcpy(resolved, path, strlen(path) + 1);
+    int fd = open_at_once(path, follow ? 0 : O_NOFOLLOW);
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EXDEV)
+        return false;
+    if (fd < 0)
+        return walk(path, follow, sight, resolved);
+    describe(sight, fd);
+    close(fd);
+    return true;
+}
+
+static void note_one(const char *name, void *context) {
+    (void)name;
+    *(bool *)context = false;
+}
+
+bool view_empty(const char *path) {
+    bool empty = true;
+    int at = root < 0 ? -1 : open_at_once(path, O_NOFOLLOW);
+    int dir = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0)
+        each_entry(dir, note_one, &empty);
+    if (dir >= 0)
+        close(dir);
+    if (at >= 0)
+        close(at);
+    return empty;
+}
+
+/* What was seen where, until something is made, moved or removed. */
+enum { MAX_SEEN = 1024, SETTLED_US = 5000 };
+static struct {
+    uint64_t hash;
+    uint32_t age;
+    struct sight sight;
+} seen[MAX_SEEN];
+static uint32_t age = 1;
+static int64_t changed_us;
+
+void view_changed(void) {
+    age++;
+    changed_us = now_us();
+}
+
+static uint64_t hashed(const char *path, bool follow) {
+    uint64_t hash = 14695981039346656037ULL ^ (uint64_t)follow;
+    for (; *path; path++)
+        hash = (hash ^ (uint8_t)*path) * 1099511628211ULL;
+    return hash;
+}
+
+bool view_look(const char *path, bool follow, struct sight *sight, char *resolved) {
+    if (root < 0)
+        return false;
+    uint64_t hash = hashed(path, follow);
+    size_t slot = hash % MAX_SEEN;
+    if (seen[slot].hash == hash && seen[slot].age == age) {
+        *sight = seen[slot].sight;
+        return true;
+    }
+    if (!look(path, follow, sight, resolved))
+        return false;
+    if (!sight->there && sight->ours)
+        return true; /* the way there is worth walking again, for it is told */
+    if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
+        return true;
+    seen[slot].hash = hash;
+    seen[slot].age = age;
+    seen[slot].sight = *sight;
+    return true;
+}

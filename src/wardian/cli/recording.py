@@ -1,0 +1,52 @@
+"""A run with a record of it: what ``--record`` adds to ``exec`` and ``run``."""
+
+from __future__ import annotations
+
+import os
+
+from wardian.cli import output
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from wardian.observe.record import Run
+    from wardian.sandbox.backends import Copies
+    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.result import Result
+
+
+def recorded(
+    directory: str, about: Run, start: Callable[[Copies | None], Result], *, captured: bool
+) -> Result:
+    """The result of ``start``, and a record of it. Raises what ``start`` does, and SandboxError if
+    the record can't be begun; one that can't be completed is told, and the result stands."""
+    from wardian.observe.record import Recording
+
+    recording = Recording(directory, about)
+    copied = not captured and about.backend != "host"
+    copies = recording.copies() if copied else None
+    try:
+        result = start(copies)
+    except BaseException as error:
+        recording.fail(error)
+        raise
+    printed = (result.stdout, result.stderr) if captured else None
+    problem = recording.end(result, output=printed)
+    if problem is not None:
+        from wardian.text import printable
+
+        output.say(
+            f"wardian: the run could not be recorded in {printable(directory)}: {problem}; "
+            "its result stands"
+        )
+    return result
+
+
+def given_by_the_caller(policy: Policy) -> Mapping[str, str]:
+    """The variables that may hold secrets: what passes by default holds none."""
+    from wardian.sandbox.policy import Policy
+
+    harmless = Policy.default().pass_env
+    values = policy.environment(os.environ)
+    return {name: value for name, value in values.items() if name not in harmless}

@@ -1,0 +1,108 @@
+"""The user's own settings: flag, then ``WARDIAN_…``, then ``~/.config/wardian/config.toml``.
+
+There is one so far: the directory in which runs are recorded. Every run asks for it, so that a file
+that is not there must cost one look, and nothing heavy is imported.
+"""
+
+from __future__ import annotations
+
+import os
+
+from wardian.errors import InputError, UsageError
+
+VARIABLE = "WARDIAN_RECORD"
+OFF = "none"
+MAX_BYTES = 1 << 20
+# table → key
+_KNOWN = {"record": ("dir",)}
+
+
+def record_directory(flag: str | None) -> str | None:
+    """Where this run is to be recorded, absolute; None for nowhere. Raises WardianError."""
+    if flag is not None:
+        if not flag:
+            raise UsageError("--record: a directory is needed")
+        return None if flag == OFF else os.path.abspath(os.path.expanduser(flag))
+    given = os.environ.get(VARIABLE)
+    if given is not None:
+        if given in ("", OFF):
+            return None
+        path = os.path.expanduser(given)
+        if not os.path.isabs(path):
+            raise UsageError(f"{VARIABLE}: {given!r} is not an absolute path")
+        return os.path.normpath(path)
+    return _from_file()
+
+
+def settings_file() -> str:
+    """Where the user's settings would be; a relative XDG_CONFIG_HOME does not count."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if not base.startswith("/"):
+        base = os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(base, "wardian", "config.toml")
+
+
+def _from_file() -> str | None:
+    path = settings_file()
+    try:
+        os.stat(path)
+    except OSError:
+        return None
+    text = _text_of(path)
+    document = _parsed(path, text)
+    directory = document.get("record", {}).get("dir")
+    if directory is None:
+        return None
+    if not isinstance(directory, str):
+        raise _error(path, text, ["record", "dir"], "dir: expected a string")
+    if directory == OFF:
+        return None
+    expanded = os.path.expanduser(directory)
+    if not os.path.isabs(expanded):
+        raise _error(path, text, ["record", "dir"], f"dir: {directory!r} is not an absolute path")
+    return os.path.normpath(expanded)
+
+
+def _text_of(path: str) -> str:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", path=path) from None
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8 text", path=path) from None
+    if len(data) > MAX_BYTES:
+        raise InputError(f"is larger than {MAX_BYTES} bytes", path=path)
+    return text
+
+
+def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:
+    import tomllib
+
+    from wardian.sandbox.policy_file import suggest, syntax_place
+
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, line, column = syntax_place(text, str(error))
+        raise InputError(message, path=path, line=line, column=column) from None
+    for table, content in document.items():
+        if table not in _KNOWN:
+            raise _error(path, text, [table], f"unknown table [{table}]", suggest(table, _KNOWN))
+        if not isinstance(content, dict):
+            raise _error(path, text, [table], f"{table} must be a table: write [{table}]")
+        for key in content:
+            if key not in _KNOWN[table]:
+                message = f"unknown key {key!r} in [{table}]"
+                raise _error(path, text, [table, key], message, suggest(key, _KNOWN[table]))
+    return document
+
+
+def _error(
+    path: str, text: str, keys: list[str], message: str, hint: str | None = None
+) -> InputError:
+    from wardian.sandbox.policy_file import locate
+
+    line, column = locate(text, keys)
+    return InputError(message, path=path, line=line, column=column, hint=hint)

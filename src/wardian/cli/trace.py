@@ -1,0 +1,258 @@
+"""``wardian trace``: what ``exec`` and ``run`` do, and everything that the run did."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+from wardian.cli import exec as exec_command
+from wardian.cli import output, run_skill
+from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse
+from wardian.errors import UsageError
+from wardian.observe.events import Reader
+from wardian.observe.trace import Tracer
+from wardian.sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import click
+
+    from wardian.observe.events import Event
+    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.process import Process
+    from wardian.sandbox.result import Result
+
+TRACE_OPTIONS = (
+    Option("follow", "", "Tell each call as it is made, in place of the report.", short="f"),
+    Option("perfetto", "FILE", "Write a timeline for ui.perfetto.dev or chrome://tracing."),
+    Option("to", "FILE", "Write report, document or followed lines to FILE.", short="o"),
+    *(
+        option._replace(help="The trace as one document; without -o, output is captured.")
+        if option.name == "json"
+        else option
+        for option in run_skill.RUN_OPTIONS
+    ),
+)
+
+HELP = """Run SCRIPT of SKILL, or COMMAND, and tell everything that it did.
+
+Programs as a tree, files read, written, created and deleted, endpoints, system calls with counts,
+errors and the time spent waiting in them, what was refused, and what was used. The run is that of
+`wardian run` or `wardian exec`, with the same options; its output passes through, the report
+follows on standard error, and its exit code is ours.
+"""
+EXAMPLES = """\b
+Examples:
+  wardian trace skills/csv-report report.py --work . -- sales.csv
+  wardian trace --json -o trace.json -- sh -c 'ls | wc -l'
+  wardian trace --follow -- python3 -c 'import json'
+
+\b
+A command stands after --, with no word but options before it."""
+
+
+def run(args: list[str]) -> int:
+    """Run the command line after ``wardian trace``; returns its exit code. Raises WardianError."""
+    given, left = parse(args, TRACE_OPTIONS)
+    is_command = "--" in args[: len(args) - len(left)]
+    words = left
+    if not is_command:
+        given, words = run_skill.parsed(args, TRACE_OPTIONS)
+    if "help" in given:
+        from wardian.cli import commands
+
+        return commands.run(["trace", "--help"])
+    if not words:
+        raise UsageError(
+            "nothing to trace was given",
+            hint="wardian trace SKILL SCRIPT [OPTIONS] -- ARGS…, or wardian trace -- COMMAND",
+        )
+    with Tracing(given) as tracing:
+        if is_command:
+            _only_commands(given)
+            return exec_command.run_command(words, tracing.given, tracing)
+        return run_skill.run_script(words, tracing.given, tracing)
+
+
+def _only_commands(given: Given) -> None:
+    known = {option.name for option in EXEC_OPTIONS} | {"follow", "perfetto", "to"}
+    for name in given:
+        if name not in known:
+            raise UsageError(f"--{name} goes with a skill's script, not with a command")
+
+
+class Tracing:
+    """The watcher of one run: gathers what it did, and writes what was asked for as it goes."""
+
+    def __init__(self, given: Given) -> None:
+        self.follows, self.as_json = "follow" in given, "json" in given
+        self._verbose, self._quiet = "verbose" in given, "quiet" in given
+        if self.follows and self.as_json:
+            raise UsageError("--follow and --json exclude each other")
+        self._paths = [one(given, "to"), one(given, "perfetto")]
+        if self._paths[0] is not None and self._paths[0] == self._paths[1]:
+            raise UsageError("-o and --perfetto need a file each")
+        self.given = {k: v for k, v in given.items() if k not in ("follow", "perfetto", "to")}
+        if self._paths[0] is not None:
+            self.given.pop("json", None)  # then output can pass through
+        self._reader, self._tracer = Reader(), Tracer()
+        self._failed: OSError | None = None
+
+    def __enter__(self) -> Tracing:
+        from wardian.observe.timeline import Timeline
+
+        self._arch = os.uname().machine
+        self._timeline = Timeline(self._tracer, self._arch)
+        self._to, self._perfetto = (_opened(path) for path in self._paths)
+        if self._perfetto is not None:
+            self._write(self._perfetto, self._timeline.begin())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in (self._to, self._perfetto):
+            if file is not None:
+                try:
+                    file.close()
+                except OSError as error:
+                    self._failed = self._failed or error
+
+    # What a command asks of its watcher
+
+    def sandbox(
+        self, policy: Policy, *, backend_name: str, private_work: bool = False
+    ) -> _TracedSandbox:
+        """A sandbox whose run is traced."""
+        sandbox = _TracedSandbox(policy, backend_name=backend_name, private_work=private_work)
+        sandbox.tracing = self
+        return sandbox
+
+    def told(self, result: Result, about: dict[str, Any]) -> int:
+        """Write what is left to write. Raises OSError if something could not be written."""
+        trace = self._tracer.trace(result)
+        if self._perfetto is not None:
+            self._write(self._perfetto, self._timeline.end(trace.processes, result.usage.wall_s))
+        if self.as_json:
+            document = trace.document() | {"result": exec_command.document_of(result) | about}
+            self._json(_valid(document))
+        elif not self.follows and not self._quiet:
+            from wardian.cli.trace_page import page
+
+            for line in page(trace, width=self._width(), verbose=self._verbose):
+                self._line(line)
+        else:
+            exec_command.tell(result, verbose=self._verbose, quiet=self._quiet)
+        self.__exit__()
+        if self._failed is not None:
+            raise self._failed
+        return result.exit_code
+
+    @property
+    def every(self) -> bool:
+        """Is every call wanted, or each thing once?"""
+        return self.follows or self._perfetto is not None
+
+    def feed(self, data: bytes) -> None:
+        """The ``on_trace`` of the run."""
+        for event in self._reader.feed(data):
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        self._tracer.take(event)
+        if self.follows:
+            from wardian.observe.follow import line
+
+            text = line(event, self._tracer, self._arch)
+            if text is not None:
+                self._line(text)
+        if self._perfetto is not None:
+            self._write(self._perfetto, self._timeline.add(event))
+
+    # Writing; a full disk does not end the guest
+
+    def _json(self, document: dict[str, Any]) -> None:
+        if self._to is None:
+            output.print_json(document)
+        else:
+            import json
+
+            self._write(self._to, json.dumps(document, indent=2) + "\n")
+
+    def _line(self, text: str) -> None:
+        if self._to is None:
+            output.say(text)
+        else:
+            self._write(self._to, text + "\n")
+
+    def _write(self, file: IO[str], text: str) -> None:
+        if self._failed is None:
+            try:
+                file.write(text)
+            except OSError as error:
+                self._failed = error
+
+    def _width(self) -> int:
+        import shutil
+
+        if self._to is None and sys.stderr.isatty():
+            return max(60, shutil.get_terminal_size().columns)
+        return 100
+
+
+class _TracedSandbox(Sandbox):
+    tracing: Tracing
+
+    def start_inherited(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        tty: bool = False,
+        **more: Any,
+    ) -> Process:
+        more |= {"on_trace": self.tracing.feed, "trace_every": self.tracing.every}
+        return super().start_inherited(command, cwd=cwd, env=env, tty=tty, **more)
+
+
+def _opened(path: str | None) -> IO[str] | None:
+    if path is None:
+        return None
+    if not path:
+        raise UsageError("a file's name can't be empty")
+    return open(path, "w", encoding="utf-8", errors="backslashreplace")
+
+
+def _valid(value: Any) -> Any:
+    """A document without what JSON can't hold: bytes of a path that are not UTF-8."""
+    if isinstance(value, str):
+        return value if value.isascii() else output.valid(value)
+    if isinstance(value, dict):
+        return {key: _valid(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_valid(one) for one in value]
+    return value
+
+
+def __getattr__(name: str) -> click.Command:
+    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
+    if name != "command":
+        raise AttributeError(name)
+    import click
+
+    from wardian.cli.commands import Rendered, click_options
+
+    return Rendered(
+        "trace",
+        callback=lambda args: click.get_current_context().exit(run(args)),
+        params=[
+            *click_options(TRACE_OPTIONS),
+            click.Argument(["skill"], required=False),
+            click.Argument(["script"], required=False),
+            click.Argument(["command_or_args"], nargs=-1),
+        ],
+        help=HELP,
+        epilog=EXAMPLES,
+        add_help_option=False,
+    )
