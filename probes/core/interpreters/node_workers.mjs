@@ -7,7 +7,7 @@ const CAPABILITY = "interpreters_node_workers";
 
 main(CAPABILITY, async () => {
   const shared = new Int32Array(new SharedArrayBuffer(4));
-  const code = `const { workerData } = require("node:worker_threads"); Atomics.add(workerData, 0, 42);`;
+  const code = `Atomics.add(require("node:worker_threads").workerData, 0, 42);`;
   const worker = new Worker(code, { eval: true, workerData: shared });
   await new Promise((done, failed) => worker.on("exit", done).on("error", failed));
   if (shared[0] !== 42) throw new Error("the worker wrote nothing");

@@ -1,4 +1,4 @@
-/* Another kernel can be put in place of this one. Asked with flags and a count that no kernel takes. */
+/* Another kernel can be put in place of this one. Asked with flags that no kernel takes. */
 #define CAPABILITY "kernel_kexec"
 #include "_runner_c.h"
 
