@@ -88,9 +88,10 @@ enum watch_kind {
     WATCH_EXEC,
     WATCH_ADDRESS,  /* connect, bind */
     WATCH_SEND,     /* sendto */
-    WATCH_MESSAGES, /* sendmmsg */
+    WATCH_MESSAGES, /* sendmsg, sendmmsg */
     WATCH_SIGNAL,
     WATCH_FORK,
+    WATCH_MAP, /* much memory at once */
     WATCH_EXIT,
     WATCH_OTHER, /* only counted */
     WATCH_KINDS
@@ -136,6 +137,7 @@ struct plan {
     size_t filter_len;
     bool notify;
     bool trace, trace_every; /* tell all that is done; every call, or each thing once */
+    bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can */
     bool early_filter; /* what is left to do after it is all allowed by it */
     uint8_t refusal_errno[MAX_SYSCALL];
@@ -334,7 +336,7 @@ bool relay_output_exceeded(uint64_t limit);
 /* verdict.c: what the filter says of a call that reached the supervisor */
 struct seccomp_data;
 void verdict_keep(const struct plan *plan);
-bool verdict_allows(const struct seccomp_data *data);
+int verdict_of(const struct seccomp_data *data); /* 0: allowed; else the error */
 
 /* view.c: what a call is about. A task is named by its id out here, or by minus its id inside. */
 struct call {
@@ -349,13 +351,14 @@ struct sight {
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
-void view_attach(int root_fd, bool work_is_ours);
+void view_attach(int root_fd);
 void view_top(const struct top *top);
 void view_proc(int guests_proc);
 int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
 bool view_string(pid_t task, uint64_t address, char *to, size_t size);
 bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MAX bytes */
+bool view_from(pid_t task, int dir, const char *name, size_t len, char *path); /* the same */
 /* False if it can't be told. `resolved`, of PATH_MAX bytes or NULL: the same path, or where links
  * on the way to something missing lead. */
 bool view_look(const char *path, bool follow, struct sight *sight, char *resolved);
@@ -403,6 +406,7 @@ void trace_end(void);
 /* refusals.c: what the supervisor answers to a call, and remembers of it */
 void refusals_begin(int listener);
 void refusals_answer(const struct plan *plan, int listener);
+void refusals_limit(const char *name, pid_t inside); /* one that was seen to be met */
 void refusals_lookup(const struct plan *plan, pid_t inside); /* the call that this task is in */
 void refusals_report(void);
 uint64_t refusals_budget_spent(void);
@@ -417,7 +421,11 @@ struct watch_fds {
 void watch_start(const struct plan *plan);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
-bool watch_has_process(uint32_t pid);      /* by its number inside */
+bool watch_had_process(uint32_t pid);      /* by its number inside; perhaps it did */
+bool watch_files_full(const struct plan *plan, pid_t task);
+bool watch_space_full(void); /* of the private files */
+uint64_t watch_mapped(pid_t task);
+bool watch_maps_too_much(const struct plan *plan, uint64_t total);
 bool watch_forks(const struct plan *plan); /* another task is asked for: true if it can't be had */
 
 /* disk.c: `over` when the guest is gone, and can't be asked any more what it wrote */

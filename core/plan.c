@@ -200,6 +200,8 @@ static bool set_flag(struct plan *plan, const char *flag) {
         plan->keep_session = true;
     else if (strcmp(flag, "notify") == 0)
         plan->notify = true;
+    else if (strcmp(flag, "opens") == 0)
+        plan->opens = true;
     else if (strcmp(flag, "lookups") == 0)
         plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)

@@ -14,14 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
 #endif
 
-enum { MAX_REFUSALS = 1024, TEXT_ROOM = 1 << 18, MAX_ADDRESS = 128 };
+enum { MAX_REFUSALS = 1024, TEXT_ROOM = 1 << 18, MAX_ADDRESS = 128, LOW_PORTS = 1024 };
+/* What is merely missing, programs look for by the thousand: it may not take all the room. */
+enum { MAX_ABSENT = MAX_REFUSALS / 4 * 3, ABSENT_ROOM = TEXT_ROOM / 4 * 3 };
 
 /* What stands in the way, as the caller's side reads it (sandbox/refusals.py). */
 enum hindrance {
@@ -50,7 +55,8 @@ struct refusal {
 };
 
 static struct refusal refusals[MAX_REFUSALS];
-static size_t refusal_count;
+static size_t refusal_count, absent_count;
+static uint16_t by_hash[4 * MAX_REFUSALS]; /* 1 + the place in the list */
 static uint64_t not_remembered;
 static char texts[TEXT_ROOM];
 static uint32_t text_used = 1;
@@ -80,35 +86,58 @@ struct subject {
     size_t address_len;
 };
 
+static bool same_text(uint32_t at, uint32_t at_len, const char *text, size_t len) {
+    return at_len == len && memcmp(texts + at, text, len) == 0;
+}
+
+/* Where it is in the list, or the free slot of by_hash that is its own. */
+static struct refusal *find(const struct refusal *wanted, const char *text, const char *other, size_t *slot) {
+    enum { SLOTS = sizeof by_hash / sizeof *by_hash };
+    for (*slot = wanted->hash % SLOTS; by_hash[*slot]; *slot = (*slot + 1) % SLOTS) {
+        struct refusal *one = &refusals[by_hash[*slot] - 1];
+        if (one->hash == wanted->hash && one->call == wanted->call && one->by == wanted->by &&
+            same_text(one->text, one->text_len, text, wanted->text_len) &&
+            same_text(one->other, one->other_len, other, wanted->other_len))
+            return one;
+    }
+    return NULL;
+}
+
+static bool has_room(enum hindrance by, size_t len) {
+    bool absent = by == BY_ABSENCE || by == BY_NO_PLACE;
+    if (absent && (absent_count == MAX_ABSENT || text_used + len > ABSENT_ROOM))
+        return false;
+    return refusal_count < MAX_REFUSALS && text_used + len <= sizeof texts;
+}
+
 static void remember(const struct subject *about, enum hindrance by, const char *text, size_t len,
                      const char *other) {
-    size_t other_len = other ? strlen(other) : 0;
-    uint32_t hash = mixed(2166136261U, text, len);
-    hash = mixed(hash, other ? other : "", other_len);
-    hash = (hash ^ (uint32_t)about->call.number) * 16777619U ^ (uint32_t)by;
+    if (!other)
+        other = "";
+    struct refusal fresh = {.call = about->call.number, .by = by, .count = 1, .text_len = (uint32_t)len,
+                            .other_len = (uint32_t)strlen(other)};
+    fresh.hash = mixed(mixed(2166136261U, text, len), other, fresh.other_len);
+    fresh.hash = (fresh.hash ^ (uint32_t)fresh.call) * 16777619U ^ (uint32_t)by;
     if (by == BY_FILTER)
-        hash = mixed(hash, (const char *)about->call.args, sizeof about->call.args[0]);
-    for (size_t i = 0; i < refusal_count; i++)
-        if (refusals[i].hash == hash) {
-            refusals[i].count++;
-            return;
-        }
-    if (refusal_count == MAX_REFUSALS || text_used + len + other_len > sizeof texts) {
+        fresh.hash = mixed(fresh.hash, (const char *)about->call.args, sizeof about->call.args[0]);
+    size_t slot;
+    struct refusal *known = find(&fresh, text, other, &slot);
+    if (known) {
+        known->count++;
+        return;
+    }
+    if (!has_room(by, len + fresh.other_len)) {
         not_remembered++;
         return;
     }
-    struct refusal *fresh = &refusals[refusal_count++];
-    fresh->hash = hash;
-    fresh->call = about->call.number;
-    fresh->by = by;
-    fresh->count = 1;
-    fresh->at_us = now_us() - began_us;
-    memcpy(fresh->args, about->call.args, sizeof fresh->args);
-    fresh->text = keep(text, len);
-    fresh->text_len = (uint32_t)len;
-    fresh->other = keep(other, other_len);
-    fresh->other_len = (uint32_t)other_len;
-    fresh->process = process_of(about->call.task);
+    absent_count += by == BY_ABSENCE || by == BY_NO_PLACE;
+    fresh.at_us = now_us() - began_us;
+    memcpy(fresh.args, about->call.args, sizeof fresh.args);
+    fresh.text = keep(text, len);
+    fresh.other = keep(other, fresh.other_len);
+    fresh.process = process_of(about->call.task);
+    refusals[refusal_count++] = fresh;
+    by_hash[slot] = (uint16_t)refusal_count;
 }
 
 /* Reading what the call points at: before it goes on, for then it may be gone. */
@@ -186,6 +215,7 @@ static void read_subject(struct subject *about) {
         break;
     case WATCH_SIGNAL:
     case WATCH_FORK:
+    case WATCH_MAP:
     case WATCH_EXIT:
     case WATCH_OTHER:
         break;
@@ -194,7 +224,8 @@ static void read_subject(struct subject *about) {
     }
 }
 
-/* What it will run into: looked up after the call went on, while the guest runs. */
+/* What it will run into: looked up before it goes on, for afterwards what it found may be gone, and
+ * so may it. */
 
 static enum hindrance reaching(const struct sight *s) {
     if (!s->there)
@@ -214,14 +245,16 @@ static enum hindrance making(const struct sight *s) {
     return s->ours ? BY_NO_PLACE : UNHINDERED;
 }
 
+enum { UNNAMED = 020000000 }; /* O_TMPFILE without the O_DIRECTORY in it, which differs */
+
 static enum hindrance opening(const struct sight *s, uint64_t flags) {
     bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
     if (flags & O_PATH)
         return reaching(s);
     if (s->there && s->masked)
         return BY_MASK;
-    if (s->there)
-        return writes && s->read_only && !s->directory ? BY_READ_ONLY : UNHINDERED;
+    if (s->there) /* a directory can't be written to, but unnamed files can be made in it */
+        return writes && s->read_only && (!s->directory || (flags & UNNAMED)) ? BY_READ_ONLY : UNHINDERED;
     return flags & O_CREAT ? making(s) : reaching(s);
 }
 
@@ -260,58 +293,121 @@ static bool loops_back(const struct subject *about) {
         uint32_t host = ntohl(v4->sin_addr.s_addr);
         return host >> 24 == 127 || host == 0;
     }
-    static const unsigned char any[16] = {0}, here[16] = {[15] = 1};
+    static const unsigned char any[16] = {0}, here[16] = {[15] = 1}, mapped[13] = {[10] = 255, 255, 127};
     return v6->sin6_family == AF_INET6 && about->address_len >= sizeof *v6 &&
-           (memcmp(&v6->sin6_addr, any, 16) == 0 || memcmp(&v6->sin6_addr, here, 16) == 0);
+           (memcmp(&v6->sin6_addr, any, 16) == 0 || memcmp(&v6->sin6_addr, here, 16) == 0 ||
+            memcmp(&v6->sin6_addr, mapped, sizeof mapped) == 0);
+}
+
+/* The ports of its own loopback that the guest has taken: connecting there meets itself. */
+static uint64_t own_ports[65536 / 64];
+static bool takes_any; /* some were left to the kernel to choose */
+
+static void take_port(unsigned port) { own_ports[port / 64] |= UINT64_C(1) << (port % 64); }
+
+static bool is_own_port(unsigned port) { return own_ports[port / 64] >> (port % 64) & 1; }
+
+static bool find_port(char *table, unsigned port) {
+    /* "  0: 0100007F:1F90 00000000:0000 0A …": what waits is 0A of TCP and 07 of UDP */
+    static const char digits[] = "0123456789ABCDEF";
+    const char wanted[] = {':', digits[port >> 12], digits[port >> 8 & 15], digits[port >> 4 & 15],
+                           digits[port & 15], ' ', '\0'};
+    char *line = table;
+    while ((line = strchr(line, '\n'))) {
+        line++;
+        char *local = strstr(line, wanted), *end = strchr(line, '\n');
+        char *peer = local ? strchr(local, ' ') : NULL, *state = peer ? strchr(peer + 1, ' ') : NULL;
+        if (state && (!end || state < end) && local < peer && local - line < 48 &&
+            (memcmp(state + 1, "0A", 2) == 0 || memcmp(state + 1, "07", 2) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool listens_inside(pid_t task, unsigned port) {
+    static const char *const tables[] = {"tcp", "tcp6", "udp", "udp6"};
+    static char text[1 << 15];
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/net/%s", (int)task, tables[i]);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = 0, more = 0;
+        while (fd >= 0 && (size_t)n < sizeof text - 1 && (more = read(fd, text + n, sizeof text - 1 - (size_t)n)) > 0)
+            n += more;
+        if (fd >= 0)
+            close(fd);
+        text[n] = '\0';
+        if (find_port(text, port))
+            return true;
+    }
+    return false;
+}
+
+static bool meets_itself(const struct subject *about, unsigned port) {
+    if (!is_own_port(port) && takes_any && listens_inside(about->call.task, port))
+        take_port(port);
+    return is_own_port(port);
+}
+
+static void judge_internet(const struct plan *plan, const struct subject *about) {
+    unsigned port = ntohs(((const struct sockaddr_in *)(const void *)about->address)->sin_port);
+    bool binds = about->call.number == SYS_bind, low = port > 0 && port < LOW_PORTS;
+    const char *where = loops_back(about) ? "loopback" : NULL;
+    if (!plan->own_network && !(binds && low))
+        return;
+    if (binds && where && port)
+        take_port(port);
+    takes_any = takes_any || (binds && port == 0);
+    if (about->has_other && port == 53)
+        remember(about, BY_NAME, about->other, strlen(about->other), NULL);
+    else if (where && binds ? low : !where || !meets_itself(about, port))
+        remember(about, BY_NETWORK, about->address, about->address_len, where);
 }
 
 /* A path socket is a file; everything else is the network's. */
 static void judge_address(const struct plan *plan, struct subject *about) {
     sa_family_t family;
-    if (about->address_len < sizeof family)
+    if (about->address_len < sizeof family + sizeof(in_port_t))
         return;
     memcpy(&family, about->address, sizeof family);
-    if (family == AF_UNIX) {
-        char *path = about->address + sizeof family;
-        size_t len = about->address_len - sizeof family;
-        if (len > 0 && path[0] == '/') {
-            len = strnlen(path, len);
-            memcpy(about->path, path, len);
-            about->path[len] = '\0';
-            about->has_path = true;
-            judge_path(about, false, WATCH_LOOK, true);
-        } else if (len > 0 && path[0] == '\0') {
-            remember(about, BY_NETWORK, about->address, about->address_len, NULL);
-        }
-    } else if (plan->own_network && (family == AF_INET || family == AF_INET6)) {
-        bool name = about->has_other && ((const struct sockaddr_in *)(const void *)about->address)->sin_port == htons(53);
-        if (name)
-            remember(about, BY_NAME, about->other, strlen(about->other), NULL);
-        else
-            remember(about, BY_NETWORK, about->address, about->address_len, loops_back(about) ? "loopback" : NULL);
+    if (family == AF_INET || family == AF_INET6) {
+        judge_internet(plan, about);
+        return;
     }
+    const char *name = about->address + sizeof family;
+    size_t len = about->address_len - sizeof family;
+    if (family != AF_UNIX)
+        return;
+    if (name[0] == '\0') {
+        remember(about, BY_NETWORK, about->address, about->address_len, NULL);
+        return;
+    }
+    about->has_path = view_from(about->call.task, AT_FDCWD, name, strnlen(name, len), about->path);
+    judge_path(about, false, about->call.number == SYS_bind ? WATCH_MAKE : WATCH_LOOK, true);
 }
 
 static void judge(const struct plan *plan, struct subject *about) {
     const struct watched *w = about->watched;
-    bool unfollowed = w->nofollow || (w->kind != WATCH_OPEN && w->flags >= 0 && (about->call.args[w->flags] & AT_SYMLINK_NOFOLLOW));
     switch (about->watched->kind) {
     case WATCH_ADDRESS:
     case WATCH_SEND:
         judge_address(plan, about);
         break;
-    case WATCH_MESSAGES:
-        if (plan->own_network && about->has_other)
+    case WATCH_MESSAGES: /* without an address only those of sendmmsg, which resolvers use */
+        if (about->address_len)
+            judge_address(plan, about);
+        else if (plan->own_network && about->has_other && about->call.number == SYS_sendmmsg)
             remember(about, BY_NAME, about->other, strlen(about->other), NULL);
         break;
     case WATCH_SIGNAL:
-        if ((int)about->call.args[0] > 1 && !watch_has_process((uint32_t)about->call.args[0]))
-            remember(about, BY_PID, "", 0, NULL);
+        if ((int)about->call.args[0] > 1 && !watch_had_process((uint32_t)about->call.args[0]))
+            remember(about, BY_PID, (const char *)about->call.args, sizeof(int), NULL);
         break;
     case WATCH_FORK:
         if (watch_forks(plan))
             remember(about, BY_LIMIT, "processes", 9, NULL);
         break;
+    case WATCH_MAP:
     case WATCH_EXIT:
     case WATCH_OTHER:
         break;
@@ -324,7 +420,46 @@ static void judge(const struct plan *plan, struct subject *about) {
         judge_path(about, true, WATCH_MAKE, false);
         break;
     default:
-        judge_path(about, false, about->watched->kind, !unfollowed);
+        judge_path(about, false, about->watched->kind, foresee_follows(&about->call, w));
+    }
+}
+
+static void remember_limit(const struct subject *about, const char *name, uint64_t needed) {
+    char text[24] = "";
+    if (needed)
+        snprintf(text, sizeof text, "%llu", (unsigned long long)needed);
+    remember(about, BY_LIMIT, name, strlen(name), text);
+}
+
+void refusals_limit(const char *name, pid_t inside) {
+    struct subject about = {.call = {.task = -inside, .number = -1}};
+    for (size_t i = 0; i < refusal_count; i++)
+        if (refusals[i].by == BY_LIMIT && same_text(refusals[i].text, refusals[i].text_len, name, strlen(name)))
+            return;
+    remember_limit(&about, name, 0);
+}
+
+/* What the call will meet because there is enough already. */
+static void judge_limits(const struct plan *plan, const struct subject *about) {
+    const uint64_t *args = about->call.args;
+    uint64_t total = 0;
+    switch (about->watched->kind) {
+    case WATCH_OPEN:
+        if (watch_files_full(plan, about->call.task))
+            remember_limit(about, "files", 0);
+        break;
+    case WATCH_REMOVE: /* what did not fit is often taken away at once */
+        if (watch_space_full())
+            remember_limit(about, "disk", 0);
+        break;
+    case WATCH_MAP:
+        if (about->call.number == SYS_mremap ? args[2] > args[1] : (args[2] & PROT_WRITE) && (args[3] & MAP_PRIVATE))
+            total = watch_mapped(about->call.task) + (about->call.number == SYS_mremap ? args[2] - args[1] : args[1]);
+        if (watch_maps_too_much(plan, total))
+            remember_limit(about, "memory", total);
+        break;
+    default:
+        break;
     }
 }
 
@@ -420,14 +555,18 @@ void refusals_answer(const struct plan *plan, int listener) {
     about.has_path = about.has_other = false;
     about.address_len = 0;
     out.answer.id = in.request.id;
-    bool watched = about.watched && about.watched->kind && verdict_allows(data);
+    int error = verdict_of(data);
+    bool watched = about.watched && about.watched->kind && error == 0;
     if (watched) {
         read_subject(&about);
+        judge_limits(plan, &about);
+        judge(plan, &about);
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else if (data->nr == plan->budget_call && within_budget(plan, data->args[plan->budget_arg])) {
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else {
-        int error = about.watched ? plan->refusal_errno[data->nr] : 0;
+        if (about.watched && plan->refusal_errno[data->nr])
+            error = plan->refusal_errno[data->nr];
         out.answer.error = -(error ? error : EPERM);
         if (about.watched && about.watched->kind)
             read_subject(&about);
@@ -439,10 +578,17 @@ void refusals_answer(const struct plan *plan, int listener) {
         trace_goes_on(about.call.task);
     }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
-    if (watched)
-        judge(plan, &about);
     if (watched && alters(&about))
         view_changed();
+}
+
+/* It was not there yet when it was first asked for. */
+static bool became_own(const struct refusal *r) {
+    struct sockaddr_in address;
+    if (r->by != BY_NETWORK || !r->other_len || r->call == SYS_bind || r->text_len < sizeof address)
+        return false;
+    memcpy(&address, texts + r->text, sizeof address);
+    return is_own_port(ntohs(address.sin_port));
 }
 
 /* "NUMBER 0xARG … 0xSP 0xPC", as /proc/PID/syscall has it of a task that waits in a call. */
@@ -473,14 +619,14 @@ static bool read_call(struct call *call) {
 }
 
 /* These reach the supervisor by themselves, as notifications. */
-static bool notified(const struct subject *about) {
+static bool notified(const struct plan *plan, const struct subject *about) {
     const struct watched *w = about->watched;
     enum { CHANGES = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
     switch (w->kind) {
     case WATCH_LOOK:
         return false;
     case WATCH_OPEN:
-        return w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+        return plan->opens || w->flags < 0 || (about->call.args[w->flags] & CHANGES);
     default:
         return true;
     }
@@ -492,7 +638,7 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
     if (inside <= 1 || !read_call(&about.call))
         return;
     about.watched = &plan->watched_calls[about.call.number];
-    if (!about.watched->kind || notified(&about))
+    if (!about.watched->kind || notified(plan, &about))
         return;
     read_subject(&about);
     judge(plan, &about);
@@ -500,9 +646,13 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
 
 void refusals_report(void) {
     static char text[6 * PATH_MAX + 8], other[6 * PATH_MAX + 8];
+    if (watch_space_full())
+        refusals_limit("disk", 0);
     processes_report();
     for (size_t i = 0; i < refusal_count; i++) {
         const struct refusal *r = &refusals[i];
+        if (became_own(r))
+            continue;
         json_escape(text, sizeof text, texts + r->text, r->text_len);
         json_escape(other, sizeof other, texts + r->other, r->other_len);
         emit("{\"event\":\"refused\",\"call\":%d,\"by\":\"%s\",\"process\":%d,\"count\":%llu,\"at_us\":%lld,"

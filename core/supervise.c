@@ -100,7 +100,7 @@ static void on_signal(struct state *s) {
     }
 }
 
-static void on_views(const struct plan *plan, const int *fds, size_t count) {
+static void on_views(const int *fds, size_t count) {
     struct watch_fds views = {-1, -1, {-1, -1, -1}};
     int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
@@ -114,7 +114,7 @@ static void on_views(const struct plan *plan, const int *fds, size_t count) {
     }
     watch_attach(&views);
     view_proc(views.proc);
-    view_attach(views.root, plan->discard != NULL);
+    view_attach(views.root);
 }
 
 static void on_message(struct state *s) {
@@ -139,7 +139,7 @@ static void on_message(struct state *s) {
         lookups_see(fds, count);
         break;
     case MSG_PROC:
-        on_views(s->plan, fds, count);
+        on_views(fds, count);
         break;
     case MSG_PTY:
         if (count == 1)

@@ -1,9 +1,10 @@
 /* What the filter says of a call, said again: a watched call and a refused one both reach the
- * supervisor, and only the filter's own program tells which is which. It judges registers, which no
- * other thread can change; whatever is not plainly allowed is refused. */
+ * supervisor, and only the filter's own program tells which is which, and with which error. It judges
+ * registers, which no other thread can change; whatever is not plainly allowed is refused. */
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include <errno.h>
 #include <linux/audit.h>
 #include <linux/bpf_common.h>
 #include <linux/filter.h>
@@ -23,14 +24,14 @@ void verdict_keep(const struct plan *plan) {
 }
 
 /* Only what syscalls/filter.py writes; anything else is no verdict, and so a refusal. */
-bool verdict_allows(const struct seccomp_data *data) {
+int verdict_of(const struct seccomp_data *data) {
     uint32_t value = 0;
     for (size_t at = 0; at < length; at++) {
         const struct sock_filter *step = &program[at];
         switch (step->code) {
         case BPF_LD | BPF_W | BPF_ABS:
             if (step->k > sizeof *data - sizeof value)
-                return false;
+                return EPERM;
             memcpy(&value, (const char *)data + step->k, sizeof value);
             break;
         case BPF_ALU | BPF_AND | BPF_K:
@@ -46,10 +47,10 @@ bool verdict_allows(const struct seccomp_data *data) {
             at += value >= step->k ? step->jt : step->jf;
             break;
         case BPF_RET | BPF_K:
-            return step->k == SECCOMP_RET_ALLOW;
+            return step->k == SECCOMP_RET_ALLOW ? 0 : (int)(step->k & SECCOMP_RET_DATA) ?: EPERM;
         default:
-            return false;
+            return EPERM;
         }
     }
-    return false;
+    return EPERM;
 }

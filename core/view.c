@@ -26,14 +26,12 @@ static int root = -1;
 static struct top tops[MAX_TOPS]; /* where the root itself must not be asked; see lookups.c */
 static size_t top_count;
 static dev_t own_device; /* of the files that are ours, not the host's */
-static bool own_work;
 
-void view_attach(int root_fd, bool work_is_ours) {
+void view_attach(int root_fd) {
     struct stat st;
     if (root_fd >= 0 && fstat(root_fd, &st) == 0) {
         root = root_fd;
         own_device = st.st_dev;
-        own_work = work_is_ours;
     }
 }
 
@@ -96,21 +94,22 @@ static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
     return readlinkat(proc, path, to, size);
 }
 
+bool view_from(pid_t task, int dir, const char *name, size_t len, char *path) {
+    ssize_t from = name[0] == '/' ? 0 : start_of(task, dir, path, PATH_MAX - 1);
+    if (from < 0 || (from > 0 && path[0] != '/') || (size_t)from + len + 2 > PATH_MAX)
+        return false;
+    if (from > 1)
+        path[from++] = '/';
+    memcpy(path + from, name, len);
+    path[(size_t)from + len] = '\0';
+    return true;
+}
+
 bool view_path(pid_t task, int dir, uint64_t address, char *path) {
     char name[PATH_MAX];
     if (!address || !view_string(task, address, name, sizeof name) || name[0] == '\0')
         return false; /* an empty one means the descriptor itself */
-    if (name[0] == '/') {
-        memcpy(path, name, strlen(name) + 1);
-        return true;
-    }
-    ssize_t len = start_of(task, dir, path, PATH_MAX - 1);
-    if (len <= 0 || path[0] != '/' || (size_t)len + strlen(name) + 2 > PATH_MAX)
-        return false;
-    if (len > 1)
-        path[len++] = '/';
-    memcpy(path + len, name, strlen(name) + 1);
-    return true;
+    return view_from(task, dir, name, strlen(name), path);
 }
 
 static const struct top *top_named(const char *name, size_t len) {
@@ -172,8 +171,7 @@ static bool opened(struct walk *w, int fd) {
     if (w->at >= 0)
         close(w->at);
     w->at = fd;
-    w->ours = fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == own_device) ||
-              (own_work && memcmp(w->done, "/work", 5) == 0);
+    w->ours = fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == own_device);
     return true;
 }
 

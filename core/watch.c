@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048 };
@@ -38,10 +40,19 @@ void watch_start(const struct plan *plan) {
 
 void watch_attach(const struct watch_fds *fds) { views = *fds; }
 
+/* 0: none. */
+static uint64_t rlimit_of(const struct plan *plan, int resource) {
+    for (size_t i = 0; i < plan->rlimit_count; i++)
+        if (plan->rlimits[i].resource == resource)
+            return plan->rlimits[i].value;
+    return 0;
+}
+
 struct sums {
     uint64_t resident;
     uint64_t cpu_us;
     uint64_t last_pid; /* the highest */
+    uint64_t most_files, full; /* the limit, and a process that has come to it */
     bool unclaimed;    /* a process lets its children go unwaited for */
 };
 
@@ -90,6 +101,14 @@ static void add_cpu(const char *pid, struct sums *sums) {
     sample_cpu(pid, own);
 }
 
+/* The size of that directory is how many there are; from Linux 6.2 on. */
+static uint64_t open_files(const char *pid) {
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/fd", pid);
+    return fstatat(views.proc, path, &st, 0) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 static void add_cheap(const char *pid, void *context) {
     struct sums *sums = context;
     uint64_t number = 0;
@@ -97,6 +116,8 @@ static void add_cheap(const char *pid, void *context) {
     add_cpu(pid, sums);
     if (next_number(pid, &number) && number > sums->last_pid)
         sums->last_pid = number;
+    if (sums->most_files && open_files(pid) >= sums->most_files)
+        sums->full = number;
 }
 
 /* Children of a process that ignores SIGCHLD vanish with their account. */
@@ -175,10 +196,15 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     *next_ms = SLOW_MS;
     if (!WALL_IS_UP(plan, WALL_WATCH))
         return LIMIT_NONE;
+    sums.most_files = rlimit_of(plan, RLIMIT_NOFILE);
     if (views.proc >= 0) {
         each_number(views.proc, add_cheap, &sums);
         charge_unclaimed(&sums);
     }
+    if (sums.full)
+        refusals_limit("files", (pid_t)sums.full);
+    if (watch_space_full())
+        refusals_limit("disk", 0);
     if (disk_exceeded(plan, views.proc, sums.unclaimed, false))
         return LIMIT_DISK;
     /* A disk fills by gigabytes a second, so a guest that may write to one is looked at more often
@@ -198,11 +224,41 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
-bool watch_has_process(uint32_t pid) {
+static uint64_t forks; /* so that no process inside ever had a higher number than these and two */
+
+bool watch_had_process(uint32_t pid) {
     char name[16];
     snprintf(name, sizeof name, "%u", pid);
     struct stat st;
-    return views.proc < 0 || fstatat(views.proc, name, &st, 0) == 0;
+    return views.proc < 0 || pid <= forks + 2 || fstatat(views.proc, name, &st, 0) == 0;
+}
+
+bool watch_files_full(const struct plan *plan, pid_t task) {
+    char path[32];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)task);
+    uint64_t most = rlimit_of(plan, RLIMIT_NOFILE);
+    return most && stat(path, &st) == 0 && (uint64_t)st.st_size >= most;
+}
+
+bool watch_space_full(void) {
+    struct statfs fs;
+    return views.root >= 0 && fstatfs(views.root, &fs) == 0 && fs.f_blocks && (fs.f_bfree == 0 || fs.f_ffree == 0);
+}
+
+uint64_t watch_mapped(pid_t task) {
+    char path[32], text[2048];
+    snprintf(path, sizeof path, "/proc/%d/", (int)task);
+    int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ssize_t n = proc < 0 ? -1 : read_below(proc, ".", "status", text, sizeof text);
+    if (proc >= 0)
+        close(proc);
+    return n > 0 ? kilobytes_after(text, "\nVmData:") : 0;
+}
+
+bool watch_maps_too_much(const struct plan *plan, uint64_t total) {
+    uint64_t most = rlimit_of(plan, RLIMIT_DATA);
+    return most && total > most;
 }
 
 static void add_threads(const char *pid, void *context) {
@@ -218,6 +274,7 @@ static void add_threads(const char *pid, void *context) {
 /* Never more than `most` tasks can be there; only when that comes to the limit are they counted. */
 bool watch_forks(const struct plan *plan) {
     static uint64_t most = 2;
+    forks++;
     enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
     if (!plan->process_limit || views.proc < 0)
         return false;

@@ -10,6 +10,7 @@ WardianError
 │   ├── WallError        a wall that was asked for can't be put up here
 │   ├── ShareError       a path that was to be shared can't be, or must not be
 │   └── BackendError     the backend is missing, or failed by itself
+├── NotProven            nothing was learned that could be shown to hold       exit 1
 └── CommandFailed        a result that was not 0, for callers who asked by ``result.check()``
 
 Each class owns the exit code that the command line ends with. ``hint`` says what to do about it.
@@ -42,6 +43,12 @@ class NothingMatched(WardianError):  # noqa: N818 - reads as the fact it states
     """The call is right, and selects nothing."""
 
     exit_code = 3
+
+
+class NotProven(WardianError):  # noqa: N818 - reads as the fact it states
+    """No policy was learned under which the runs pass; nothing was written."""
+
+    exit_code = 1
 
 
 class InputError(WardianError):

@@ -16,7 +16,7 @@ from wardian.sandbox.host import this_host
 NAMES = {
     "utf8": "grün",
     "space": "sp ace",
-    "quotes": "it's \"so\" $HOME `x` *",
+    "quotes": 'it\'s "so" $HOME `x` *',
     "newline": "two\nlines",
     "tilde": "~",
     "colon": "a:b",

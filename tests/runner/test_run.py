@@ -282,3 +282,19 @@ def test_an_interrupt_reaches_the_script_and_nothing_stays(
     while os.listdir(temporary) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert os.listdir(temporary) == []
+
+
+def test_a_file_that_was_left_behind_is_pointed_out(
+    make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+) -> None:
+    skill = make_skill({"scripts/a.py": "import sys\nopen(sys.argv[1])\n"})
+    here = tmp_path / "elsewhere"
+    here.mkdir()
+    (here / "data.json").write_text("{}")
+    hint = "data.json is in this directory, which is not shared with the run"
+    failed = wardian("run", skill, "a.py", "--", "data.json", cwd=here)
+    assert failed.returncode != 0
+    assert hint in failed.stderr
+    fine = wardian("run", skill, "a.py", "--work", ".", "--", "data.json", cwd=here)
+    assert fine.returncode == 0
+    assert hint not in fine.stderr

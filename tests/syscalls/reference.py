@@ -68,7 +68,7 @@ def _guarded(decision: str, args: tuple[int, ...], refuse: str) -> int:
             all(_holds(clause, args) for clause in alternative.split(" and "))
             for alternative in condition.split(" or ")
         ):
-            if refuse == "notify" and position == len(guards):
+            if refuse == "notify" and (position == len(guards) or name == "EPERM"):
                 return NOTIFY
             return ERRNO | int(getattr(errno, name or "EPERM"))
     return ALLOW

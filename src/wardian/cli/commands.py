@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("wardian.cli.run_skill", "Run a skill's script in the sandbox."),
     "exec": ("wardian.cli.commands", "Run a command in the sandbox."),
     "trace": ("wardian.cli.trace", "Run one of both, and tell everything that it did."),
+    "learn": ("wardian.cli.learn", "Find the smallest policy under which runs pass, and prove it."),
     "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),

@@ -158,7 +158,17 @@ def _run(
     if watcher is not None:
         return watcher.told(result, about)
     exec_command.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    if not result.ok and policy.work is None and not as_json and "quiet" not in given:
+        _tell_left_behind(args)
     return result.exit_code
+
+
+def _tell_left_behind(args: list[str]) -> None:
+    from wardian.cli.summary import left_behind
+
+    hint = left_behind(args)
+    if hint is not None:
+        output.say_hint(hint)
 
 
 def _inside(skill: Located, script: Chosen, args: list[str], wanted: Wanted) -> Invocation:

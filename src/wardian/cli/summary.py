@@ -141,6 +141,15 @@ def ending(result: Result) -> list[str]:
     return []
 
 
+def left_behind(words: Sequence[str]) -> str | None:
+    """For a run that failed in a /work of its own: the hint, if a word of its command line names
+    something in the directory that it was called from."""
+    for word in words:
+        if word and not word.startswith(("-", "/")) and os.path.lexists(word):
+            return f"{word} is in this directory, which is not shared with the run: --work ."
+    return None
+
+
 def overlooked(program: str) -> str | None:
     """For a program that was not found inside: the hint, if it is there outside."""
     if "/" not in program or not os.path.isfile(program):

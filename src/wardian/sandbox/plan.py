@@ -28,7 +28,7 @@ else:
 
 NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 # What the build compiles filters for; the others are made when they are needed.
-COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "paths")
+COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "opens", "paths")
 ENOSYS, ENOSPC = 38, 28
 FALLOCATE_LENGTH = 3  # which argument
 
@@ -84,7 +84,12 @@ def check_degrade(names: Sequence[str]) -> frozenset[str]:
 
 
 def make_plan(
-    policy: Policy, sources: Sequence[Source], host: Host, *, watch: Scope | None = None
+    policy: Policy,
+    sources: Sequence[Source],
+    host: Host,
+    *,
+    watch: Scope | None = None,
+    empty_work: bool = False,
 ) -> Plan:
     """``watch`` is what to look at besides refused calls; None: what tells all refusals cheapest.
 
@@ -96,9 +101,7 @@ def make_plan(
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
-        # With /dev/fuse, what is missing is seen where it is looked up, and calls on paths need no
-        # watching; without it, every call that takes a path is looked at.
-        watch = "changes" if host.fuse else "paths"
+        watch = _scope(host, empty_work=empty_work)
     environment = dict(layout().environment)
     records = [
         MAGIC,
@@ -111,12 +114,14 @@ def make_plan(
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
-    if not policy.deny_syscalls and watch in ("nothing", "changes"):
+    if not policy.deny_syscalls and watch in ("nothing", "changes", "opens"):
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         records.append(record("flag", "early-filter"))
-    if watch == "changes":
+    if watch in ("changes", "opens"):
         records.append(record("flag", "lookups"))
+    if watch == "opens":
+        records.append(record("flag", "opens"))
     return Plan(
         b"".join(records),
         protections,
@@ -124,6 +129,15 @@ def make_plan(
         environment,
         tuple(sources),
     )
+
+
+def _scope(host: Host, *, empty_work: bool) -> Scope:
+    """With /dev/fuse, what is missing is seen where it is looked up; but not by a relative path,
+    which a command that starts in an empty /work of its own may well use for what lies where it
+    was called. Without it, every call that takes a path is looked at."""
+    if not host.fuse:
+        return "paths"
+    return "opens" if empty_work else "changes"
 
 
 # Protections: requested, available, enforced
@@ -245,7 +259,7 @@ def make_filter(
     policy: Policy, host: Host, standing: set[str], *, shares_written: bool, watch: Scope
 ) -> list[bytes]:
     """The records that say which calls are refused, which are looked at, and what is answered."""
-    from wardian.syscalls import compile_filter, number, refusal_errnos
+    from wardian.syscalls import compile_filter, number
 
     deny = set(policy.deny_syscalls)
     if "proc" not in standing:
@@ -260,17 +274,9 @@ def make_filter(
         # The one call that takes space faster than anyone can look. Its length is in a register, so
         # the supervisor can count it, and lets it go on while the disk limit allows.
         deny.add("fallocate")
-    compile_for = functools.partial(
-        compile_filter,
-        host.arch,
-        allow=allow,
-        deny=frozenset(deny),
-        refuse="notify" if notify else "errno",
-    )
-    program = compile_for(watch=watch)
-    errnos = refusal_errnos(
-        host.arch, allow=allow, deny=frozenset(deny), absent=watch == "everything"
-    )
+    compile_for = functools.partial(compile_filter, host.arch, allow=allow, deny=frozenset(deny))
+    program = compile_for(watch=watch, refuse="notify" if notify else "errno")
+    errnos: dict[int, int] = {}  # other than the filter's own
     if "clone3" in deny:
         clone3 = number("clone3", host.arch)
         if clone3 is not None:
@@ -283,11 +289,11 @@ def make_filter(
         records.append(record("budget", budgeted, FALLOCATE_LENGTH))
     if notify:
         records.append(record("flag", "notify"))
+        records.append(record("verdict", compile_for(refuse="errno")))
     if watch != "nothing":
         from wardian.syscalls.watching import watched_calls
 
-        known: Scope = "paths" if watch == "changes" else watch
-        records.append(record("verdict", compile_for()))
+        known: Scope = "paths" if watch in ("changes", "opens") else watch
         records.append(record("watched", watched_calls(known, host.arch)))
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))

@@ -86,6 +86,7 @@ class Policy(NamedTuple):
     deny_syscalls: tuple[str, ...] = ()
     landlock_abi: int = 1
     degrade: tuple[str, ...] = ()
+    base: tuple[str, ...] | None = None  # of the host's /usr and /etc only these; None: all of it
 
     @classmethod
     def default(cls) -> Policy:

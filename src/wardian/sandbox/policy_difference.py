@@ -78,6 +78,7 @@ class _View:
         if policy.work is not None:
             shares.append(_Mount(resolve(policy.work), WORK, True))
         self._base = list(_base(policy, resolve))
+        self.narrowed = policy.base is not None
         # said twice, the later one counts
         self._mounts = {mount.at: mount for mount in (*self._base, *shares)}
         self.shares = [mount for mount in self._mounts.values() if mount in shares]
@@ -91,9 +92,10 @@ class _View:
         """Where the guest finds it."""
         return sorted(_moved(path, mount.path, mount.at) for mount in self._showing(path))
 
-    def edges(self) -> set[str]:
-        """Every path of the host at which what the guest may do can change."""
-        found = {share.path for share in self.shares}
+    def edges(self, *, base: bool) -> set[str]:
+        """Every path of the host at which what the guest may do can change; those of the ``base``
+        only where two have not the same."""
+        found = {mount.path for mount in (*self.shares, *(self._base if base else ()))}
         for outer in (*self._base, *self.shares):
             for inner in self.shares:
                 if is_below(inner.at, outer.at):  # and hides what is there
@@ -120,7 +122,7 @@ def _base(policy: Policy, resolve: Resolve) -> Iterator[_Mount]:
     if policy.rootfs is not None:
         yield _Mount(resolve(policy.rootfs), "/", False)
         return
-    for path, source, link in base():
+    for path, source, link in base(only=policy.base):
         if link is None:
             yield _Mount(source, path, False)
 
@@ -156,7 +158,8 @@ def _regions(views: tuple[_View, _View]) -> list[_Region]:
     found: list[_Region] = []
     levels: dict[str, tuple[int, int]] = {}
     region_of: dict[str, _Region | None] = {}
-    for path in sorted(views[0].edges() | views[1].edges()):
+    base = views[0].narrowed or views[1].narrowed
+    for path in sorted(views[0].edges(base=base) | views[1].edges(base=base)):
         above = max((known for known in levels if is_below(path, known)), key=len, default=None)
         around = region_of[above] if above is not None else None
         levels[path] = views[0].access(path), views[1].access(path)

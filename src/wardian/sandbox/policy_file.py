@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
-from wardian.errors import PolicyError, UsageError, WardianError
+from wardian.errors import PolicyError, ShareError, UsageError, WardianError
 from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
 from wardian.sandbox.units import (
     format_duration,
@@ -24,9 +24,9 @@ MAX_BYTES = 1 << 20
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
-    "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path"},
+    "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path", "base": "paths"},
     "network": {"mode": "network"},
-    "environment": {"pass": "names", "set": "variables"},
+    "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
         "cpu": "duration",
@@ -36,7 +36,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "disk": "size",
         "output": "size",
     },
-    "syscalls": {"allow": "calls", "deny": "calls"},
+    "syscalls": {"allow": "calls", "deny": "denied", "only": "calls"},
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
 }
@@ -139,19 +139,47 @@ class _Reader:
         }
         variables = dict(base.set_env) | get("environment", "set", {})
         work, rootfs = get("files", "work", None), get("files", "rootfs", None)
+        allowed = _union(base.allow_syscalls, get("syscalls", "allow", []))
+        denied = _union(base.deny_syscalls, get("syscalls", "deny", []))
+        only = get("syscalls", "only", None)
+        if only is not None:
+            denied = _union(denied, all_but({*only, *allowed}))
         return base._replace(
             shares=tuple(shares),
             work=self.share("work", work, True).path if work else base.work,
             rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
             network=get("network", "mode", base.network),
-            pass_env=_union(base.pass_env, get("environment", "pass", [])),
+            pass_env=_union(
+                tuple(get("environment", "only", base.pass_env)), get("environment", "pass", [])
+            ),
             set_env=tuple(sorted(variables.items())),
             limits=base.limits._replace(**limits),
-            allow_syscalls=_union(base.allow_syscalls, get("syscalls", "allow", [])),
-            deny_syscalls=_union(base.deny_syscalls, get("syscalls", "deny", [])),
+            allow_syscalls=allowed,
+            deny_syscalls=denied,
             landlock_abi=get("landlock", "abi", base.landlock_abi),
             degrade=_union(base.degrade, get("protections", "degrade", [])),
+            base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
         )
+
+    def parts(self, paths: Sequence[str] | None, rootfs: str | None) -> tuple[str, ...] | None:
+        """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
+        if paths is None:
+            return None
+        from wardian.sandbox.root import parts_of_host
+
+        if rootfs is not None:
+            message = "base names parts of the host's /usr; a rootfs takes its place"
+            raise self.error(["files", "base"], message)
+        for path in paths:
+            if not path.startswith("/") or os.path.normpath(path) != path or "\0" in path:
+                message = f"{path!r} is not an absolute path without dots"
+                raise self.error(["files", "base"], message, value=path)
+            try:
+                parts_of_host((path,))
+            except ShareError as error:
+                hint = f"to share it besides: read = [{quoted(path)}]"
+                raise self.error(["files", "base"], f"{path}: {error.why}", hint, path) from None
+        return tuple(dict.fromkeys(paths))
 
     def getter(self, document: dict[str, Any]) -> Callable[[str, str, Any], Any]:
         def get(table: str, key: str, default: Any) -> Any:
@@ -264,6 +292,24 @@ def _calls(raw: Any) -> list[str]:
     return list(raw)
 
 
+def _denied(raw: Any) -> list[str]:
+    names = _calls(raw)
+    if "sendmsg" in names:
+        raise PolicyError("sendmsg can't be denied: the filter itself is handed over with it")
+    return names
+
+
+def all_but(names: Collection[str]) -> list[str]:
+    """Every call that the table lets pass, always or with some arguments, but for these."""
+    from wardian.syscalls import rows
+
+    return [
+        row.name
+        for row in rows()
+        if row.kind in ("allow", "when") and row.name not in names and row.name != "sendmsg"
+    ]
+
+
 def _protections(raw: Any) -> list[str]:
     from wardian.sandbox.plan import DEGRADABLE, check_degrade
 
@@ -293,6 +339,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "size": lambda raw: parse_size(_text_or_number(raw)),
     "count": lambda raw: parse_count(_text_or_number(raw)),
     "calls": _calls,
+    "denied": _denied,
     "abi": _abi,
 }
 
@@ -308,43 +355,63 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """As a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(map(_escaped, escaped)) + '"'
 
 
 def _list(items: Any) -> str:
-    return "[" + ", ".join(_quoted(str(item)) for item in items) + "]"
+    return "[" + ", ".join(quoted(str(item)) for item in items) + "]"
 
 
 def _limits_toml(limits: Limits) -> list[str]:
     return [
-        f"time = {_quoted(format_duration(limits.time_s))}",
-        f"cpu = {_quoted(format_duration(limits.cpu_s))}",
-        f"memory = {_quoted(format_size(limits.memory_bytes))}",
-        f"processes = {_quoted(str(limits.processes or 'none'))}",
-        f"files = {_quoted(str(limits.files or 'none'))}",
-        f"disk = {_quoted(format_size(limits.disk_bytes))}",
-        f"output = {_quoted(format_size(limits.output_bytes))}",
+        f"time = {quoted(format_duration(limits.time_s))}",
+        f"cpu = {quoted(format_duration(limits.cpu_s))}",
+        f"memory = {quoted(format_size(limits.memory_bytes))}",
+        f"processes = {quoted(str(limits.processes or 'none'))}",
+        f"files = {quoted(str(limits.files or 'none'))}",
+        f"disk = {quoted(format_size(limits.disk_bytes))}",
+        f"output = {quoted(format_size(limits.output_bytes))}",
     ]
 
 
+def _denied_toml(policy: Policy) -> str:
+    """What is denied, or all that is left where that is the same and shorter."""
+    from wardian.syscalls import rows
+
+    denied = set(policy.deny_syscalls)
+    left = [
+        row.name
+        for row in rows()
+        if row.kind in ("allow", "when") and row.name not in {*denied, *policy.allow_syscalls}
+    ]
+    same = tuple(all_but({*left, *policy.allow_syscalls})) == policy.deny_syscalls
+    if same and len(left) < len(denied):
+        return f"only = {_list(left)}"
+    return f"deny = {_list(policy.deny_syscalls)}"
+
+
 def write_policy(policy: Policy) -> str:
-    """The policy as TOML; reading it on top of an empty policy gives the same value."""
+    """The policy as TOML; reading it on top of an empty policy, or of the default, gives the same
+    value. So what passes of the environment is written as all that does."""
     lines = ["[files]"]
     lines.append(f"read = {_list(s for s in policy.shares if not s.write)}")
     lines.append(f"write = {_list(s for s in policy.shares if s.write)}")
     if policy.work:
-        lines.append(f"work = {_quoted(policy.work)}")
+        lines.append(f"work = {quoted(policy.work)}")
     if policy.rootfs:
-        lines.append(f"rootfs = {_quoted(policy.rootfs)}")
-    lines += ["", "[network]", f"mode = {_quoted(policy.network)}"]
-    lines += ["", "[environment]", f"pass = {_list(policy.pass_env)}"]
-    variables = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in policy.set_env)
+        lines.append(f"rootfs = {quoted(policy.rootfs)}")
+    if policy.base is not None:
+        lines.append(f"base = {_list(policy.base)}")
+    lines += ["", "[network]", f"mode = {quoted(policy.network)}"]
+    lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
+    variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
     lines.append(f"set = {{{variables}}}")
     lines += ["", "[limits]", *_limits_toml(policy.limits)]
     lines += ["", "[syscalls]", f"allow = {_list(policy.allow_syscalls)}"]
-    lines.append(f"deny = {_list(policy.deny_syscalls)}")
+    lines.append(_denied_toml(policy))
     lines += ["", "[landlock]", f"abi = {policy.landlock_abi}"]
     lines += ["", "[protections]", f"degrade = {_list(policy.degrade)}", ""]
     return "\n".join(lines)

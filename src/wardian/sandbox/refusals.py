@@ -12,9 +12,18 @@ from collections.abc import Callable, Iterable, Sequence
 
 from wardian.sandbox.hostpath import exists
 from wardian.sandbox.layout import HOME, WORK, layout
-from wardian.sandbox.remedies import Surroundings, spelled, to_call, to_reach, to_share, to_use
+from wardian.sandbox.remedies import (
+    Surroundings,
+    setting,
+    spelled,
+    to_call,
+    to_reach,
+    to_share,
+    to_use,
+)
 from wardian.sandbox.result import Allow, Caller, Limit, Refusal
 from wardian.sandbox.shares import is_below
+from wardian.sandbox.units import human_bytes
 from wardian.text import quoted
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 O_ACCMODE, O_CREAT, O_TRUNC, O_TMPFILE_BIT = 3, 0o100, 0o1000, 0o20000000
 O_DIRECTORY = {"x86_64": 0o200000, "aarch64": 0o40000}
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
-DNS = 53
+LOW_PORTS = 1024
 UNKNOWN = Caller(0, "", ())
 
 # What a call does to a path, in the words of a refusal; open's word depends on its flags.
@@ -42,10 +51,13 @@ ACTIONS = {
     "lchown": "chown", "fchownat": "chown", "truncate": "write", "utime": "touch",
     "utimes": "touch", "utimensat": "touch", "futimesat": "touch", "setxattr": "change",
     "lsetxattr": "change", "removexattr": "change", "lremovexattr": "change",
+    "sendto": "send", "sendmsg": "send", "sendmmsg": "send", "kill": "signal",
+    "rt_sigqueueinfo": "signal",
 }  # fmt: skip
+SOCKET_CALLS = ("connect", "bind", "sendto", "sendmsg", "sendmmsg")
 READING = ("read", "list", "stat", "watch", "execute")
 # These change the directory that a thing is in.
-OF_DIRECTORY = ("create", "delete", "rename", "link")
+OF_DIRECTORY = ("bind", "create", "delete", "rename", "link")
 # These are its owner's to do, whatever its permissions.
 OF_OWNER = ("chmod", "chown", "touch")
 # Calls that reach for another process.
@@ -183,11 +195,11 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     ):
         return None  # what it would be made in must be there, or it would fail on the host as well
     target = _shown(inside)
-    if name in ("connect", "bind", "sendto", "sendmsg"):
-        action = "send" if name.startswith("send") else name
-        place = os.path.dirname(inside) if makes else inside
-        allow = to_share(_below(outside, inside, place), place, True, around)
-        return _refusal("network", action, f"unix:{target}", "this socket is not shared", allow)
+    reason = "its directory is not shared with the run" if makes else "not shared with the run"
+    kind = "file"
+    if name in SOCKET_CALLS:
+        kind, target = "network", f"unix:{target}"
+        reason = reason if makes else "this socket is not shared with the run"
     place = _fixed(raw, _place(inside, action, name, event))
     allow = to_share(
         _below(outside, inside, place),
@@ -196,8 +208,7 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
         around,
         owned=action in OF_OWNER,
     )
-    reason = "its directory is not shared with the run" if makes else "not shared with the run"
-    return _refusal("file", action, target, reason, allow)
+    return _refusal(kind, action, target, reason, allow)
 
 
 def _normal(path: str) -> str:
@@ -252,7 +263,10 @@ def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Ref
     if os.path.lexists(_below(outside, inside, place)):
         source = _below(outside, inside, place)
         allow = to_share(source, place, True, around, owned=action in OF_OWNER)
-    return _refusal("file", action, _shown(inside), "it is read-only in the sandbox", allow)
+    target, kind = _shown(inside), "file"
+    if name in SOCKET_CALLS:
+        target, kind = f"unix:{target}", "network"
+    return _refusal(kind, action, target, "it is read-only in the sandbox", allow)
 
 
 def _shared_from(inside: str, around: Surroundings) -> str:
@@ -278,20 +292,28 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
 
     raw = event["text"].encode("latin-1")
     family = int.from_bytes(raw[:2], "little")
-    action = "send" if name.startswith("send") else name
+    port = int.from_bytes(raw[2:4], "big")
+    action = ACTIONS.get(name, name)
+    allow = to_reach(around, family)
     if family == AF_UNIX:
-        if action == "bind" or not _abstract_listener(raw[2:]):
+        if action == "bind" or allow is None or not _abstract_listener(raw[2:]):
             return None
         reason = "the host's abstract sockets are out of reach"
     elif len(raw) < {AF_INET: 8, AF_INET6: 24}.get(family, 2):
         return None  # the kernel takes no such address either
+    elif action == "bind" and 0 < port < LOW_PORTS:
+        reason, allow = "ports below 1024 need a right that no guest has", None
+        if around.policy.network == "host" and port >= setting(
+            "net/ipv4/ip_unprivileged_port_start"
+        ):
+            return None
     elif event["other"] == "loopback":
-        if action == "bind" or not _host_listens(int.from_bytes(raw[2:4], "big")):
+        if not _host_listens(port):
             return None
         reason = "the run has a loopback of its own; the host's is out of reach"
     else:
         reason = "this run has no network"
-    return _refusal("network", action, sockaddr_text(raw), reason, to_reach(around, family))
+    return _refusal("network", action, sockaddr_text(raw), reason, allow)
 
 
 def _abstract_listener(name: bytes) -> bool:
@@ -330,21 +352,35 @@ def _by_pid(name: str, event: dict[str, Any], around: Surroundings) -> Refusal |
     pid = _args(event)[0] & 0xFFFFFFFF
     if not os.path.isdir(f"/proc/{pid}"):
         return None
-    return _refusal(
-        "process", "signal", f"pid {pid}", "the host's processes are out of reach", None
-    )
+    reason = "the host's processes are out of reach"
+    return _refusal("process", ACTIONS.get(name, name), f"pid {pid}", reason, None)
 
 
 def _by_limit(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
-    value = around.policy.limits.processes
-    return limit_refusal(Limit("processes", value, ""), "it may have no more processes and threads")
-
-
-def limit_refusal(limit: Limit, reason: str) -> Refusal:
-    """A limit that was met, with twice as much as what would allow more."""
-    return _refusal(
-        "limit", limit.name, spelled(limit.name, limit.value or 0), reason, to_use(limit)
+    limits = around.policy.limits
+    if event["text"] == "processes":
+        held = Limit("processes", limits.processes, "")
+        return limit_refusal(held, "it may have no more processes and threads")
+    if event["text"] == "files":
+        held = Limit("files", limits.files, "")
+        return limit_refusal(held, "it may have no more open files in one process")
+    if event["text"] == "memory":
+        needed = int(event["other"])
+        reason = f"it asked for memory that would come to {human_bytes(needed)} at once"
+        return limit_refusal(Limit("memory", limits.memory_bytes, ""), reason, needed)
+    memory = limits.memory_bytes is not None and limits.memory_bytes < (
+        limits.disk_bytes or 1 << 62
     )
+    held = (
+        Limit("memory", limits.memory_bytes, "") if memory else Limit("disk", limits.disk_bytes, "")
+    )
+    return limit_refusal(held, "its private files are full, or they were")
+
+
+def limit_refusal(limit: Limit, reason: str, needed: int = 0) -> Refusal:
+    """A limit that was met, and what would allow more: twice as much, or what is needed."""
+    value = spelled(limit.name, limit.value or 0)
+    return _refusal("limit", limit.name, value, reason, to_use(limit, needed))
 
 
 def struck(limits: Iterable[Limit], usage_text: Callable[[Limit], str]) -> tuple[Refusal, ...]:

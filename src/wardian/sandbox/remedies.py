@@ -11,10 +11,11 @@ import stat
 from collections.abc import Callable, Sequence
 
 from wardian.errors import WardianError
-from wardian.sandbox.layout import HOME, WORK, layout
+from wardian.sandbox.layout import WORK, layout
 from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.result import Allow, Limit, Protection
 from wardian.sandbox.shares import Source, is_below, resolve_shares
+from wardian.syscalls import lookup
 from wardian.text import quoted
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -122,8 +123,9 @@ def toml(text: str) -> str:
 # The network
 
 
-def to_reach(around: Surroundings, family: int = 0) -> Allow:
-    """The host's network, and for its abstract sockets the wall that scopes them."""
+def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
+    """The host's network, and for its abstract sockets the wall that scopes them; None if neither
+    stands in the way."""
     flags, lines = [], []
     if around.policy.network != "host":
         flags.append("--net host")
@@ -132,7 +134,7 @@ def to_reach(around: Surroundings, family: int = 0) -> Allow:
     if family == AF_UNIX and scope in around.standing:
         flags.append(f"--degrade {scope}")
         lines.append(f'[protections]\ndegrade = ["{scope}"]')
-    return Allow(" ".join(flags), "\n".join(lines))
+    return Allow(" ".join(flags), "\n".join(lines)) if flags else None
 
 
 # System calls
@@ -185,17 +187,20 @@ _SETTINGS = {
 
 def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
     """Letting a system call pass the filter."""
-    if name in NEEDS_MORE or name in policy.deny_syscalls or name in policy.allow_syscalls:
+    if name in NEEDS_MORE or name in policy.allow_syscalls:
         return None
+    if name in policy.deny_syscalls and lookup(name).kind != "allow":
+        return None  # allowing it again would give more than before it was denied
     if name in _IF and not _IF[name](args):
         return None
-    setting, most = _SETTINGS.get(name, ("", 0))
-    if setting and _setting(setting) > most:
+    held, most = _SETTINGS.get(name, ("", 0))
+    if held and setting(held) > most:
         return None
     return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
 
 
-def _setting(name: str) -> int:
+def setting(name: str) -> int:
+    """One of the kernel's settings; 0 where it has none of that name."""
     try:
         with open(f"/proc/sys/{name}", encoding="ascii") as file:
             return int(file.read())
@@ -206,9 +211,10 @@ def _setting(name: str) -> int:
 # Limits
 
 
-def to_use(limit: Limit) -> Allow:
-    """Twice as much."""
-    more = spelled(limit.name, (limit.value or 0) * 2)
+def to_use(limit: Limit, needed: int = 0) -> Allow:
+    """Twice as much, or what is needed in whole sixteenths of a gigabyte."""
+    step = 1 << 26
+    more = spelled(limit.name, max((limit.value or 0) * 2, -(-needed // step) * step))
     quoted_more = more if more.isdigit() else f'"{more}"'
     return Allow(f"--{limit.name} {more}", f"[limits]\n{limit.name} = {quoted_more}")
 

@@ -39,9 +39,35 @@ class Base(NamedTuple):
     link: str | None
 
 
-def base(rootfs: str | None = None) -> tuple[Base, ...]:
-    """What the guest finds before anything is shared with it. Raises ShareError."""
-    return _of_host(layout()) if rootfs is None else _of_rootfs(layout(), rootfs)
+def base(rootfs: str | None = None, only: tuple[str, ...] | None = None) -> tuple[Base, ...]:
+    """What the guest finds before anything is shared with it; of the host's, ``only`` what is named
+    there. Raises ShareError."""
+    if rootfs is None:
+        return _of_host(layout()) if only is None else parts_of_host(only)
+    if only is not None:
+        raise ShareError(rootfs, "a base that names parts of /usr and another root exclude another")
+    return _of_rootfs(layout(), rootfs)
+
+
+@functools.lru_cache(maxsize=16)
+def parts_of_host(only: tuple[str, ...]) -> tuple[Base, ...]:
+    """The links of the root (/bin, /lib …), and of /usr and /etc what is named, with what links on
+    the way there name. Raises ShareError for what is no part of it, or not there."""
+    from wardian.sandbox.parts import Parts
+
+    shape = layout()
+    whole = _of_host(shape)
+    parts = Parts(
+        {b.path: b.source for b in whole if b.link is None},
+        {b.path: b.link for b in whole if b.link is not None},
+    )
+    for path in only:
+        parts.add(path)
+    roots = [b for b in whole if b.link is not None and b.path in shape.roots]
+    links = [
+        Base(path, path, link) for path, link in parts.links.items() if path not in shape.roots
+    ]
+    return (*roots, *links, *(Base(path, source, None) for path, source in parts.places.items()))
 
 
 @functools.cache
@@ -99,13 +125,13 @@ def root_steps(policy: Policy, sources: Sequence[Source], standing: set[str]) ->
     limits = policy.limits
     space = min(limits.disk_bytes or 1 << 40, limits.memory_bytes or 1 << 40)
     steps = [record("root", space, INODES)]
-    for path, source, link in base(policy.rootfs):
+    for path, source, link in base(policy.rootfs, policy.base):
         if link:
             steps.append(record("symlink", link, path))
         else:
             steps.append(record("bind", source, path, BIND_OPTIONAL))
     if policy.network == "host":
-        steps += _network_files(shape, {b.path for b in base(policy.rootfs)})
+        steps += _network_files(shape, {b.path for b in base(policy.rootfs, policy.base)})
     steps += [record("file", path, 0o644, text.lstrip("\n")) for path, text in shape.files]
     steps += _devices(shape)
     if "proc" in standing:
@@ -131,7 +157,8 @@ def private_places(shared: set[str]) -> list[tuple[str, int]]:
 
 def readable_places(policy: Policy) -> list[str]:
     """Where the base of the root can be read."""
-    return ["/etc", "/proc", *(b.path for b in base(policy.rootfs) if b.link is None)]
+    found = base(policy.rootfs, policy.base)
+    return ["/etc", "/proc", *(b.path for b in found if b.link is None)]
 
 
 def _network_files(shape: Layout, there: set[str]) -> list[bytes]:

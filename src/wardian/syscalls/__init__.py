@@ -12,7 +12,7 @@ filter         rows to a seccomp filter
 
 from __future__ import annotations
 
-from wardian.syscalls.filter import compile_filter, refusal_errnos
+from wardian.syscalls.filter import compile_filter
 from wardian.syscalls.table import Row, groups, lookup, name_of, number, rows
 
 __all__ = [
@@ -22,6 +22,5 @@ __all__ = [
     "lookup",
     "name_of",
     "number",
-    "refusal_errnos",
     "rows",
 ]

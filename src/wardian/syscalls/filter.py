@@ -86,25 +86,6 @@ def _unless(arch: str, scope: Scope) -> dict[int, Condition]:
     }
 
 
-def refusal_errnos(
-    arch: str,
-    *,
-    allow: Collection[str] = (),
-    deny: Collection[str] = (),
-    absent: bool = False,
-) -> dict[int, int]:
-    """The errno for each number that a filter in ``notify`` mode may hand to the supervisor; with
-    ``absent``, also for calls that are answered as if the kernel did not have them."""
-    plain = {"deny": errno.EPERM, "absent": errno.ENOSYS}
-    unanswered = ("allow",) if absent else ("allow", "absent")
-    decisions = _decisions(canonical_arch(arch), frozenset(allow), frozenset(deny))
-    return {
-        number: plain.get(decision) or parse_guards(decision)[-1][1]
-        for number, decision in decisions.items()
-        if decision not in unanswered
-    }
-
-
 def _decisions(arch: str, allow: frozenset[str], deny: frozenset[str]) -> dict[int, str]:
     for name in sorted(allow | deny):
         lookup(name)
@@ -178,11 +159,13 @@ def _search(
 
 
 def _guards(program: _Program, guards: tuple[Guard, ...], refuse: Refuse) -> int:
-    """Only the last guard's refusal is told: the supervisor knows one errno for each number."""
+    """What is answered as a kernel would that never had the thing is not told, unless it is the
+    last word: libraries try such things, and go on."""
     passed = program.returns(RET_ALLOW)
     last = max((i for i, (_, number) in enumerate(guards) if number != WATCHED), default=-1)
     for index, (condition, number) in reversed(list(enumerate(guards))):
-        told = number == WATCHED or (refuse == "notify" and index == last)
+        refused = number == errno.EPERM or index == last
+        told = number == WATCHED or (refuse == "notify" and refused)
         failed = program.returns(RET_USER_NOTIF if told else RET_ERRNO | number)
         passed = _condition(program, condition, passed, failed)
     return passed

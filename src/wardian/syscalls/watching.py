@@ -4,6 +4,7 @@ Only what can be refused needs to be seen. The scopes, each with all of the one 
 
 nothing     only what the filter refuses
 changes     calls that create, change, remove, execute or send: rare enough to look at each
+opens       also every open
 paths       also every call that takes a path: what programs make by the thousand
 everything  every call
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Literal
 
-    Scope = Literal["nothing", "changes", "paths", "everything"]
+    Scope = Literal["nothing", "changes", "opens", "paths", "everything"]
 
-SCOPES = ("nothing", "changes", "paths", "everything")
+SCOPES = ("nothing", "changes", "opens", "paths", "everything")
 # In the order of enum watch_kind in core/launch.h, from 1.
 KINDS = (
     "look", "open", "change", "remove", "make", "move", "link", "exec",
-    "address", "send", "messages", "signal", "fork", "exit", "other",
+    "address", "send", "messages", "signal", "fork", "map", "exit", "other",
 )  # fmt: skip
 _PATH = os.path.join(os.path.dirname(__file__), "watching.tsv")
 # The launcher's own way out when everything is watched: core/launch.h.
@@ -51,7 +52,11 @@ def unless(scope: Scope) -> Mapping[str, str]:
 
 def watched_calls(scope: Scope, arch: str) -> bytes:
     """What the launcher needs to know of them: the record ``watched`` of its plan."""
-    kinds = {name: kind for name, kind, _ in _watched(scope)}
+    # What is refused is not watched, but a path that it names is told.
+    kinds = {
+        row.name: "look" for row in rows() if row.decision == "deny" and "path" in row.arguments
+    }
+    kinds |= {name: kind for name, kind, _ in _watched(scope)}
     if scope == "everything":
         kinds |= {"exit": "exit", "exit_group": "exit"}
     packed = []
@@ -84,7 +89,7 @@ def _watched(scope: Scope) -> list[tuple[str, str, str]]:
         lines = file.read().splitlines()[1:]
     for line in lines:
         name, kind, least, quiet = line.split("\t")
-        if scope == "changes" and least == "paths":
+        if scope in ("changes", "opens") and least == "paths":
             continue
         quiet = "" if quiet == "-" else quiet
         if scope != "changes" and kind == "open" and name != "creat":

@@ -24,7 +24,9 @@ AT_FDCWD, SELF = -100, os.getpid()
 
 def call(*args: int | bytes | ctypes.Array | None) -> int:
     """The system call under test. Raises OSError."""
-    words = [a if isinstance(a, bytes | ctypes.Array) or a is None else ctypes.c_long(a) for a in args]
+    words = [
+        a if isinstance(a, bytes | ctypes.Array) or a is None else ctypes.c_long(a) for a in args
+    ]
     result: int = libc.syscall(ctypes.c_long(NUMBER), *words)
     if result < 0:
         number = ctypes.get_errno()
@@ -92,7 +94,9 @@ def ioctl(case: str) -> int:
 
 
 def sockets(case: str) -> int:
-    family, kind, protocol = (getattr(socket, part) if not part.isdigit() else int(part) for part in case.split(","))
+    family, kind, protocol = (
+        getattr(socket, part) if not part.isdigit() else int(part) for part in case.split(",")
+    )
     return call(family, kind, protocol, room(8))
 
 
@@ -124,7 +128,12 @@ def by_handle(_: str) -> int:
     made = (ctypes.c_char * len(wanted)).from_buffer(wanted)
     where = room(8)
     number = int(CASE)
-    if libc.syscall(ctypes.c_long(number), ctypes.c_long(AT_FDCWD), file(), made, where, ctypes.c_long(0)) < 0:
+    if (
+        libc.syscall(
+            ctypes.c_long(number), ctypes.c_long(AT_FDCWD), file(), made, where, ctypes.c_long(0)
+        )
+        < 0
+    ):
         raise OSError(ctypes.get_errno(), "name_to_handle_at")
     return call(fd_of("/tmp"), made, os.O_RDONLY)
 
@@ -215,8 +224,12 @@ CALLS: dict[str, Callable[[str], int]] = {
     "init_module": lambda _: reaching(errno.ENOEXEC, errno.EFAULT)(room(16), 16, b""),
     "finit_module": lambda _: reaching(errno.ENOEXEC)(fd_of("/etc/passwd"), b"", 0),
     "delete_module": lambda _: reaching(errno.ENOENT)(b"wardian_no_such_module", os.O_NONBLOCK),
-    "quotactl": lambda _: reaching(errno.ENOTBLK, errno.ENODEV, errno.ESRCH, errno.ENOSYS)(0x80000400, b"/dev/null", 0, room(8)),
-    "quotactl_fd": lambda _: reaching(errno.ESRCH, errno.ENOSYS)(fd_of("/tmp"), 0x80000400, 0, room(8)),
+    "quotactl": lambda _: reaching(errno.ENOTBLK, errno.ENODEV, errno.ESRCH, errno.ENOSYS)(
+        0x80000400, b"/dev/null", 0, room(8)
+    ),
+    "quotactl_fd": lambda _: reaching(errno.ESRCH, errno.ENOSYS)(
+        fd_of("/tmp"), 0x80000400, 0, room(8)
+    ),
     "kexec_load": lambda _: reaching(errno.EINVAL)(0, 99, None, 0xFFFF0000),
     "kexec_file_load": lambda _: reaching(errno.EBADF, errno.EINVAL)(-1, -1, 0, b"", 0xFF),
     "add_key": keyring,
@@ -251,7 +264,9 @@ CALLS: dict[str, Callable[[str], int]] = {
     "memfd_secret": lambda _: call(0),
     "statmount": of_mount,
     "listmount": ids_of_mounts,
-    "lsm_set_self_attr": lambda _: reaching(errno.EOPNOTSUPP)(100, struct.pack("QQQQ", 0, 0, 32, 0), 32, 0),
+    "lsm_set_self_attr": lambda _: reaching(errno.EOPNOTSUPP)(
+        100, struct.pack("QQQQ", 0, 0, 32, 0), 32, 0
+    ),
 }
 
 if __name__ == "__main__":

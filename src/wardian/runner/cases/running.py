@@ -28,8 +28,20 @@ MAX_FILE_BYTES = 64 << 20
 HOST = "host"
 
 
+def usual_policy(case: Case) -> Policy:
+    """What a case gets unless it is told otherwise."""
+    policy = Policy.default().with_env(dict(case.env)).with_limits(time_s=case.time_s)
+    return policy._replace(network=case.network)
+
+
+def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
+    """A run of the script, and nothing besides."""
+    return sandbox.run(command, input=stdin)
+
+
 class Options(NamedTuple):
-    """What holds for all cases of one command."""
+    """What holds for all cases of one command. ``run`` makes the runs of scripts; what sets a case
+    up is not of the skill, and never runs under another policy than the usual one."""
 
     backends: tuple[str, ...] = ("wardian",)
     oracle: str | None = None
@@ -37,6 +49,8 @@ class Options(NamedTuple):
     offline: bool = False
     build: bool = False
     say: Callable[[str], None] = print
+    policy: Callable[[Case], Policy] = usual_policy
+    run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
 
 class Outcome(NamedTuple):
@@ -123,16 +137,19 @@ def _observe(
     call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
-    policy = Policy.default().with_env(dict(case.env)).with_limits(time_s=case.time_s)
-    policy = policy._replace(network=case.network)
-    with Sandbox(under(policy, call), backend_name=backend) as sandbox:
+    with Sandbox(under(options.policy(case), call), backend_name=backend) as sandbox:
         work = sandbox.work_path
         for path, data in case.files:
             sandbox.files.write(path, data)
         places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}
-        for command in case.setup:
-            _set_up(sandbox, [_placed(word, places) for word in command])
-        result = _runs(sandbox, call, case, places)
+        commands = [[_placed(word, places) for word in command] for command in case.setup]
+        if options.policy is usual_policy or not commands:
+            _set_up(sandbox, commands)
+        else:
+            policy = under(usual_policy(case), call)._replace(work=work)
+            with Sandbox(policy, backend_name=backend) as other:
+                _set_up(other, commands)
+        result = _runs(sandbox, call, case, places, options)
         return _observed(result, _files(work, case), _names(places))
 
 
@@ -154,23 +171,25 @@ def _placed(word: str, places: dict[str, str]) -> str:
     return word
 
 
-def _set_up(sandbox: Sandbox, command: list[str]) -> None:
-    result = sandbox.run(command)
-    if result.exit_code != 0:
-        told = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
-        raise UsageError(f"set-up failed: {' '.join(command)}: {told.strip() or result.reason}")
+def _set_up(sandbox: Sandbox, commands: list[list[str]]) -> None:
+    for command in commands:
+        result = sandbox.run(command)
+        if result.exit_code != 0:
+            told = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
+            raise UsageError(f"set-up failed: {' '.join(command)}: {told.strip() or result.reason}")
 
 
-def _runs(sandbox: Sandbox, call: Invocation, case: Case, places: dict[str, str]) -> Result:
+def _runs(
+    sandbox: Sandbox, call: Invocation, case: Case, places: dict[str, str], options: Options
+) -> Result:
     for args in case.before:
-        result = sandbox.run(
-            [*call.argv, *(_placed(word, places) for word in args)], input=case.stdin
-        )
+        words = [_placed(word, places) for word in args]
+        result = options.run(sandbox, [*call.argv, *words], case.stdin)
         if result.exit_code != 0:
             told = result.stderr.decode("utf-8", "replace")[-400:]
             raise UsageError(f"an earlier run failed: {' '.join(args)}: {told.strip()}")
     words = [_placed(word, places) for word in case.args]
-    return sandbox.run([*call.argv, *words], input=case.stdin)
+    return options.run(sandbox, [*call.argv, *words], case.stdin)
 
 
 def _observed(result: Result, files: dict[str, bytes], names: dict[str, str]) -> Observed:

@@ -42,6 +42,7 @@ class Wardian:
         self._policy = policy
         self._host: Host = this_host()
         self._sources = resolve_shares(shares)
+        self._empty_work = work is None
         if own_work is not None:
             self._extra += record("discard", own_work)
         self._plans.clear()
@@ -51,7 +52,9 @@ class Wardian:
         if (more, traced) not in self._plans:
             sources = sorted((*more, *self._sources), key=lambda s: s.at.count("/"))
             watch: Scope | None = "everything" if traced else None
-            plan = make_plan(self._policy, sources, self._host, watch=watch)
+            plan = make_plan(
+                self._policy, sources, self._host, watch=watch, empty_work=self._empty_work
+            )
             self._plans[more, traced] = plan
         return self._plans[more, traced]
 

@@ -1,0 +1,335 @@
+"""``wardian learn``: the smallest policy under which a skill's cases, or a command, pass."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from wardian.cli import exec as exec_command
+from wardian.cli import output, run_skill
+from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.errors import NothingMatched, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import click
+
+    from wardian.learn.proof import Learned
+    from wardian.learn.subjects import Subject
+    from wardian.runner.location import Located
+
+_NOT_HERE = ("out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
+OWN_OPTIONS = (
+    Option("to", "FILE", "Write the policy to FILE, once it is proven; else to standard output.",
+           short="o"),
+    Option("runs", "COUNT", "Watch, and prove, each run so many times; 1 unless given."),
+    Option("exit", "CODE", "The exit code that the runs are meant to end with; 0 unless given."),
+    Option("input", "FILE", "Standard input of each run; - is yours. Empty unless given."),
+    Option("cases", "FILE", "The file of cases; cases.toml of the skill unless given."),
+    Option("case", "GLOB", "Only cases whose name matches."),
+    Option("json", "", "What was learned and proven as one document on stdout."),
+    Option("verbose", "", "Also tell each difference to what the runs were allowed.", short="v"),
+)  # fmt: skip
+LEARN_OPTIONS = (
+    *OWN_OPTIONS,
+    *(option for option in run_skill.RUN_OPTIONS if option.name not in _NOT_HERE),
+)
+MOST_RUNS = 100
+
+HELP = """Watch runs, write the smallest policy under which they pass, and prove that they do.
+
+With SCRIPTs, each is run with ARGS; with SKILL alone, all of its cases; or a COMMAND. The policy has
+only the files, system calls, variables and network that were used, and limits with head-room. Then
+everything runs again under it; what is refused is added, a few times at most. What was not proven is
+not written. Runs are repeated, so a script that is given --work must bear that.
+"""
+EXAMPLES = """\b
+Examples:
+  wardian learn skills/csv-report -o csv-report.toml
+  wardian learn skills/csv-report report.py --work . -o report.toml -- sales.csv
+  wardian learn --runs 3 -o make.toml --work . -- make -j4
+
+\b
+Exit code: 0 proven and written, 1 nothing that holds was found, 2 usage, 3 no case there."""
+
+
+def run(args: list[str]) -> int:
+    """Run the command line after ``wardian learn``; returns its exit code. Raises WardianError."""
+    given, words, rest, is_command = parsed(args)
+    if "help" in given:
+        from wardian.cli import commands
+
+        return commands.run(["learn", "--help"])
+    if not words and not rest:
+        raise UsageError(
+            "nothing to learn from was given",
+            hint="wardian learn SKILL [SCRIPT…] [OPTIONS] [-- ARGS…], or wardian learn -- COMMAND",
+        )
+    with ExitStack() as stack:
+        if is_command:
+            _only_commands(given)
+            subjects, what = [_command(rest, given)], exec_words(rest)
+        else:
+            from wardian.runner.location import located
+
+            skill = stack.enter_context(located(words[0]))
+            if len(words) > 1:
+                subjects = _scripts(skill, words[1:], rest, given)
+                what = f"{', '.join(words[1:])} of {skill.name}"
+            else:
+                if rest:
+                    raise UsageError("arguments go with a script, and none was named")
+                subjects = _cases(skill, given)
+                what = f"the cases of {skill.name}"
+        return _learn(subjects, what, given)
+
+
+def parsed(args: Sequence[str]) -> tuple[Given, list[str], list[str], bool]:
+    """Options, words before --, words after it, and whether there was nothing but options before.
+
+    Raises UsageError.
+    """
+    given: Given = {}
+    words: list[str] = []
+    left, ended = list(args), False
+    while left and not ended:
+        more, rest = parse(left, LEARN_OPTIONS)
+        ended = "--" in left[: len(left) - len(rest)]
+        for option in LEARN_OPTIONS:
+            values = more.get(option.name, [])
+            if option.name in given and values and option.metavar and not option.several:
+                raise UsageError(f"--{option.name} can be given only once")
+            if values:
+                given.setdefault(option.name, []).extend(values)
+        if ended or not rest:
+            left = rest
+            break
+        words.append(rest[0])
+        left = rest[1:]
+    return given, words, left if ended else [], ended and not words
+
+
+def exec_words(argv: Sequence[str]) -> str:
+    """A command as it would be typed."""
+    from wardian.text import quoted
+
+    return " ".join(quoted(word) for word in argv)
+
+
+def _only_commands(given: Given) -> None:
+    known = {option.name for option in (*EXEC_OPTIONS, *OWN_OPTIONS)} - {"cases", "case"}
+    for name in given:
+        if name not in known:
+            raise UsageError(f"--{name} goes with a skill, not with a command")
+
+
+def _number(given: Given, name: str, usual: int, most: int) -> int:
+    text = one(given, name) or str(usual)
+    least = 1 if name == "runs" else 0
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        raise UsageError(f"--{name}: {text!r} is not a number from {least} to {most}")
+    return int(text)
+
+
+def _input(given: Given) -> bytes | None:
+    path = one(given, "input")
+    if path is None:
+        return None
+    if path == "-":
+        import sys
+
+        return sys.stdin.buffer.read()
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise UsageError(f"--input {path}: {(error.strerror or '').lower()}") from None
+
+
+# What is run
+
+
+def _command(argv: list[str], given: Given) -> Subject:
+    from wardian.learn.subjects import Command
+
+    cwd, code = exec_command.working_directory(given), _number(given, "exit", 0, 255)
+    return Command(tuple(argv), cwd, _input(given), code)
+
+
+def _scripts(skill: Located, names: list[str], args: list[str], given: Given) -> list[Subject]:
+    from wardian.learn.subjects import Script
+    from wardian.runner.assembly import Wanted, assembled
+    from wardian.runner.interpreters import Missing
+    from wardian.runner.script import choose
+    from wardian.runner.state import state_directory
+
+    for name in ("cases", "case"):
+        if name in given:
+            raise UsageError(f"--{name} goes with a skill's cases, and a script was named")
+    state = one(given, "state")
+    wanted = Wanted(
+        packages=tuple(given.get("with", ())),
+        no_deps="no-deps" in given,
+        offline="offline" in given,
+        build="build" in given,
+        state=state_directory(skill, state) if state is not None else None,
+    )
+    stdin, code = _input(given), _number(given, "exit", 0, 255)
+    found: list[Subject] = []
+    for name in names:
+        script = choose(skill.path, name)
+        call = assembled(skill, script, args, wanted, inside=True, say=output.say)
+        if isinstance(call, Missing):
+            raise UsageError(call.why, hint=call.hint)
+        cwd = exec_command.working_directory(given)
+        found.append(Script(script.path, call, cwd, stdin, code))
+    return found
+
+
+def _cases(skill: Located, given: Given) -> list[Subject]:
+    from fnmatch import fnmatchcase
+
+    from wardian.learn.subjects import SkillCase
+    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+    from wardian.runner.cases.running import Options
+
+    for name in ("exit", "input", "state", "with", "cwd", "work"):
+        if name in given:
+            raise UsageError(f"--{name} goes with a script or a command; cases have their own")
+    path = one(given, "cases") or os.path.join(skill.path, DEFAULT_FILE)
+    known = read_cases(path) if os.path.exists(path) or "cases" in given else []
+    pattern = one(given, "case") or "*"
+    chosen = [case for case in known if fnmatchcase(case.name, pattern)]
+    if not chosen:
+        raise NothingMatched(
+            f"no case for {skill.name}" + (f" matches {pattern!r}" if known else ""),
+            hint=f"name a script, or write cases: {DEFAULT_FILE} in the skill",
+        )
+    options = Options(
+        no_deps="no-deps" in given,
+        offline="offline" in given,
+        build="build" in given,
+        say=output.say,
+    )
+    return [SkillCase(skill, case, options) for case in chosen]
+
+
+# Learning, writing, telling
+
+
+def _learn(subjects: list[Subject], what: str, given: Given) -> int:
+    from wardian import __version__
+    from wardian.learn import report
+    from wardian.learn.draft import text
+    from wardian.learn.proof import learn
+    from wardian.learn.subjects import SkillCase
+
+    target = one(given, "to")
+    _check_target(target)
+    alone = all(isinstance(subject, SkillCase) for subject in subjects)
+    say = _nothing if "quiet" in given else output.say
+    learned = learn(
+        subjects,
+        policy_of(given),
+        runs=_number(given, "runs", 1, MOST_RUNS),
+        jobs=min(4, os.cpu_count() or 1) if alone else 1,
+        say=say,
+    )
+    arch = os.uname().machine
+    content = text(learned.draft, report.header(learned, what, __version__, arch))
+    if target is not None:
+        write(target, content, learned)
+    if "json" in given:
+        output.print_json(report.document(learned, content, arch))
+    elif target is None:
+        output.print_text(content.rstrip("\n"))
+    if "quiet" not in given and "json" not in given:
+        _tell(learned, target, arch, verbose="verbose" in given)
+    return 0
+
+
+def _nothing(line: str) -> None:
+    """Said to nobody."""
+
+
+def _tell(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> None:
+    from wardian.learn import report
+    from wardian.text import printable
+
+    name = printable(target) if target is not None else "this policy"
+    output.say(f"wardian: {name}: {report.passed(learned.subjects, learned.runs)}; it allows")
+    for gain in report.gains(learned, arch):
+        output.say(f"  {gain}")
+    if verbose:
+        from wardian.sandbox.policy_difference import differences
+
+        output.say("in the words of `wardian policy diff`, A being what the runs were allowed:")
+        for difference in differences(learned.draft.allowed, learned.policy):
+            output.say(f"  {printable(difference.text)}")
+
+
+def _check_target(target: str | None) -> None:
+    """Before anything is run: where the policy is to go."""
+    if target is None:
+        return
+    folder = os.path.dirname(os.path.abspath(target))
+    if not target or os.path.isdir(target) or not os.path.isdir(folder):
+        raise UsageError(f"-o {target!r} is not a file that can be written")
+    if not target.endswith(".toml"):
+        raise UsageError(
+            f"-o {target!r}: the name of a policy file ends in .toml",
+            hint="--policy takes other names for presets",
+        )
+
+
+def write(target: str, content: str, learned: Learned) -> None:
+    """All of the file or nothing of it, and only what reads as the policy that was proven."""
+    import tempfile
+
+    from wardian.errors import NotProven
+    from wardian.sandbox.policy import Policy
+
+    fd, temporary = tempfile.mkstemp(
+        prefix=".wardian-", suffix=".toml", dir=os.path.dirname(os.path.abspath(target))
+    )
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        if Policy.from_toml(temporary) != learned.policy:
+            raise NotProven("the file would not read as the policy that was proven")
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def __getattr__(name: str) -> click.Command:
+    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
+    if name != "command":
+        raise AttributeError(name)
+    import click
+
+    from wardian.cli.commands import Rendered, click_options
+
+    return Rendered(
+        "learn",
+        callback=lambda args: click.get_current_context().exit(run(args)),
+        params=[
+            *click_options(LEARN_OPTIONS),
+            click.Argument(["skill"], required=False),
+            click.Argument(["script"], nargs=-1),
+            click.Argument(["command_or_args"], nargs=-1),
+        ],
+        help=HELP,
+        epilog=EXAMPLES,
+        add_help_option=False,
+    )

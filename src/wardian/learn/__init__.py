@@ -1,0 +1,13 @@
+"""From what runs did to the smallest policy under which they pass, and the proof that they do.
+
+learning.toml   what is kept although no run used it, and how much head-room limits get
+data            that file as values
+needs           what runs used, merged from their traces; pure, but for looking at programs' loaders
+places          paths to the few parts of /usr and /etc that hold them
+calls           system calls to those that stay allowed
+limits          peaks to limits
+draft           a policy to be proven, and its text with where each line comes from
+subjects        what is run: a command, a script, a case
+proof           run, draft, run again, widen
+report          what was proven, in words
+"""

@@ -1,0 +1,234 @@
+"""A policy to be proven, and its text: each line with where it comes from."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from wardian.learn.calls import Calls, by_group, calls
+from wardian.learn.limits import limits
+from wardian.learn.needs import CHANGING, NOTHING, Needs
+from wardian.learn.places import Place, places
+from wardian.sandbox.layout import WORK
+from wardian.sandbox.policy import Limits, Policy, Share
+from wardian.sandbox.policy_file import quoted
+from wardian.sandbox.shares import is_below
+from wardian.sandbox.units import format_duration, format_size, human_bytes
+from wardian.text import printable
+
+WIDTH = 96
+MOST_ENDPOINTS = 20
+
+
+class Wider(NamedTuple):
+    """What failed proofs have shown to be needed besides."""
+
+    needs: Needs = NOTHING
+    times: Mapping[str, float] = {}
+    network: bool = False
+    environment: bool = False
+    listed: bool = False
+
+
+class Draft(NamedTuple):
+    """``allowed`` is what the runs that were learned from were allowed."""
+
+    allowed: Policy
+    needs: Needs
+    places: tuple[Place, ...] | None
+    calls: Calls
+    limits: Limits
+    shares: tuple[Share, ...]
+    work: str | None
+    network: str
+    passed: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...]
+
+
+def draft(needs: Needs, allowed: Policy, wider: Wider) -> Draft:
+    """The smallest that has all of this, and nothing that was not allowed."""
+    needs = needs | wider.needs
+    found = None
+    if allowed.rootfs is None:
+        found = tuple(places(needs.files, needs.directories, listed_too=wider.listed))
+        if allowed.base is not None:
+            found = tuple(Place(path, "as it was") for path in allowed.base)
+    wants_network = bool(needs.endpoints) or wider.network
+    passed, variables = _environment(allowed, wider)
+    return Draft(
+        allowed=allowed,
+        needs=needs,
+        places=found,
+        calls=calls(needs.calls, allowed),
+        limits=limits(needs.peaks, allowed.limits, wider.times),
+        shares=tuple(_shares(needs, allowed.shares)),
+        work=allowed.work if allowed.work and _used(needs, WORK) else None,
+        network=allowed.network if wants_network else "none",
+        passed=passed,
+        variables=variables,
+    )
+
+
+def _used(needs: Needs, place: str) -> bool:
+    return any(is_below(path, place) for path in needs.files)
+
+
+def _shares(needs: Needs, shares: Iterable[Share]) -> Iterable[Share]:
+    for share in shares:
+        if _is_socket(share.path):
+            yield share  # what goes through it is seen nowhere
+            continue
+        done = [actions for path, actions in needs.files.items() if is_below(path, share.at)]
+        if done:
+            yield share._replace(write=share.write and any(one & CHANGING for one in done))
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _environment(
+    allowed: Policy, wider: Wider
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Whether a program reads a variable can't be seen: those that every run gets are left out, and
+    stay out if the proof holds; those that the caller named stay."""
+    usual = set(Policy.default().pass_env)
+    passed = [name for name in allowed.pass_env if wider.environment or name not in usual]
+    variables = []
+    for name, value in allowed.set_env:
+        if os.environ.get(name) == value:  # the caller's own, and perhaps a secret
+            passed.append(name)
+        else:
+            variables.append((name, value))
+    return tuple(dict.fromkeys(passed)), tuple(variables)
+
+
+# Text
+
+
+def text(one: Draft, header: Iterable[str]) -> str:
+    """A policy file."""
+    lines = [f"# {printable(line)}".rstrip() for line in header]
+    lines += ["", *_files(one), "", *_network(one), "", *_environment_lines(one)]
+    lines += ["", *_limits(one), "", *_syscalls(one), "", *_walls(one), ""]
+    return "\n".join(lines)
+
+
+def _files(one: Draft) -> list[str]:
+    lines = ["[files]"]
+    if one.places is not None:
+        lines += [
+            "# Of the host's /usr and /etc only this is there, with what links on the way name.",
+            "# An interpreter outside of /usr comes along as a whole, whatever stands here.",
+            "base = [",
+        ]
+        width = min(60, max((len(place.path) for place in one.places), default=0) + 3)
+        lines += [f"    {quoted(place.path) + ',':<{width}}  # {place.why}" for place in one.places]
+        lines.append("]")
+    for key, write in (("read", False), ("write", True)):
+        given = [share for share in one.shares if share.write == write]
+        if given:
+            lines.append("# Shared by the caller, and used.")
+            lines.append(f"{key} = [{', '.join(quoted(str(share)) for share in given)}]")
+    if one.work is not None:
+        lines.append("# The caller's; --work takes its place.")
+        lines.append(f"work = {quoted(one.work)}")
+    return lines
+
+
+def _network(one: Draft) -> list[str]:
+    lines = ["[network]"]
+    if one.network == "none":
+        lines.append("# Nothing outside was reached.")
+    else:
+        lines.append("# A policy can't name endpoints yet; these were used:")
+        lines += [f"#   {printable(name)}" for name in sorted(one.needs.endpoints)[:MOST_ENDPOINTS]]
+    return [*lines, f"mode = {quoted(one.network)}"]
+
+
+def _environment_lines(one: Draft) -> list[str]:
+    lines = ["[environment]"]
+    lines.append(
+        "# Whether a program reads a variable can't be seen. The runs passed with these only,"
+    )
+    lines.append("# and those that wardian itself sets (PATH, HOME, …).")
+    lines.append(f"only = [{', '.join(map(quoted, one.passed))}]")
+    if one.variables:
+        pairs = ", ".join(f"{quoted(name)} = {quoted(value)}" for name, value in one.variables)
+        lines.append(f"set = {{ {pairs} }}")
+    return lines
+
+
+def _limits(one: Draft) -> list[str]:
+    peaks, found = one.needs.peaks, one.limits
+    rows = [
+        ("time", _time(found.time_s), f"{peaks.get('time_s', 0):.1f} s at most"),
+        ("cpu", _time(found.cpu_s), f"{peaks.get('cpu_s', 0):.1f} s at most"),
+        ("memory", _size(found.memory_bytes), f"{human_bytes(peaks.get('memory_bytes', 0))} at most"),
+        ("processes", str(found.processes), f"{peaks.get('processes', 0):.0f} at once"),
+        ("files", str(found.files), f"{peaks.get('files', 0):.0f} opened in all; at once is not seen"),
+        ("disk", _size(found.disk_bytes), "private files count as memory; this is a share of it"),
+        ("output", _size(found.output_bytes), f"{human_bytes(peaks.get('output_bytes', 0))} at most"),
+    ]  # fmt: skip
+    return [
+        "[limits]",
+        "# What was used, with head-room.",
+        *(f"{f'{key} = {value}':<20}  # {why}" for key, value, why in rows),
+    ]
+
+
+def _time(seconds: float | None) -> str:
+    return quoted(format_duration(seconds))
+
+
+def _size(size: int | None) -> str:
+    return quoted(format_size(size))
+
+
+def _syscalls(one: Draft) -> list[str]:
+    lines = ["[syscalls]"]
+    allow = [name for name in one.allowed.allow_syscalls if name in one.needs.calls]
+    if allow:
+        lines.append("# Allowed by the caller, and used.")
+        lines.append(f"allow = [{', '.join(map(quoted, allow))}]")
+    grouped = by_group(one.calls.all - set(allow))
+    lines += [
+        f"# {len(one.calls.made)} were made. {len(one.calls.kept)} more stay, in lines of their own: a "
+        "C library may make them",
+        "# at the start or the end, or another kernel or library makes them in place of one that was.",
+        "only = [",
+    ]
+    for group, names in grouped.items():
+        if names:
+            lines.append(f"    # {group}")
+            lines += _wrapped([name for name in names if name in one.calls.made], "")
+            lines += _wrapped([name for name in names if name in one.calls.kept], "  # kept")
+    lines.append("]")
+    unused = [group for group, names in grouped.items() if not names]
+    if unused:
+        lines.append(f"# Nothing at all of: {', '.join(unused)}.")
+    return lines
+
+
+def _wrapped(names: list[str], remark: str) -> list[str]:
+    lines, line = [], ""
+    for name in names:
+        more = f"{quoted(name)}, "
+        if line and len(line) + len(more) + len(remark) + 4 > WIDTH:
+            lines.append(line)
+            line = ""
+        line += more
+    return [f"    {line.rstrip()}{remark}" for line in (*lines, line) if line]
+
+
+def _walls(one: Draft) -> list[str]:
+    lines = ["[landlock]", f"abi = {one.allowed.landlock_abi}"]
+    if one.allowed.degrade:
+        lines += ["", "[protections]", "# Given up by the caller."]
+        lines.append(f"degrade = [{', '.join(map(quoted, one.allowed.degrade))}]")
+    return lines

@@ -1,0 +1,121 @@
+"""From the files that runs used to the few parts of the host's /usr and /etc that hold them."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from wardian.learn.data import learning
+from wardian.sandbox.parts import Parts
+from wardian.sandbox.root import base
+from wardian.sandbox.shares import is_below
+
+
+class Place(NamedTuple):
+    """One part of the base, and why it is there."""
+
+    path: str
+    why: str
+
+
+@functools.cache
+def whole() -> Parts:
+    """All that a run gets of this host unless it is told otherwise."""
+    found = base()
+    return Parts(
+        {one.path: one.source for one in found if one.link is None},
+        {one.path: one.link for one in found if one.link is not None},
+    )
+
+
+def places(
+    files: dict[str, frozenset[str]], directories: Collection[str], *, listed_too: bool = False
+) -> list[Place]:
+    """Sorted. With ``listed_too`` directories that belong to many programs are taken as a whole if
+    they were listed, and those that were only looked at are there as well."""
+    used: dict[str, set[str]] = defaultdict(set)
+    folders: dict[str, str] = {}
+    for path, actions in files.items():
+        real = whole().real(path)
+        if real is None:
+            continue
+        if path in directories or os.path.isdir(real):
+            if "listed" in actions and (listed_too or not is_wide(real)):
+                folders[real] = "listed"
+            elif listed_too and not is_wide(real):
+                folders[real] = "looked at"
+            continue
+        # The name that was used brings the file along: a link to another version next week too.
+        used[_named(path)] |= actions
+    for path in learning().kept_places:
+        if whole().real(path) is not None:
+            used.setdefault(path, {"kept for the loader"})
+    return _few(used, folders)
+
+
+def is_wide(path: str) -> bool:
+    """Does the directory belong to many programs?"""
+    return any(fnmatchcase(path, pattern) and path.count("/") == pattern.count("/")
+               for pattern in learning().wide)  # fmt: skip
+
+
+def _named(path: str) -> str:
+    """The path with links in its directories followed, not the last one."""
+    folder, name = os.path.split(path)
+    real = whole().real(folder)
+    if real is None:  # a directory that we make, as /etc
+        return path
+    return f"{real.rstrip('/')}/{name}"
+
+
+def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[Place]:
+    chosen = dict(folders)
+    for path in _crowded(used, learning().many):
+        chosen.setdefault(path, "")
+    while True:
+        chosen = {p: why for p, why in chosen.items() if not _inside(p, chosen)}
+        single = [path for path in used if not _inside(path, chosen, itself=True)]
+        if len(chosen) + len(single) <= learning().most:
+            break
+        fullest = _fullest(single)
+        if fullest is None:
+            break
+        chosen[fullest] = ""
+    found = [Place(path, _why(path, why, used)) for path, why in chosen.items()]
+    found += [Place(path, ", ".join(sorted(used[path]))) for path in single]
+    return sorted(found)
+
+
+def _inside(path: str, folders: Iterable[str], *, itself: bool = False) -> bool:
+    return any(is_below(path, one) and (itself or path != one) for one in folders)
+
+
+def _crowded(used: Iterable[str], many: int) -> list[str]:
+    """The outermost directories that are not wide and hold that many."""
+    counts: dict[str, int] = defaultdict(int)
+    for path in used:
+        folder = os.path.dirname(path)
+        while folder != "/":
+            counts[folder] += 1
+            folder = os.path.dirname(folder)
+    full = [path for path, count in counts.items() if count >= many and not is_wide(path)]
+    return [path for path in full if not _inside(path, full)]
+
+
+def _fullest(single: Iterable[str]) -> str | None:
+    """The directory that saves most mounts, of those that are not /usr or /etc themselves."""
+    counts: dict[str, int] = defaultdict(int)
+    for path in single:
+        counts[os.path.dirname(path)] += 1
+    counts = {path: n for path, n in counts.items() if path.count("/") > 1 and n > 1}  # type: ignore[assignment]
+    return max(sorted(counts), key=lambda path: counts[path]) if counts else None
+
+
+def _why(path: str, why: str, used: dict[str, set[str]]) -> str:
+    count = sum(is_below(one, path) for one in used)
+    told = f"{count} files used" if count else ""
+    return ", ".join(part for part in (why, told) if part)

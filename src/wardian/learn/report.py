@@ -1,0 +1,97 @@
+"""What was proven, in words and as a document. Pure, but for looking at policies' paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wardian.learn.calls import counted
+from wardian.learn.proof import Learned
+from wardian.learn.subjects import SkillCase, Subject
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy_difference import differences
+from wardian.sandbox.units import format_duration, format_size
+
+SCHEMA = "wardian.learn/1"
+VERSION_LINE = "Learned by wardian"
+
+
+def passed(subjects: Sequence[Subject], runs: int) -> str:
+    """``3 cases passed under it``, ``1 run passed under it, 5 times``."""
+    cases = sum(isinstance(one, SkillCase) for one in subjects)
+    others = len(subjects) - cases
+    told = [f"{count} {word}{'s' if count != 1 else ''}"
+            for count, word in ((others, "run"), (cases, "case")) if count]  # fmt: skip
+    often = f", {runs} times each" if runs > 1 else ""
+    return f"{' and '.join(told)} passed under it{often}"
+
+
+def gains(learned: Learned, arch: str) -> list[str]:
+    """What it allows in place of what the runs were allowed; one phrase for each dimension."""
+    allowed, policy = learned.draft.allowed, learned.policy
+    now, there = counted(policy, arch)
+    before, _ = counted(allowed, arch)
+    found = [f"{now} of {there} system calls instead of {before}"]
+    if policy.base is not None:
+        count = len(policy.base)
+        before_base = "all of /usr" if allowed.base is None else f"{len(allowed.base)}"
+        found.append(f"{count} place{'s' if count != 1 else ''} instead of {before_base}")
+    found.append(f"{_variables(policy)} of the caller's variables instead of {_variables(allowed)}")
+    if policy.network != allowed.network:
+        found.append(f"the network {policy.network!r} instead of {allowed.network!r}")
+    found += [
+        f"{new} of {word} instead of {old}"
+        for word, new, old in _limits(policy, allowed)
+        if new != old
+    ]
+    return found
+
+
+def _variables(policy: Policy) -> int:
+    return len({*policy.pass_env, *(name for name, _ in policy.set_env)})
+
+
+def _limits(policy: Policy, allowed: Policy) -> list[tuple[str, str, str]]:
+    spelt = {
+        "time": format_duration, "cpu": format_duration, "memory": format_size,
+        "processes": str, "open files": str, "disk": format_size, "output": format_size,
+    }  # fmt: skip
+    return [
+        (word, spell(new), spell(old))  # type: ignore[operator]
+        for (word, spell), new, old in zip(
+            spelt.items(), policy.limits, allowed.limits, strict=True
+        )
+    ]
+
+
+def header(learned: Learned, what: str, version: str, arch: str) -> list[str]:
+    """The comment at the head of the file."""
+    lines = [f"{VERSION_LINE} {version} from {what}."]
+    lines.append(f"Proven: {passed(learned.subjects, learned.runs)}. It allows")
+    lines += [f"  {gain}" for gain in gains(learned, arch)]
+    lines += [f"Not learned from {name}: {why}" for name, why in learned.left_out]
+    return lines
+
+
+def document(learned: Learned, content: str, arch: str) -> dict[str, Any]:
+    """As JSON (docs/learn.md)."""
+    now, there = counted(learned.policy, arch)
+    found = differences(learned.draft.allowed, learned.policy)
+    return {
+        "schema": SCHEMA,
+        "policy": content,
+        "digest": learned.policy.digest,
+        "proven": [one.name for one in learned.subjects],
+        "runs": learned.runs,
+        "rounds": learned.rounds,
+        "left_out": [{"name": name, "why": why} for name, why in learned.left_out],
+        "syscalls": {
+            "allowed": now,
+            "of": there,
+            "before": counted(learned.draft.allowed, arch)[0],
+        },
+        "places": list(learned.policy.base) if learned.policy.base is not None else None,
+        "endpoints": sorted(learned.draft.needs.endpoints),
+        "peaks": learned.draft.needs.peaks,
+        "differences": [one._asdict() for one in found],
+    }

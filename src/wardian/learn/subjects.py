@@ -1,0 +1,163 @@
+"""What is run to learn, and to prove: a command, a skill's script, a case of a skill."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from wardian.errors import UsageError
+from wardian.learn.needs import NOTHING, Needs, merged, needs_of
+from wardian.observe.trace import traced
+from wardian.runner.cases.model import Case
+from wardian.runner.cases.running import Options, run_case
+from wardian.runner.invocation import Invocation, under
+from wardian.runner.location import Located
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.result import Result
+from wardian.sandbox.sandbox import Sandbox
+
+MOST_FILES = 100_000
+SHOWN = 400
+
+
+class Attempt(NamedTuple):
+    """What came of it. No problems: it passed; ``skipped`` says why it was not run at all."""
+
+    problems: tuple[str, ...] = ()
+    skipped: str = ""
+    results: tuple[Result, ...] = ()
+    needs: Needs = NOTHING
+    stdout: bytes | None = None
+
+
+class Subject(Protocol):
+    """Something that can be run again and again."""
+
+    @property
+    def name(self) -> str: ...
+
+    def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
+        """Run it under the policy; ``watched`` also tells what it needed. ``learning`` runs get
+        what they themselves ask for besides. Raises WardianError."""
+
+
+class Command(NamedTuple):
+    """``exit_code`` is what it must end with."""
+
+    argv: tuple[str, ...]
+    cwd: str | None = None
+    stdin: bytes | None = None
+    exit_code: int = 0
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.argv)
+
+    def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
+        """See Subject."""
+        with Sandbox(policy, private_work=True) as sandbox:
+            return _attempt(sandbox, self.argv, self, watched)
+
+
+class Script(NamedTuple):
+    """A script of a skill, assembled."""
+
+    name: str
+    call: Invocation
+    cwd: str | None = None
+    stdin: bytes | None = None
+    exit_code: int = 0
+
+    def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
+        """See Subject."""
+        with Sandbox(under(policy, self.call)) as sandbox:
+            return _attempt(sandbox, self.call.argv, self, watched)
+
+
+class SkillCase(NamedTuple):
+    """A case; ``options`` say how dependencies are prepared."""
+
+    skill: Located
+    case: Case
+    options: Options
+
+    @property
+    def name(self) -> str:
+        return self.case.name
+
+    def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
+        """See Subject."""
+        runs = _Runs(watched)
+
+        def under_this(case: Case) -> Policy:
+            times = [t for t in (policy.limits.time_s, case.time_s) if t is not None]
+            own = policy.with_env(dict(case.env)).with_limits(time_s=min(times))
+            return own._replace(network=case.network) if learning else own
+
+        options = self.options._replace(policy=under_this, run=runs.run)
+        (outcome,) = run_case(self.skill, self.case, options)
+        if outcome.verdict == "skip":
+            return Attempt(skipped=outcome.problems[0])
+        return Attempt(outcome.problems, "", tuple(runs.results), merged(runs.needs))
+
+
+class _Runs:
+    """Runs, remembered."""
+
+    def __init__(self, watched: bool) -> None:
+        self._watched = watched
+        self.results: list[Result] = []
+        self.needs: list[Needs] = []
+
+    def run(
+        self, sandbox: Sandbox, argv: list[str], stdin: bytes | None, cwd: str | None = None
+    ) -> Result:
+        started = time.time()
+        if self._watched:
+            trace = traced(sandbox, argv, input=stdin, cwd=cwd)
+            self.needs.append(needs_of(trace, _grown(sandbox, started)))
+            result = trace.result
+        else:
+            result = sandbox.run(argv, input=stdin, cwd=cwd)
+        self.results.append(result)
+        return result
+
+
+def _attempt(
+    sandbox: Sandbox, argv: tuple[str, ...], what: Command | Script, watched: bool
+) -> Attempt:
+    runs = _Runs(watched)
+    result = runs.run(sandbox, list(argv), what.stdin, what.cwd)
+    problems: tuple[str, ...] = ()
+    if result.exit_code != what.exit_code or result.reason != "exited":
+        told = result.stderr.decode("utf-8", "replace")[-SHOWN:].strip()
+        why = f"exit code {result.exit_code}, not {what.exit_code} ({result.reason})"
+        problems = (f"{why}; it said: {told}" if told else why,)
+    return Attempt(problems, "", (result,), merged(runs.needs), result.stdout)
+
+
+def _grown(sandbox: Sandbox, since: float) -> int:
+    """How much there is in files of shared places that were written meanwhile."""
+    places = [share.path for share in sandbox.policy.shares if share.write]
+    try:
+        places.append(sandbox.work_path)
+    except UsageError:
+        pass  # /work is in memory
+    size = seen = 0
+    for place in places:
+        for folder, _, names in os.walk(place):
+            for name in names:
+                seen += 1
+                if seen > MOST_FILES:
+                    return size
+                try:
+                    found = os.lstat(os.path.join(folder, name))
+                except OSError:
+                    continue
+                size += found.st_size if found.st_mtime >= since - 1 else 0
+    return size
+
+
+Say = Callable[[str], None]
