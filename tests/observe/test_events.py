@@ -58,7 +58,8 @@ def test_records_become_events() -> None:
 
 @given(st.lists(st.integers(1, len(STREAM)), max_size=20))
 def test_the_size_of_the_pieces_does_not_matter(cuts: list[int]) -> None:
-    reader, found, at = Reader(ARCH), [], 0
+    reader, at = Reader(ARCH), 0
+    found: list[Event] = []
     for cut in [*sorted(cuts), len(STREAM)]:
         found += reader.feed(STREAM[at:cut])
         at = cut
@@ -91,7 +92,9 @@ def test_paths_are_told_without_dots(path: str, expected: str) -> None:
     assert normal(path) == expected
 
 
-def done(name: str, *paths: tuple[str, str], args: tuple[int, ...] = (), error: int = 0) -> set[tuple[str, str]]:
+def done(
+    name: str, *paths: tuple[str, str], args: tuple[int, ...] = (), error: int = 0
+) -> set[tuple[str, str]]:
     """What a call does, for paths given as (text, what lay there)."""
     named = {i: Path(*path) for i, path in enumerate(paths)}
     call = Call(0, 1, 1, name, (*args, *([0] * (6 - len(args)))), error, named)
