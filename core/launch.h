@@ -346,7 +346,7 @@ struct call {
 };
 struct sight {
     bool there, directory, link, read_only, masked;
-    uint16_t mode; /* permission bits */
+    uint16_t mode; /* as stat tells it; 0: not known */
     uid_t owner;
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */

@@ -523,8 +523,11 @@ static bool alters(const struct subject *about) {
     case WATCH_REMOVE:
     case WATCH_MOVE:
     case WATCH_LINK:
+    case WATCH_CHANGE:
     case WATCH_ADDRESS: /* a socket may get a name */
         return true;
+    case WATCH_OTHER:
+        return about->call.number == SYS_fchmod;
     default:
         return false;
     }
