@@ -383,11 +383,6 @@ def limit_refusal(limit: Limit, reason: str, needed: int = 0) -> Refusal:
     return _refusal("limit", limit.name, value, reason, to_use(limit, needed))
 
 
-def struck(limits: Iterable[Limit], usage_text: Callable[[Limit], str]) -> tuple[Refusal, ...]:
-    """The limit that ended the run, as a refusal."""
-    return tuple(limit_refusal(limit, usage_text(limit)) for limit in limits if limit.struck)
-
-
 def _refusal(kind: str, action: str, target: str, reason: str, allow: Allow | None) -> Refusal:
     return Refusal(kind, action, target, UNKNOWN, reason, allow=allow)
 
