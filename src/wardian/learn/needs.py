@@ -1,4 +1,4 @@
-"""What runs used, merged from their traces. Pure, but for looking at what programs are loaded by."""
+"""What runs used, merged from their traces. Pure, but for looking at what loads a program."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 # What was there and was used; to look at a directory takes no more than that it is there.
 USING = frozenset(("read", "written", "created", "deleted", "listed", "executed", "looked at"))
 CHANGING = frozenset(("written", "created", "deleted"))
-OPENING = ("open", "openat", "creat", "socket", "accept", "accept4", "dup", "pipe", "pipe2")
+# How many descriptors a call makes.
+OPENING = {
+    "open": 1, "openat": 1, "creat": 1, "socket": 1, "accept": 1, "accept4": 1, "socketpair": 2,
+    "dup": 1, "dup2": 1, "dup3": 1, "pipe": 2, "pipe2": 2, "eventfd": 1, "eventfd2": 1,
+    "epoll_create": 1, "epoll_create1": 1, "timerfd_create": 1, "memfd_create": 1, "signalfd4": 1,
+    "inotify_init": 1, "inotify_init1": 1, "pidfd_open": 1,
+}  # fmt: skip
 MOST_SHEBANGS = 4
 
 
 class Needs(NamedTuple):
-    """Paths are the guest's. ``files`` says what was done with each; peaks are the highest seen, by
-    the field of Limits; ``endpoints`` are those that lie outside of the sandbox; ``missed`` was looked
-    for in vain."""
+    """Paths are the guest's. ``files`` says what was done with each, ``missed`` was looked for in
+    vain; ``endpoints`` lie outside of the sandbox; ``peaks`` are the highest, by field of Limits.
+    """
 
     files: dict[str, frozenset[str]]
     directories: frozenset[str]
@@ -32,7 +38,7 @@ class Needs(NamedTuple):
     peaks: dict[str, float]
     missed: frozenset[str] = frozenset()
 
-    def __or__(self, other: Needs) -> Needs:  # type: ignore[override]
+    def __or__(self, other: Needs) -> Needs:
         files = dict(self.files)
         for path, actions in other.files.items():
             files[path] = files.get(path, frozenset()) | actions
@@ -128,7 +134,7 @@ def at_once(processes: Iterable[Process]) -> int:
 
 def opened(trace: Trace) -> int:
     """How many descriptors were made in all; how many were open at once is not seen."""
-    return sum(one.count - one.errors for one in trace.syscalls if one.name in OPENING)
+    return sum((one.count - one.errors) * OPENING.get(one.name, 0) for one in trace.syscalls)
 
 
 def outside(endpoint: object) -> bool:
