@@ -280,7 +280,7 @@ def _check_target(target: str | None) -> None:
     if target is None:
         return
     folder = os.path.dirname(os.path.abspath(target))
-    if not target or os.path.isdir(target) or not os.path.isdir(folder):
+    if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"-o {target!r} is not a file that can be written")
     if not target.endswith(".toml"):
         raise UsageError(

@@ -8,7 +8,9 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from wardian.learn.places import whole
 from wardian.runner.elf import read_elf
+from wardian.sandbox.layout import layout
 
 if TYPE_CHECKING:
     from wardian.observe.trace import Process, Trace
@@ -71,6 +73,9 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
         for file in trace.files
         if (done := frozenset(file.actions) & USING) and file.path.startswith("/")
     }
+    first = first_program(trace)
+    if first is not None:
+        files[first] = files.get(first, frozenset()) | {"executed"}
     for path in [path for path, done in files.items() if "executed" in done]:
         for loader in loaders(path):
             files[loader] = files.get(loader, frozenset()) | {"executed"}
@@ -94,6 +99,15 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
         },
         missed=frozenset(trace.paths("missing", "refused")),
     )
+
+
+def first_program(trace: Trace) -> str | None:
+    """What the launcher itself executes is not always told; it looks where we look here. None if
+    that is not of the host's /usr."""
+    name = trace.result.command[0]
+    folders = dict(layout().environment)["PATH"].split(":")
+    candidates = [name] if "/" in name else [f"{folder}/{name}" for folder in folders]
+    return next((one for one in candidates if whole().real(one) is not None), None)
 
 
 def loaders(path: str) -> list[str]:

@@ -51,6 +51,11 @@ def places(
             continue
         # The name that was used brings the file along: a link to another version next week too.
         used[_named(path)] |= actions
+    # What a link brings along needs no name, and has another one after the next update.
+    for path in list(used):
+        for other in (*whole().way(path), whole().real(path)):
+            if other != path and path in used:
+                used.pop(str(other), None)
     for path in learning().kept_places:
         if whole().real(path) is not None:
             used.setdefault(path, {"kept for the loader"})

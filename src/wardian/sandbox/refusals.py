@@ -146,7 +146,9 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
         strings = {roles.index("path"): event["text"]} if "path" in roles else {}
     target = call_text(name, args, strings=strings, arch=around.arch) if known else name
     helps = known and name not in NEEDS_MORE
-    if name in around.policy.deny_syscalls:  # allowing it again must give no more than before
+    if name in around.policy.deny_syscalls and known:
+        reason = "this run's policy denies it"
+        # Allowing it again must give no more than the table does.
         helps = helps and lookup(name).kind == "allow"
     allow = Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]') if helps else None
     return _refusal(kind, name, target, reason, allow)
