@@ -64,7 +64,9 @@ def test_a_program_that_works_is_refused_nothing(
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
     policy = Policy.default()
-    result = make_sandbox(policy.but(work=str(tmp_path)) if where == "shared" else policy).run(command)
+    result = make_sandbox(policy.but(work=str(tmp_path)) if where == "shared" else policy).run(
+        command
+    )
     if name == "pip" and b"No module named pip" in result.stderr:
         pytest.skip("pip is not installed")
     assert result.exit_code == 0, result.stderr
