@@ -404,9 +404,6 @@ static void judge(const struct plan *plan, struct subject *about) {
             remember(about, BY_PID, (const char *)about->call.args, sizeof(int), NULL);
         break;
     case WATCH_FORK:
-        if (watch_forks(plan))
-            remember(about, BY_LIMIT, "processes", 9, NULL);
-        break;
     case WATCH_MAP:
     case WATCH_EXIT:
     case WATCH_OTHER:
@@ -526,8 +523,11 @@ static bool alters(const struct subject *about) {
     case WATCH_REMOVE:
     case WATCH_MOVE:
     case WATCH_LINK:
+    case WATCH_CHANGE:
     case WATCH_ADDRESS: /* a socket may get a name */
         return true;
+    case WATCH_OTHER:
+        return about->call.number == SYS_fchmod;
     default:
         return false;
     }

@@ -28,6 +28,7 @@ enum {
     MAX_OPEN = 256,
     COMMAND_ROOM = 4096,
     READ_EVERY = 64,
+    LOOKS = 8,
     LEAST_WAIT_NS = 100000, /* less may as well be the wait for our own answer */
 };
 
@@ -48,7 +49,8 @@ struct task {
     uint64_t went_on_ns;
     uint64_t ran_ns, since_ns; /* what it had run when that was last read; what passed since */
     unsigned unread;
-    bool became; /* it was about to become another program */
+    uint32_t program; /* as last told */
+    uint8_t becoming; /* at so many more calls, see whether it has become another program */
 };
 
 static unsigned char room[ROOM];
@@ -151,18 +153,31 @@ static uint32_t number_after(const char *text, const char *label, bool last) {
     return (uint32_t)value;
 }
 
-static void tell_process(const struct task *task) {
-    static char status[2048], command[COMMAND_ROOM];
-    if (read_of(task->process, "status", status, sizeof status) <= 0)
-        return;
+static uint32_t hashed(uint32_t hash, const char *bytes, size_t len) {
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (uint8_t)bytes[i]) * 16777619U;
+    return hash;
+}
+
+/* Tells which program it is, unless that was told: an exec may have failed, or not be done yet. What
+ * the kernel hands to a program, addresses above all, differs even if it is the same one again. */
+static bool tell_process(struct task *task) {
+    static char status[2048], command[COMMAND_ROOM], handed[1024];
     ssize_t len = read_of(task->process, "cmdline", command, sizeof command);
     size_t size = len > 0 ? (size_t)len : 0;
+    len = read_of(task->process, "auxv", handed, sizeof handed);
+    uint32_t program = hashed(2166136261U, handed, len > 0 ? (size_t)len : 0);
+    program = hashed(program, command, size) | 1;
+    if (program == task->program || read_of(task->process, "status", status, sizeof status) <= 0)
+        return false;
     uint32_t ids[2] = {number_after(status, "\nPPid:\t", false), number_after(status, "\nNSpid:\t", true)};
     if (!fits(sizeof(struct header) + sizeof ids + size))
-        return;
+        return false;
+    task->program = program;
     put_header(RECORD_PROCESS, sizeof ids + size, 0, 0, task->id, task->process);
     append(ids, sizeof ids);
     append(command, size);
+    return true;
 }
 
 struct times {
@@ -283,8 +298,7 @@ static bool seen_before(const struct call *call, const struct watched *watched, 
     uint32_t hash = 2166136261U ^ (uint32_t)call->number ^ (uint32_t)error << 16;
     for (size_t i = 0; i < count; i++) {
         hash = (hash ^ (uint32_t)texts[i].what) * 16777619U;
-        for (size_t b = 0; b < texts[i].len; b++)
-            hash = (hash ^ (uint8_t)texts[i].at[b]) * 16777619U;
+        hash = hashed(hash, texts[i].at, texts[i].len);
     }
     if (watched->flags >= 0)
         hash = (hash ^ (uint32_t)call->args[watched->flags]) * 16777619U;
@@ -326,9 +340,8 @@ void trace_call(const struct call *call, const struct watched *watched, int erro
         return;
     uint64_t now = now_ns();
     struct task *task = task_of((uint32_t)call->task, now);
-    if (task->became)
-        tell_process(task);
-    task->became = false;
+    if (task->becoming)
+        task->becoming = tell_process(task) ? 0 : task->becoming - 1;
     close_account(task, now);
     totals[call->number].count++;
     totals[call->number].failed += error != 0;
@@ -337,7 +350,7 @@ void trace_call(const struct call *call, const struct watched *watched, int erro
         tell_call(call, task, error, texts, count);
     struct task *first = task_slot(task->process);
     if (becomes && first->id == task->process) /* any thread that does gets the first one's number */
-        first->became = true;
+        first->becoming = LOOKS;
     task->call = call->number;
     if (ends && call->number == SYS_exit_group)
         forget_process(task->process);

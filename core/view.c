@@ -260,7 +260,7 @@ static void describe(struct sight *sight, int fd) {
     sight->ours = st.st_dev == own_device;
     sight->directory = S_ISDIR(st.st_mode);
     sight->link = S_ISLNK(st.st_mode);
-    sight->mode = st.st_mode & 0777;
+    sight->mode = (uint16_t)st.st_mode;
     sight->owner = st.st_uid;
     /* Writing to a device, a pipe or a socket changes no file. */
     sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);

@@ -39,7 +39,7 @@ def sources(work: Path) -> None:
     (work / "main.c").write_text(f"{declared}int main(void) {{ return ({calls}) != 20; }}\n")
     objects = " ".join(f"{name}.o" for name in [*names, "main"])
     (work / "Makefile").write_text(
-        f"app: {objects}\n\t$(CC) -o $@ $^\n%.o: %.c\n\t$(CC) -c -o $@ $<\nclean:\n\trm -f *.o app\n"
+        f"app: {objects}\n\t$(CC) -o $@ $^\n%.o: %.c\n\t$(CC) -c -o $@ $<\n"
     )
 
 
@@ -120,7 +120,10 @@ const fs = require("fs");
 if (isMainThread) {
   let left = 2;
   for (let i = 0; i < 2; i++) {
-    new Worker(__filename).on("message", (m) => { fs.writeFileSync("n" + i, String(m)); if (!--left) console.log("done"); });
+    new Worker(__filename).on("message", (m) => {
+      fs.writeFileSync("n" + i, String(m));
+      if (!--left) console.log("done");
+    });
   }
 } else parentPort.postMessage(42);
 """
@@ -135,6 +138,21 @@ def script(name: str, text: str) -> Prepare:
     return prepare
 
 
+PIPELINE = "seq 500 | sort -r | head -5 > a & seq 9 > b & wait; cat <(cat a) b | wc -l"
+LOOP = "for i in 1 2 3 4 5 6; do (echo $i; date >/dev/null) >>o; done"
+TAR = "tar czf t.tgz tree && mkdir x && tar xzf t.tgz -C x && rm -r tree"
+XARGS = "find tree -type f | xargs -P 3 -n 4 wc -c >sizes"
+LINKS = (
+    "ln tree/d0/deep/f0.txt hard; ln -s hard soft; mv hard tree/d1/; mv -n tree/d1/hard tree/d2/;"
+    " ln -s x soft; mkdir tree/d0; rmdir tree/d0; rm soft; rm -r tree; ls missing"
+)
+AWK = '{ n[$2] += $1 } END { for (k in n) print k, n[k] > "sums" }'
+PERL = 'copy("in.txt", "o"); rename "o", "p"; print strftime("%Y", gmtime 0); system("true")'
+SORT = ("sort", "-n", "-u", "--parallel=2", "-S", "64K", "-T", "/tmp", "-o", "out", "in.txt")
+FIND = ("find", "tree", "-name", "f*.txt", "-newer", "tree", "-o", "-type", "l")
+SED = ("sed", "-i", "s/needle/straw/", "tree/d1/deep/f1.txt", "tree/d2/deep/f2.txt")
+DD = ("dd", "if=/dev/zero", "of=zeros", "bs=4096", "count=20", "conv=fsync")
+
 # name: the program that must be there, what to prepare, the command
 PROGRAMS: Mapping[str, tuple[str, Prepare, tuple[str, ...]]] = {
     "python with threads": ("python3", script("t.py", THREADS), ("python3", "t.py")),
@@ -143,32 +161,23 @@ PROGRAMS: Mapping[str, tuple[str, Prepare, tuple[str, ...]]] = {
     "exec in a thread": ("python3", script("e.py", EXEC_IN_THREAD), ("python3", "e.py")),
     "sqlite": ("python3", script("q.py", SQLITE), ("python3", "q.py")),
     "sockets and temporary files": ("python3", script("k.py", SOCKETS), ("python3", "k.py")),
-    "bash pipeline": (
-        "bash",
-        nothing,
-        ("bash", "-c", "seq 500 | sort -r | head -5 > a & seq 9 > b & wait; cat <(cat a) b | wc -l"),
-    ),
-    "sh loop": ("sh", nothing, ("sh", "-c", "for i in 1 2 3 4 5 6; do (echo $i; date >/dev/null) >>o; done")),
+    "bash pipeline": ("bash", nothing, ("bash", "-c", PIPELINE)),
+    "sh loop": ("sh", nothing, ("sh", "-c", LOOP)),
     "node with workers": ("node", script("w.js", WORKERS), ("node", "w.js")),
     "npm": ("npm", nothing, ("npm", "--version")),
     "git clone": ("git", a_repository, ("git", "clone", "-q", "origin", "copy")),
     "gcc": ("gcc", sources, ("gcc", "-O1", "-o", "part", "-c", "part0.c")),
     "make": ("make", sources, ("make", "-s", "-j4", "app")),
-    "tar": ("tar", a_tree, ("sh", "-c", "tar czf t.tgz tree && mkdir x && tar xzf t.tgz -C x && rm -r tree")),
-    "find": ("find", a_tree, ("find", "tree", "-name", "f*.txt", "-newer", "tree", "-o", "-type", "l")),
-    "sort": ("sort", lines, ("sort", "-n", "-u", "--parallel=2", "-S", "64K", "-T", "/tmp", "-o", "out", "in.txt")),
-    "awk": ("awk", lines, ("awk", "{ n[$2] += $1 } END { for (k in n) print k, n[k] > \"sums\" }", "in.txt")),
-    "perl": ("perl", lines, ("perl", "-MFile::Copy", "-MPOSIX", "-e", 'copy("in.txt", "o"); rename "o", "p"; print strftime("%Y", gmtime 0); system("true")')),
-    "xargs": ("xargs", a_tree, ("sh", "-c", "find tree -type f | xargs -P 3 -n 4 wc -c >sizes")),
-    "dd": ("dd", nothing, ("dd", "if=/dev/zero", "of=zeros", "bs=4096", "count=20", "conv=fsync")),
+    "tar": ("tar", a_tree, ("sh", "-c", TAR)),
+    "find": ("find", a_tree, FIND),
+    "sort": ("sort", lines, SORT),
+    "awk": ("awk", lines, ("awk", AWK, "in.txt")),
+    "perl": ("perl", lines, ("perl", "-MFile::Copy", "-MPOSIX", "-e", PERL)),
+    "xargs": ("xargs", a_tree, ("sh", "-c", XARGS)),
+    "dd": ("dd", nothing, DD),
     "grep": ("grep", a_tree, ("grep", "-r", "-n", "needle 9", "tree")),
-    "sed": ("sed", a_tree, ("sed", "-i", "s/needle/straw/", "tree/d1/deep/f1.txt", "tree/d2/deep/f2.txt")),
+    "sed": ("sed", a_tree, SED),
     "cp": ("cp", a_tree, ("cp", "-a", "tree", "copy")),
-    "ln, mv and rm": (
-        "ln",
-        a_tree,
-        ("sh", "-c", "ln tree/d0/deep/f0.txt hard; ln -s hard soft; mv hard tree/d1/; mv -n tree/d1/hard tree/d2/;"
-         " ln -s x soft; mkdir tree/d0; rmdir tree/d0; rm soft; rm -r tree; ls missing"),
-    ),
+    "ln, mv and rm": ("ln", a_tree, ("sh", "-c", LINKS)),
     "ls": ("ls", a_tree, ("ls", "-laR", "tree")),
-}  # fmt: skip
+}

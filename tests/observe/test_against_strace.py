@@ -68,7 +68,7 @@ class Both:
 
 
 def _below(work: Path) -> set[str]:
-    found = set()
+    found: set[str] = set()
     for folder, folders, files in os.walk(work):
         inside = "/work" + folder.removeprefix(str(work))
         found.update(os.path.join(inside, name) for name in (*folders, *files))

@@ -123,12 +123,10 @@ class Seen:
         self.tasks: dict[int, int] = {became.process: 0}
 
     def become(self, became: Became) -> None:
-        """Another program, unless it is what it was: an exec may fail."""
+        """It is another program now; what the launcher was is no program of the guest's."""
         path, self.executing = self.executing, ""
         if self.programs[-1].command == LAUNCHER:
             self.programs.pop()
-        elif self.programs[-1].command == became.command and not path:
-            return
         self.programs.append(Program(became.at_s, became.command, path))
 
     def thread(self, task: int) -> int:

@@ -159,7 +159,9 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
         strings = {row.arguments.index("path"): _told(_text(event["text"]))}
     target = call_text(name, args, strings=strings, arch=around.arch)
     kind = "process" if name in PROCESS_CALLS else "syscall"
-    return _refusal(kind, name, target, row.reason, to_call(name, args, around.policy))
+    denied = name in around.policy.deny_syscalls
+    reason = "this run's policy denies it" if denied else row.reason
+    return _refusal(kind, name, target, reason, to_call(name, args, around.policy))
 
 
 # Files

@@ -185,7 +185,7 @@ _IF: dict[str, Callable[[Sequence[int]], bool]] = {
         not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
     ),
 }
-# What the host's own settings forbid to whoever lacks capabilities: setting, the most it may be.
+# What the host's own settings forbid to whoever lacks capabilities: setting, and its most.
 _SETTINGS = {
     "io_uring_setup": ("kernel/io_uring_disabled", 0),
     "perf_event_open": ("kernel/perf_event_paranoid", 2),
