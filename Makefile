@@ -1,5 +1,6 @@
 # make demo    run a useful skill and a nosy one, and a script that tries to get out
 # make test    everything that is checked: linters, types, layers, C under sanitizers, all tests
+# make list    the capability probes; make probes: measure them all; make run PROBE=ID: one
 # make bench   times, beside the other sandboxes that are installed
 # make lint · make format · make clean
 #
@@ -34,6 +35,16 @@ test: $(VENV)/.test launcher test-launchers lint
 	$(MAKE) -s -C core check
 	@mkdir -p $(VENV)/tools && ln -sf ../bin/uv $(VENV)/tools/uv
 	PATH="$(CURDIR)/$(VENV)/tools:$$PATH" $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+list: $(VENV)/.run launcher
+	@$(BIN)/wardian probe list $(PROBE_ARGS)
+
+probes: $(VENV)/.run launcher
+	$(BIN)/wardian probe all $(PROBE_ARGS)
+
+run: $(VENV)/.run launcher
+	@test -n "$(PROBE)" || { echo "error: which one? make run PROBE=core__filesystem__tmp_write" >&2; exit 2; }
+	$(BIN)/wardian probe run '$(PROBE)' $(PROBE_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -81,4 +92,4 @@ clean:
 	rm -rf $(VENV) build dist src/wardian/_bin .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test lint format bench launcher test-launchers clean
+.PHONY: help demo test list probes run lint format bench launcher test-launchers clean

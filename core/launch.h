@@ -426,7 +426,6 @@ bool watch_files_full(const struct plan *plan, pid_t task);
 bool watch_space_full(void); /* of the private files */
 uint64_t watch_mapped(pid_t task);
 bool watch_maps_too_much(const struct plan *plan, uint64_t total);
-bool watch_forks(const struct plan *plan); /* another task is asked for: true if it can't be had */
 
 /* disk.c: `over` when the guest is gone, and can't be asked any more what it wrote */
 void disk_watch(const char *path);

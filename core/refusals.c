@@ -404,9 +404,6 @@ static void judge(const struct plan *plan, struct subject *about) {
             remember(about, BY_PID, (const char *)about->call.args, sizeof(int), NULL);
         break;
     case WATCH_FORK:
-        if (watch_forks(plan))
-            remember(about, BY_LIMIT, "processes", 9, NULL);
-        break;
     case WATCH_MAP:
     case WATCH_EXIT:
     case WATCH_OTHER:

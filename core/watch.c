@@ -52,6 +52,7 @@ struct sums {
     uint64_t resident;
     uint64_t cpu_us;
     uint64_t last_pid; /* the highest */
+    uint64_t tasks;
     uint64_t most_files, full; /* the limit, and a process that has come to it */
     bool unclaimed;    /* a process lets its children go unwaited for */
 };
@@ -86,16 +87,18 @@ static void sample_cpu(const char *pid, uint64_t ticks) {
 /* utime, stime, cutime, cstime; the name before them may hold anything, so start after the last ). */
 static void add_cpu(const char *pid, struct sums *sums) {
     char text[1024];
-    uint64_t fields[15] = {0};
+    enum { THREADS = 17 };
+    uint64_t fields[THREADS + 1] = {0};
     if (read_below(views.proc, pid, "stat", text, sizeof text) <= 0)
         return;
     const char *at = strrchr(text, ')');
     if (!at || strlen(at) < 4)
         return;
     at += 3; /* past ") S" */
-    for (int field = 1; field < 15; field++)
+    for (int field = 1; field <= THREADS; field++)
         if (!(at = next_number(at, &fields[field])))
             return;
+    sums->tasks += fields[THREADS];
     uint64_t own = fields[11] + fields[12], children = fields[13] + fields[14];
     sums->cpu_us += (own + children) * 1000000 / (uint64_t)ticks_per_s;
     sample_cpu(pid, own);
@@ -205,6 +208,11 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
         refusals_limit("files", (pid_t)sums.full);
     if (watch_space_full())
         refusals_limit("disk", 0);
+    enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
+    if (plan->process_limit && sums.tasks >= plan->process_limit + OURS)
+        refusals_limit("processes", 0);
+    if (plan->process_limit && sums.tasks * 2 > plan->process_limit)
+        *next_ms = FAST_MS;
     if (disk_exceeded(plan, views.proc, sums.unclaimed, false))
         return LIMIT_DISK;
     /* A disk fills by gigabytes a second, so a guest that may write to one is looked at more often
@@ -224,13 +232,21 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
-static uint64_t forks; /* so that no process inside ever had a higher number than these and two */
+static void highest(const char *pid, void *context) {
+    uint64_t *most = context, number;
+    if (next_number(pid, &number) && number > *most)
+        *most = number;
+}
 
+/* Of one that is gone only the number is left. Numbers are given out in order, so one far above the
+ * highest that is there was never given. */
 bool watch_had_process(uint32_t pid) {
-    char name[16];
-    snprintf(name, sizeof name, "%u", pid);
-    struct stat st;
-    return views.proc < 0 || pid <= forks + 2 || fstatat(views.proc, name, &st, 0) == 0;
+    enum { MARGIN = 64 };
+    uint64_t most = 0;
+    if (views.proc < 0)
+        return true;
+    each_number(views.proc, highest, &most);
+    return pid <= most + MARGIN;
 }
 
 bool watch_files_full(const struct plan *plan, pid_t task) {
@@ -259,35 +275,6 @@ uint64_t watch_mapped(pid_t task) {
 bool watch_maps_too_much(const struct plan *plan, uint64_t total) {
     uint64_t most = rlimit_of(plan, RLIMIT_DATA);
     return most && total > most;
-}
-
-static void add_threads(const char *pid, void *context) {
-    uint64_t *tasks = context, threads = 0;
-    char text[2048];
-    if (read_below(views.proc, pid, "status", text, sizeof text) <= 0)
-        return;
-    const char *at = strstr(text, "\nThreads:\t");
-    if (at && next_number(at + 10, &threads))
-        *tasks += threads;
-}
-
-/* Never more than `most` tasks can be there; only when that comes to the limit are they counted. */
-bool watch_forks(const struct plan *plan) {
-    static uint64_t most = 2;
-    forks++;
-    enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
-    if (!plan->process_limit || views.proc < 0)
-        return false;
-    if (most < plan->process_limit + OURS) {
-        most++;
-        return false;
-    }
-    most = 0;
-    each_number(views.proc, add_threads, &most);
-    if (most >= plan->process_limit + OURS)
-        return true;
-    most++;
-    return false;
 }
 
 uint64_t watch_peak_bytes(void) { return peak_bytes; }

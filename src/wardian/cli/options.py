@@ -52,7 +52,7 @@ POLICY_OPTIONS = (
 EXEC_OPTIONS = (
     *POLICY_OPTIONS,
     Option("cwd", "DIR", "Working directory inside; /work unless given."),
-    Option("backend", "NAME", "wardian, or host: no sandbox at all."),
+    Option("backend", "NAME", "wardian, bubblewrap, gvisor, or host: no sandbox."),
     Option("tty", "auto|yes|no", "A terminal of its own; auto: if both ends are one."),
     Option("record", "DIR", "Keep a record of the run in DIR, for `wardian log`; none: keep none."),
     Option("json", "", "Capture the output and print the result as one document."),

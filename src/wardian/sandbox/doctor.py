@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from wardian.sandbox.surroundings import Surroundings
 
 TRY_S = 20.0
 INTERPRETERS = ("python3", "node", "bash", "sh", "perl", "ruby", "git")
-PEERS = {"bubblewrap": ("bwrap", "bubblewrap"), "gvisor": ("runsc", "runsc")}
+PEERS = ("bubblewrap", "gvisor")
 
 
 class Check(NamedTuple):
@@ -70,10 +71,10 @@ def _launcher() -> Check:
     return Check("launcher", "sandbox", True, LAUNCHER, needed=True)
 
 
-def _outcome(policy: Policy) -> Result | WardianError:
+def _outcome(policy: Policy, backend: str = "wardian") -> Result | WardianError:
     """What comes of the smallest run there is."""
     try:
-        with Sandbox(policy, private_work=True) as sandbox:
+        with Sandbox(policy, backend_name=backend, private_work=True) as sandbox:
             return sandbox.run(["sh", "-c", ":"], timeout_s=TRY_S)
     except WardianError as error:
         return error
@@ -174,12 +175,28 @@ def _backends(works: bool, outcome: Result | WardianError | None) -> Iterator[Ch
     why = str(outcome) if isinstance(outcome, WardianError) else "the launcher is missing"
     yield Check("wardian", "backend", works, "" if works else why)
     yield Check("host", "backend", True, "no sandbox at all: for comparison only")
-    for name, (program, package) in PEERS.items():
-        found = _which(program)
-        if found is not None:
-            yield Check(name, "backend", False, f"{found} is there; wardian can't drive it yet")
-        else:
-            yield Check(name, "backend", False, "not installed", f"sudo apt install {package}")
+    for name in PEERS:
+        yield _peer(name)
+
+
+def _peer(name: str) -> Check:
+    """Another sandbox's program, with what it can't put up given up by name."""
+    from wardian.sandbox.backends import shortfall, version
+
+    policy = Policy.default()
+    lacking = shortfall(name, policy)
+    try:
+        about = version(name)
+    except (WardianError, OSError, subprocess.SubprocessError) as error:
+        return Check(name, "backend", False, str(error), getattr(error, "hint", None) or "")
+    outcome = _outcome(policy._replace(degrade=lacking), name)
+    if isinstance(outcome, WardianError):
+        return Check(name, "backend", False, f"{about}: {outcome}", outcome.hint or "")
+    if outcome.exit_code != 0:
+        detail = outcome.detail or outcome.reason
+        return Check(name, "backend", False, f"{about}: sh ended with {detail}")
+    flags = " ".join(f"--degrade {wall}" for wall in lacking)
+    return Check(name, "backend", True, f"{about}; with {flags}" if flags else about)
 
 
 def _programs(works: bool) -> Iterator[Check]:

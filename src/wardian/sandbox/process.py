@@ -69,7 +69,7 @@ def uninterrupted(launch: Callable[[], Process]) -> Process:
     if threading.current_thread() is not threading.main_thread():
         return launch()  # signals' exceptions only come to the main thread
     if _thread_count() > 1:
-        return _launched_in_thread(launch)  # a signal blocked here would come through another one
+        return launched_in_thread(launch)  # a signal blocked here would come through another one
     process = None
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
@@ -92,7 +92,7 @@ def _thread_count() -> int:
         return threading.active_count()
 
 
-def _launched_in_thread(launch: Callable[[], Process]) -> Process:
+def launched_in_thread(launch: Callable[[], Process]) -> Process:
     """With bare threads and locks: a signal's exception inside threading's own can leave those
     locked for ever."""
     outcome: list[Process | BaseException] = []

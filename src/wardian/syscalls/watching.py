@@ -8,6 +8,10 @@ opens       also every open
 paths       also every call that takes a path: what programs make by the thousand
 everything  every call
 
+A call that is looked at can be interrupted where it never is otherwise: a signal that comes before
+the supervisor has received it, with a handler that does not restart calls, makes it fail with EINTR.
+So calls that no program expects that of, forks above all, are only looked at in a trace.
+
 ``unless`` is a condition (see ``conditions``) under which the call is not looked at after all: an
 ``openat`` whose flags, in a register, say that it only reads.
 """
@@ -89,7 +93,7 @@ def _watched(scope: Scope) -> list[tuple[str, str, str]]:
         lines = file.read().splitlines()[1:]
     for line in lines:
         name, kind, least, quiet = line.split("\t")
-        if scope in ("changes", "opens") and least == "paths":
+        if SCOPES.index(scope) < SCOPES.index(least):
             continue
         quiet = "" if quiet == "-" else quiet
         if scope != "changes" and kind == "open" and name != "creat":

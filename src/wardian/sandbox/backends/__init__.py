@@ -16,7 +16,7 @@ else:
 
     Protocol = object
 
-NAMES = ("wardian", "host")
+NAMES = ("wardian", "bubblewrap", "gvisor", "host")
 
 
 class Copies(NamedTuple):
@@ -62,10 +62,43 @@ class Backend(Protocol):
 
 def backend(name: str) -> Backend:
     """The backend of that name. Raises UsageError."""
-    makers: dict[str, Callable[[], Backend]] = {"wardian": _wardian, "host": _host}
+    makers: dict[str, Callable[[], Backend]] = {
+        "wardian": _wardian,
+        "bubblewrap": _bubblewrap,
+        "gvisor": _gvisor,
+        "host": _host,
+    }
     if name not in makers:
         raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
     return makers[name]()
+
+
+def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
+    """The protections that a run of this policy would have to give up by name in that backend, for
+    it can't put them up here. ``wardian`` says so itself, by WallError; ``host`` has none to give
+    up. Raises UsageError."""
+    if name == "bubblewrap":
+        from wardian.sandbox.backends import bubblewrap
+
+        return bubblewrap.shortfall(policy)
+    if name == "gvisor":
+        from wardian.sandbox.backends import gvisor
+
+        return gvisor.shortfall(policy)
+    return ()
+
+
+def version(name: str) -> str:
+    """What another sandbox's program says of itself; nothing for our own. Raises BackendError."""
+    if name == "bubblewrap":
+        from wardian.sandbox.backends import bwrap
+
+        return bwrap.version(bwrap.program())
+    if name == "gvisor":
+        from wardian.sandbox.backends import gvisor
+
+        return gvisor.version(gvisor.program())
+    return ""
 
 
 def _wardian() -> Backend:
@@ -74,10 +107,22 @@ def _wardian() -> Backend:
     return Wardian()
 
 
+def _bubblewrap() -> Backend:
+    from wardian.sandbox.backends.bubblewrap import Bubblewrap
+
+    return Bubblewrap()
+
+
+def _gvisor() -> Backend:
+    from wardian.sandbox.backends.gvisor import Gvisor
+
+    return Gvisor()
+
+
 def _host() -> Backend:
     from wardian.sandbox.backends.host import HostBackend
 
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]

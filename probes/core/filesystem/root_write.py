@@ -1,0 +1,19 @@
+"""A file can be made in the root directory."""
+
+import os
+import sys
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import main, scratch
+
+CAPABILITY = "filesystem_root_write"
+
+
+def exercise():
+    path = f"/.{os.path.basename(scratch())}"
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    os.unlink(path)
+    return "made and removed a file in /"
+
+
+main(CAPABILITY, exercise)

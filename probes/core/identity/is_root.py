@@ -1,0 +1,18 @@
+"""The process runs as user 0, or as one that the kernel takes for it."""
+
+import os
+import sys
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import Blocked, main
+
+CAPABILITY = "identity_is_root"
+
+
+def exercise():
+    if os.geteuid() != 0:
+        raise Blocked("an ordinary user", "EPERM")
+    return "runs as user 0"
+
+
+main(CAPABILITY, exercise)

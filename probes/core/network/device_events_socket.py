@@ -1,0 +1,17 @@
+"""Devices that come and go are told of (NETLINK_KOBJECT_UEVENT)."""
+
+import socket
+import sys
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import main
+
+CAPABILITY = "network_device_events_socket"
+
+
+def exercise():
+    socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15).close()
+    return "opened a socket for device events"
+
+
+main(CAPABILITY, exercise)

@@ -1,0 +1,17 @@
+"""A process can make itself less important."""
+
+import os
+import sys
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import in_child, main
+
+CAPABILITY = "process_nice_up"
+
+
+def exercise():
+    in_child(lambda: os.nice(1))
+    return "became nicer by 1"
+
+
+main(CAPABILITY, exercise)

@@ -1,0 +1,21 @@
+"""The kernel's handling of a terminal can be exchanged (TIOCSETD). It is set to what it is."""
+
+import fcntl
+import os
+import struct
+import sys
+import termios
+
+sys.path.insert(0, f"{sys.path[0]}/../..")
+from _runner import main
+
+CAPABILITY = "terminal_line_discipline"
+
+
+def exercise():
+    _, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSETD, struct.pack("i", 0))
+    return "set the line discipline to N_TTY"
+
+
+main(CAPABILITY, exercise)

@@ -1,0 +1,14 @@
+/* How well the clock is kept can be read (adjtimex that changes nothing), as NTP tools do. */
+#define CAPABILITY "time_read_adjustment"
+#include "_runner_c.h"
+
+#include <sys/timex.h>
+
+static void exercise(void) {
+    struct timex nothing = {.modes = 0};
+    if (adjtimex(&nothing) < 0)
+        blocked("adjtimex");
+    allowed("read the clock's state");
+}
+
+PROBE(exercise)

@@ -1,0 +1,290 @@
+"""``wardian probe``: what can a sandbox do, measured."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wardian.cli import output, probe_reading
+from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
+
+if TYPE_CHECKING:
+    from wardian.probes.artifact import Artifact
+    from wardian.probes.sandboxes import Setting
+    from wardian.probes.specimen import Specimen
+
+Command = Callable[..., Any]
+
+
+@click.group(
+    "probe",
+    epilog="""\b
+Examples:
+  wardian probe all --in wardian,host
+  wardian probe blame core__network__host_port""",
+)
+def command() -> None:
+    """Measure what a sandbox can do: one small program, one observation, one artifact."""
+
+
+@command.command(
+    "list",
+    epilog="""\b
+Examples:
+  wardian probe list
+  wardian probe list --domain network --json
+
+\b
+Exit code: 0, 2 usage, 3 nothing matches.""",
+)
+@click.argument("patterns", nargs=-1, metavar="[ID]...")
+@click.option("--domain", "domains", multiple=True, help="Only of this domain. Repeatable.")
+@probes_option
+@json_option
+def list_probes(
+    patterns: tuple[str, ...], domains: tuple[str, ...], probes_dir: str | None, as_json: bool
+) -> None:
+    """List the specimens: ID, capability, language, what each shows."""
+    from wardian.probes import report
+
+    found = chosen(probes_dir, patterns, domains)
+    if as_json:
+        output.print_json(report.listing(found))
+        return
+    for line in report.list_lines(found):
+        output.print_text(line)
+
+
+def _measuring(function: Command) -> Command:
+    """The options that ``run`` and ``all`` share."""
+    options: list[Command] = [
+        in_option,
+        policy_option,
+        click.option(
+            "--profile",
+            "profiles",
+            multiple=True,
+            metavar="[SANDBOX=]NAME|FILE",
+            help="What to expect; the sandbox's own profile unless given. Repeatable.",
+        ),
+        click.option("--domain", "domains", multiple=True, help="Only of this domain. Repeatable."),
+        click.option(
+            "--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."
+        ),
+        click.option("--timeout", default="20s", metavar="DURATION", help="For each. [20s]"),
+        click.option(
+            "--artifacts",
+            type=click.Path(file_okay=False, path_type=Path),
+            default=Path("artifacts"),
+            help="Where the artifacts go: DIR/SANDBOX/ID.json. [artifacts]",
+        ),
+        click.option("--require-all", is_flag=True, help="What can't be asked here is a failure."),
+        click.option(
+            "--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML."
+        ),
+        probes_option,
+        json_option,
+        click.pass_context,
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+_EXIT_CODES = """\b
+Exit code: 0 all as expected, 1 something unexpected, 2 usage, 3 nothing matches."""
+
+
+@command.command(
+    "run",
+    epilog=f"""\b
+Examples:
+  wardian probe run core__filesystem__tmp_write
+  wardian probe run 'core__network__*' --in wardian,host --artifacts out
+
+{_EXIT_CODES}""",
+)
+@click.argument("patterns", nargs=-1, required=True, metavar="ID...")
+@_measuring
+def run(ctx: click.Context, patterns: tuple[str, ...], **options: Any) -> None:
+    """Measure the specimens named by ID, glob or capability, now."""
+    ctx.exit(_measure(patterns, whole=False, **options))
+
+
+@command.command(
+    "all",
+    epilog=f"""\b
+Examples:
+  wardian probe all
+  wardian probe all --in wardian,bubblewrap,gvisor,host --junit probes.xml
+
+{_EXIT_CODES}""",
+)
+@_measuring
+def run_all(ctx: click.Context, **options: Any) -> None:
+    """Measure every specimen, now, whatever was measured before."""
+    ctx.exit(_measure((), whole=not options["domains"], **options))
+
+
+def chosen(
+    probes_dir: str | None, patterns: Sequence[str], domains: Sequence[str]
+) -> list[Specimen]:
+    """Raises NothingMatched, InputError."""
+    from wardian.probes import specimen
+
+    root = specimen.probes_dir(probes_dir)
+    return specimen.select(specimen.find_specimens(root), patterns, domains)
+
+
+def settings(
+    sandboxes: str, policy: str | None, profiles: Sequence[str], probes_dir: str | None
+) -> list[Setting]:
+    """Raises UsageError, PolicyError, InputError."""
+    from wardian.cli.options import base_policy
+    from wardian.errors import UsageError
+    from wardian.probes import expectations, specimen
+    from wardian.probes.sandboxes import setting
+    from wardian.runner.cases.model import check_backends
+    from wardian.sandbox.backends import NAMES
+
+    names = check_backends(sandboxes, NAMES)
+    wanted = base_policy(policy)
+    given: dict[str, str] = {}
+    for text in profiles:
+        sandbox, equals, profile = text.partition("=")
+        if equals and sandbox not in names:
+            raise UsageError(f"--profile: {sandbox!r} is not among --in {sandboxes}")
+        for name in [sandbox] if equals else names:
+            given[name] = profile if equals else text
+    roots = {specimen.probes_dir(), specimen.probes_dir(probes_dir)}
+    every = [one for root in sorted(roots) for one in specimen.find_specimens(root)]
+    known = expectations.Known.of(every)
+    return [
+        setting(
+            name,
+            wanted,
+            expectations.read_profile(given.get(name, expectations.default_profile(name)), known),
+        )
+        for name in names
+    ]
+
+
+def _measure(
+    patterns: Sequence[str],
+    *,
+    whole: bool,
+    sandboxes: str,
+    policy: str | None,
+    profiles: Sequence[str],
+    domains: Sequence[str],
+    jobs: int | None,
+    timeout: str,
+    artifacts: Path,
+    require_all: bool,
+    junit: Path | None,
+    probes_dir: str | None,
+    as_json: bool,
+) -> int:
+    from wardian.probes import artifact, report
+    from wardian.probes.running import kept, measure
+    from wardian.probes.witnesses import witnesses
+
+    timeout_s = _timeout(timeout)
+    places = settings(sandboxes, policy, profiles, probes_dir)
+    wanted = chosen(probes_dir, patterns, domains)
+    for place in places:
+        ids = [one.id for one in wanted]
+        artifact.clear(str(artifacts), place.name, ids, others=whole)
+        if place.degraded:
+            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
+    started = time.monotonic()
+    progress = Progress(len(wanted) * len(places))
+    with witnesses() as env:
+        found = measure(
+            wanted, places, env, jobs=jobs, timeout_s=timeout_s,
+            on_done=kept(str(artifacts), progress.step),
+        )  # fmt: skip
+    progress.end()
+    if junit is not None:
+        junit.write_text(report.junit(found, require_all=require_all), encoding="utf-8")
+    seconds = time.monotonic() - started
+    if as_json:
+        output.print_json(report.document(found, seconds))
+    else:
+        _tell(found, require_all=require_all, matrix=len(found) > 3)
+    output.say(f"{report.summary(found)} in {seconds:.1f} s, in {artifacts}/")
+    return 1 if any(report.unexpected(one, require_all=require_all) for one in found) else 0
+
+
+def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None:
+    from wardian.probes import report
+
+    for line in report.matrix(found) if matrix else map(report.one_line, found):
+        output.print_text(line)
+    if matrix:
+        output.print_text(f"\n{report.LEGEND}")
+    troubles = report.troubles(found, require_all=require_all)
+    for line in ("", *troubles) if troubles else ():
+        output.print_text(line)
+
+
+def _timeout(text: str) -> float:
+    from wardian.errors import UsageError
+    from wardian.sandbox.units import parse_duration
+
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--timeout: {error}") from None
+    if not seconds or seconds <= 0:
+        raise UsageError("--timeout: a specimen needs an end; write a duration such as 20s")
+    return seconds
+
+
+class Progress:
+    """How far it is, on a terminal only; called from many threads."""
+
+    WIDTH = 24
+
+    def __init__(self, total: int) -> None:
+        import threading
+
+        self.total, self.done, self.bad = total, 0, 0
+        self._lock = threading.Lock()
+        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def step(self, artifact: Artifact) -> None:
+        """One more is done."""
+        from wardian.probes.report import unexpected
+
+        with self._lock:
+            self.done += 1
+            self.bad += unexpected(artifact)
+            if self._shown:
+                full = self.WIDTH * self.done // max(self.total, 1)
+                bar = "#" * full + "." * (self.WIDTH - full)
+                bad = f", {self.bad} unexpected" if self.bad else ""
+                self._write(f"\r[{bar}] {self.done}/{self.total}{bad}\x1b[K")
+
+    def end(self) -> None:
+        """The line goes again."""
+        if self._shown:
+            self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            pass
+
+
+for _command in (probe_reading.diff, probe_reading.require, probe_reading.blame):
+    command.add_command(_command)

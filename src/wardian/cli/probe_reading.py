@@ -1,0 +1,172 @@
+"""``wardian probe diff | require | blame``: what measurements are good for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wardian.cli import output
+from wardian.cli.probe_options import json_option, policy_option, probes_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wardian.probes.artifact import Artifact
+
+REQUIRE_SCHEMA = "wardian.probe-require/1"
+_directory = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command(
+    "diff",
+    epilog="""\b
+Examples:
+  wardian probe diff artifacts-yesterday artifacts
+  wardian probe diff artifacts/bubblewrap artifacts/wardian --json
+
+\b
+Exit code: 0 nothing flipped, 1 something did or is gone, 2 usage, 125 not artifacts.""",
+)
+@click.argument("old", type=_directory)
+@click.argument("new", type=_directory)
+@json_option
+@click.pass_context
+def diff(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
+    """Tell what flipped between two directories of artifacts.
+
+    A probe flips when it is allowed here and blocked there, or changes its status. Directories of
+    one sandbox each are compared whatever the sandboxes are.
+    """
+    from wardian.probes import artifact, comparing
+
+    found = comparing.differences(artifact.read_all(str(old)), artifact.read_all(str(new)))
+    if as_json:
+        output.print_json(comparing.document(found))
+    else:
+        for line in comparing.lines(found):
+            output.print_text(line)
+    flips = sum(one.counts for one in found)
+    output.say(f"{flips} flipped or gone, {len(found) - flips} other differences")
+    ctx.exit(1 if flips else 0)
+
+
+@click.command(
+    "require",
+    epilog="""\b
+Examples:
+  wardian probe require network_loopback process_spawn
+  wardian probe require network_loopback --from artifacts --in bubblewrap
+
+\b
+Exit code: 0 all hold, 1 one does not, 2 usage, 3 no such capability.""",
+)
+@click.argument("capabilities", nargs=-1, required=True, metavar="CAPABILITY...")
+@click.option(
+    "--from", "source", type=_directory, help="Artifacts to believe; measured now unless given."
+)
+@click.option(
+    "--in", "sandbox", default="wardian", metavar="NAME", help="In which sandbox. [wardian]"
+)
+@policy_option
+@probes_option
+@json_option
+@click.pass_context
+def require(
+    ctx: click.Context,
+    capabilities: tuple[str, ...],
+    source: Path | None,
+    sandbox: str,
+    policy: str | None,
+    probes_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Do these capabilities hold? For scripts that need to know before they start."""
+    from wardian.errors import UsageError
+    from wardian.probes import artifact
+    from wardian.probes.comparing import holding
+
+    if "," in sandbox:
+        raise UsageError("--in: one sandbox at a time")
+    if source is not None:
+        found: Sequence[Artifact] = artifact.read_all(str(source))
+    else:
+        found = _measured(capabilities, sandbox, policy, probes_dir)
+    held = [holding(name, sandbox, found) for name in dict.fromkeys(capabilities)]
+    if as_json:
+        output.print_json(
+            {"schema": REQUIRE_SCHEMA, "capabilities": [one._asdict() for one in held]}
+        )
+    else:
+        for one in held:
+            output.print_text(
+                f"{'yes' if one.holds else 'no '}  {one.capability}  {one.why}".rstrip()
+            )
+    ctx.exit(0 if all(one.holds for one in held) else 1)
+
+
+def _measured(
+    names: Sequence[str], sandbox: str, policy: str | None, probes_dir: str | None
+) -> Sequence[Artifact]:
+    from wardian.cli.probe import settings
+    from wardian.probes.running import measure
+    from wardian.probes.specimen import choose_capabilities, find_specimens
+    from wardian.probes.specimen import probes_dir as place
+    from wardian.probes.witnesses import witnesses
+
+    chosen = choose_capabilities(find_specimens(place(probes_dir)), names)
+    with witnesses() as env:
+        return measure(chosen, settings(sandbox, policy, (), probes_dir), env)
+
+
+@click.command(
+    "blame",
+    epilog="""\b
+Examples:
+  wardian probe blame core__kernel__mount
+  wardian probe blame 'core__network__*' --json
+
+\b
+Exit code: 0 answered, 1 not for all of them, 2 usage, 3 nothing matches.""",
+)
+@click.argument("patterns", nargs=-1, required=True, metavar="ID...")
+@policy_option
+@click.option("--launcher", metavar="FILE", help="A launcher that can leave walls out.")
+@click.option("--no-launcher", is_flag=True, help="Only what a policy can give up.")
+@click.option("-v", "--verbose", is_flag=True, help="Every wall that was tried.")
+@probes_option
+@json_option
+@click.pass_context
+def blame(
+    ctx: click.Context,
+    patterns: tuple[str, ...],
+    policy: str | None,
+    launcher: str | None,
+    no_launcher: bool,
+    verbose: bool,
+    probes_dir: str | None,
+    as_json: bool,
+) -> None:
+    """Tell which wall of wardian's blocks a probe, by taking walls away one at a time.
+
+    Where no wall alone decides, each is tried as the only one. The host is measured as well.
+    """
+    from wardian.cli.options import base_policy
+    from wardian.cli.probe import chosen
+    from wardian.errors import UsageError
+    from wardian.probes import blame as blaming
+    from wardian.probes.witnesses import witnesses
+
+    able = None if no_launcher else blaming.launcher_for_tests(launcher)
+    if launcher is not None and able is None and not no_launcher:
+        raise UsageError(f"--launcher: {launcher} is not an executable")
+    found = []
+    with witnesses() as env:
+        for one in chosen(probes_dir, patterns, ()):
+            found.append(blaming.blame(one, base_policy(policy), env, launcher=able))
+            for line in () if as_json else blaming.lines(found[-1], verbose=verbose):
+                output.print_text(line)
+    if as_json:
+        output.print_json(blaming.document(found))
+    ctx.exit(0 if all(one.certain for one in found) else 1)

@@ -1,0 +1,141 @@
+"""The sandboxes by name: how a specimen is reached in each, and which version it is."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import NamedTuple
+
+from wardian.probes.expectations import Profile
+from wardian.probes.specimen import Specimen, shipped
+from wardian.sandbox.backends import shortfall
+from wardian.sandbox.layout import WORK
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.sandbox import Sandbox
+
+HOST = "host"
+PLACE = ".probe"
+_PROGRAMS = {"bubblewrap": "bwrap", "gvisor": "runsc"}
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_COMMANDS = {
+    "python": ("python3", "-B"),
+    "r": ("Rscript",),
+    "sh": ("sh",),
+    "bash": ("bash",),
+    "node": ("node",),
+}
+
+MakeSandbox = Callable[[Policy, str], Sandbox]
+
+
+def create(policy: Policy, backend: str) -> Sandbox:
+    """The ordinary way to a sandbox."""
+    return Sandbox.create(policy, backend=backend)
+
+
+class Setting(NamedTuple):
+    """One sandbox to measure, and what is expected of it."""
+
+    name: str
+    profile: Profile
+    policy: Policy
+    version: str
+    make: MakeSandbox = create
+    degraded: tuple[str, ...] = ()  # what this sandbox can't put up, and was given up for it
+    root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
+
+
+NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
+
+
+def setting(name: str, policy: Policy, profile: Profile) -> Setting:
+    """A sandbox at its best: what it can't put up of the policy is given up by name, and told.
+
+    Raises UsageError.
+    """
+    given_up = shortfall(name, policy)
+    weaker = policy.but(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
+    return Setting(name, profile, weaker, version(name), degraded=given_up)
+
+
+def neutral(name: str, policy: Policy | None = None) -> Setting:
+    """A sandbox of which nothing is expected: for those who only want to know."""
+    return setting(name, policy or Policy.default(), NO_EXPECTATIONS)
+
+
+class Call(NamedTuple):
+    """How a specimen is started: ``files`` are put into its /work before.
+
+    Nothing is shared for it, so what is measured is the policy as it stands; and a sandbox whose
+    guest has fewer rights than its caller can reach it all the same.
+    """
+
+    argv: tuple[str, ...]
+    files: tuple[tuple[str, str], ...] = ()
+    cwd: str | None = None
+
+
+def call(specimen: Specimen, program: str, setting: Setting) -> Call:
+    """``program`` is the interpreter, or the executable of a specimen that is compiled."""
+    compiled = specimen.language == "c"
+    flags = () if compiled else _COMMANDS[specimen.language][1:]
+    if setting.name == HOST:
+        return Call((program,) if compiled else (program, *flags, specimen.source))
+    work = f"{setting.root}{WORK}"
+    cwd = work if setting.root else None
+    if compiled:
+        return Call((f"{work}/{PLACE}",), ((program, PLACE),), cwd)
+    files = tuple((source, f"{PLACE}/{path}") for source, path in _files(specimen.root, specimen))
+    return Call((program, *flags, f"{work}/{PLACE}/{specimen.path}"), files, cwd)
+
+
+def _files(root: str, specimen: Specimen) -> list[tuple[str, str]]:
+    """The specimen, and what it may need beside it: files that start with _ in the same language.
+
+    Helpers that a directory of specimens lacks are those that ship.
+    """
+    extension = os.path.splitext(specimen.path)[1]
+    folder = os.path.dirname(specimen.path)
+    found = {specimen.path: specimen.source}
+    for place, below in ((os.path.realpath(shipped("probes")), ""), (root, ""), (root, folder)):
+        for name in _helpers(os.path.join(place, below), extension):
+            found[os.path.join(below, name)] = os.path.join(place, below, name)
+    return [(source, path) for path, source in found.items()]
+
+
+@functools.cache
+def _helpers(directory: str, extension: str) -> tuple[str, ...]:
+    endings = (".sh", ".bash") if extension == ".bash" else (extension,)
+    names = os.listdir(directory)
+    return tuple(name for name in names if name.startswith("_") and name.endswith(endings))
+
+
+@functools.cache
+def interpreter(language: str) -> str | None:
+    """The one that every sandbox can see, the system's, or else the first in PATH."""
+    name = _COMMANDS[language][0]
+    return shutil.which(name, path=_SYSTEM_PATH) or shutil.which(name)
+
+
+@functools.cache
+def version(sandbox: str) -> str:
+    """What the sandbox says it is."""
+    if sandbox == "wardian":
+        from wardian import __version__
+
+        return __version__
+    program = _PROGRAMS.get(sandbox)
+    if program is None:
+        return f"Linux {os.uname().release}"
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, errors="replace", timeout=20,
+            check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return "not installed"
+    first = (done.stdout or done.stderr).strip().splitlines()
+    return first[0].strip()[:80] if first else "unknown"

@@ -1,0 +1,187 @@
+"""``bwrap`` itself: where it is, what it is called with, and what its last words mean."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from wardian.errors import BackendError, SandboxError, ShareError, WallError
+from wardian.sandbox.backends import leash, walls
+from wardian.sandbox.backends.interior import Root
+from wardian.sandbox.layout import HOSTNAME, USER_ID, layout
+from wardian.sandbox.shares import is_below
+
+PROGRAM, PACKAGE = "bwrap", "bubblewrap"
+SAYS = b"bwrap: "
+ANSWER_S = 10.0
+MASK_BYTES = 4096
+STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
+
+
+def program() -> str:
+    """Where bwrap is. Raises BackendError."""
+    found = shutil.which(PROGRAM)
+    if found is None:
+        raise BackendError(f"{PROGRAM} is not installed", hint=f"sudo apt install {PACKAGE}")
+    return found
+
+
+@functools.cache
+def options(path: str) -> frozenset[str]:
+    """The options that this bwrap knows; it says no more of its age."""
+    done = subprocess.run(
+        [path, "--help"], capture_output=True, text=True, timeout=ANSWER_S, check=False
+    )
+    return frozenset(word for word in done.stdout.split() if word.startswith("--"))
+
+
+def version(path: str) -> str:
+    """What it says of itself."""
+    done = subprocess.run(
+        [path, "--version"], capture_output=True, text=True, timeout=ANSWER_S, check=False
+    )
+    return done.stdout.strip() or path
+
+
+class Call(NamedTuple):
+    """Words like ``{data 3}`` and ``{opened 0}`` stand for descriptors."""
+
+    words: tuple[str, ...]
+    data: tuple[bytes, ...]
+    opened: tuple[str, ...]
+    stage: leash.Stage
+
+
+def call(
+    path: str,
+    made: Root,
+    env: Iterable[tuple[str, str]],
+    cwd: str,
+    *,
+    identity: int | None,
+    network: bool,
+    proc: bool,
+    tty: bool,
+) -> Call:
+    """The options for one run; ``identity`` is who bwrap runs as, where that is not the caller."""
+    known = options(path)
+    words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    words += ["--unshare-cgroup", "--die-with-parent", "--clearenv", "--cap-drop", "ALL"]
+    words += ["--uid", str(USER_ID), "--gid", str(USER_ID), "--hostname", HOSTNAME]
+    words += [] if network else ["--unshare-net"]
+    words += ["--disable-userns"] if "--disable-userns" in known else []
+    words += [] if tty else ["--new-session"]
+    for name, value in env:
+        words += ["--setenv", name, value]
+    steps = _Steps(words, identity, _stage(made), pins="--bind-fd" in known)
+    steps.root(made, proc=proc)
+    words += ["--chdir", cwd]
+    stage = leash.Stage(steps.stage, tuple(steps.staged))
+    return Call(tuple(words), tuple(steps.data), tuple(steps.opened), stage)
+
+
+class _Steps:
+    """The options that build the root, in order."""
+
+    def __init__(self, words: list[str], identity: int | None, stage: str, *, pins: bool) -> None:
+        self._words, self._identity, self.stage, self._pins = words, identity, stage, pins
+        self.data: list[bytes] = []
+        self.opened: list[str] = []
+        self.staged: list[str] = []
+
+    def root(self, made: Root, *, proc: bool) -> None:
+        words = self._words
+        for path in _parents(made):
+            words += ["--perms", "0755", "--dir", path]
+        for path, target in made.links:
+            words += ["--symlink", target, path]
+        for source, at in made.binds:
+            self._bind(source, at)
+        for path, data in made.files:
+            words += ["--perms", "0644", "--file", f"{{data {len(self.data)}}}", path]
+            self.data.append(data)
+        words += ["--dev", "/dev"]
+        for path, mode in made.private:
+            words += ["--perms", f"{mode:o}", "--size", str(made.space), "--tmpfs", path]
+        # A file system of its own, without a size: nothing may be put there but what is there.
+        words += ["--remount-ro", "/dev"]
+        if proc:
+            words += ["--proc", "/proc"]
+            self._masks()
+            words += ["--remount-ro", "/proc"]
+        else:
+            words += ["--dir", "/proc"]
+        for share in made.sources:
+            self._bind(share.path, share.at, write=share.write, pin=self._pins)
+        words += ["--remount-ro", "/"]
+
+    def _masks(self) -> None:
+        for path in layout().masks:
+            if os.path.isdir(path):
+                size = str(MASK_BYTES)
+                self._words += ["--perms", "0555", "--size", size, "--tmpfs", path]
+                self._words += ["--remount-ro", path]
+            elif os.path.exists(path):
+                self._words += ["--ro-bind", os.devnull, path]
+
+    def _bind(self, source: str, at: str, *, write: bool = False, pin: bool = False) -> None:
+        """bwrap runs as nobody for root, to whom directories above may be closed: then we bring
+        the source nearer, where only this run sees it. With ``pin`` bwrap makes sure that it is
+        what we have opened, whatever has been put in its place since."""
+        option = "--bind" if write else "--ro-bind"
+        if self._identity is not None and not walls.is_reached(source, self._identity):
+            self.staged.append(source)
+            source = f"{self.stage}/{len(self.staged) - 1}"
+        elif pin:
+            self.opened.append(source)
+            option, source = f"{option}-fd", f"{{opened {len(self.opened) - 1}}}"
+        self._words += [option, source, at]
+
+
+def _stage(made: Root) -> str:
+    """An empty place on the host, for this run: one that nothing shared lies below."""
+    sources = [source for source, _ in made.binds] + [share.path for share in made.sources]
+    free = (d for d in STAGES if os.path.isdir(d) and not any(is_below(s, d) for s in sources))
+    return next(free, STAGES[0])
+
+
+def _parents(made: Root) -> list[str]:
+    """Directories to make for what stands in them; bwrap's own would be closed to others."""
+    places = [at for _, at in made.binds] + [path for path, _ in (*made.links, *made.files)]
+    places += [path for path, _ in made.private]
+    found = {
+        parent
+        for place in places
+        for depth in range(2, place.count("/") + 1)
+        if (parent := "/".join(place.split("/")[:depth])) not in ("/dev", "/proc")
+    }
+    return sorted(found)
+
+
+def _errno(text: str) -> int:
+    found = (number for number in errno.errorcode if os.strerror(number) == text)
+    return next(found, errno.EIO)
+
+
+def failure(text: str) -> SandboxError:
+    """bwrap's last words as an error that says what to do."""
+    what, _, why = text.rpartition(": ")
+    if what.startswith("Can't chdir to "):
+        path = what.removeprefix("Can't chdir to ")
+        return SandboxError(
+            f"{path}: {why.lower()}",
+            hint="share it with --read or --write, or choose another with --cwd",
+        )
+    if what.startswith("Can't find source path "):
+        return ShareError(what.removeprefix("Can't find source path "), why.lower())
+    if "namespace" in text:
+        from wardian.sandbox.surroundings import advice, surroundings
+
+        told = advice("namespace.user", _errno(why), surroundings(program()))
+        return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{told.why}; {told.fix}")
+    return BackendError(f"bubblewrap: {text}", hint="`wardian doctor` says whether it works here")

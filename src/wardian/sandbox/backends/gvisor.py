@@ -1,0 +1,433 @@
+"""The backend ``gvisor``: the same policy as an OCI bundle for ``runsc``, a kernel in user space.
+
+What it lacks: Landlock, telling of refused syscalls, and for an ordinary caller an ordinary user
+inside: only one id can be mapped then, and gVisor wants it to be 0. That user has no capabilities.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from wardian.errors import BackendError, SandboxError, UsageError
+from wardian.sandbox.backends import Job, leash, walls
+from wardian.sandbox.backends.interior import (
+    Root,
+    check_in_place,
+    exec_errno,
+    on_host,
+    place,
+    shared,
+)
+from wardian.sandbox.backends.lanes import Streams, captured, inherited
+from wardian.sandbox.backends.supervision import End, Run, Told, held
+from wardian.sandbox.backends.tree import Tree, descendants, kill_tree
+from wardian.sandbox.files import WorkDir
+from wardian.sandbox.host import this_host
+from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK
+from wardian.sandbox.policy import Limits, Policy
+from wardian.sandbox.process import Process
+
+PROGRAM, PACKAGE = "runsc", "runsc"
+SAYS = b"running container: "
+FAILED = 128  # what runsc exits with when it could not run anything
+GONE_S = SEND_S = 10.0
+NAMESPACES = ("pid", "ipc", "uts", "mount")
+
+
+def program() -> str:
+    """Where runsc is. Raises BackendError."""
+    found = shutil.which(PROGRAM)
+    if found is None:
+        raise BackendError(
+            f"{PROGRAM} is not installed", hint=f"sudo apt install {PACKAGE}, or see gvisor.dev"
+        )
+    return found
+
+
+def version(path: str) -> str:
+    """What it says of itself."""
+    done = subprocess.run(
+        [path, "--version"], capture_output=True, text=True, timeout=SEND_S, check=False
+    )
+    return next(iter(done.stdout.splitlines()), path)
+
+
+def _walls(policy: Policy) -> walls.Walls:
+    lacking = dict.fromkeys(
+        (name for name in walls.NAMES if name.startswith("landlock")),
+        "gVisor does not use Landlock",
+    )
+    lacking["notify"] = "gVisor tells nobody of a refused syscall"
+    if os.geteuid() != 0:
+        lacking["identity"] = "an ordinary caller's guest is user 0 inside gVisor"
+    elif walls.outside_id(policy) is None:
+        lacking["identity"] = "the guest has root's own rights over what it reaches"
+    own = "gVisor's own kernel"
+    notes = dict.fromkeys((n for n in walls.NAMES if n.startswith("namespace.")), own)
+    notes |= {"proc": own, "no_new_privs": own}
+    notes["seccomp"] = "by name, inside; gVisor's own filter stands between it and the host"
+    return walls.Walls("gvisor", lacking, notes)
+
+
+def shortfall(policy: Policy) -> tuple[str, ...]:
+    """What a run under this policy has to give up here. Raises UsageError."""
+    return walls.shortfall(policy, _walls(policy))
+
+
+class Gvisor:
+    """Makes a bundle for each run: a directory of our own, gone with it."""
+
+    name = "gvisor"
+
+    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
+        """Raises SandboxError."""
+        self._path = program()
+        self._policy, self._own_work = policy, own_work
+        self._protections = walls.settled(policy, _walls(policy))
+        self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
+        self._sources = shared(policy, own_work)
+        self._identity = walls.outside_id(policy)
+        walls.check_reach(self._sources, self._identity, self.name)
+        walls.give_up_work(policy, own_work)
+        self._seccomp = _seccomp(policy)
+
+    def start(self, job: Job) -> Process:
+        """Start the job. Raises SandboxError."""
+        argv, env, made = place(job, self._policy, self._sources)
+        check_in_place(made)
+        _check_cwd(job.cwd or WORK, made)
+        config = self._config(job, made, env, argv)
+        guest = _Guest(self._call(made), config, job, self._policy, made, self._own_work)
+        limits = held(
+            job,
+            self._policy,
+            cpu="supervisor",
+            memory="supervisor, tmpfs size",
+            counted=self._counted,
+        )
+        told = Told(self.name, self._policy, self._protections, limits)
+        streams = functools.partial(inherited if job.inherit else captured, job)
+        return Run(job, guest, streams, told).start()
+
+    def _call(self, made: Root) -> list[str]:
+        network = "none" if self._policy.network == "none" else "host"
+        words = [self._path, f"--network={network}", "--ignore-cgroups", "--oci-seccomp"]
+        words += [] if os.geteuid() == 0 else ["--rootless"]
+        if any(_is_socket(source.path) for source in made.sources):
+            words.append("--host-uds=open")
+        return words
+
+    def _config(
+        self, job: Job, made: Root, env: dict[str, str], argv: tuple[str, ...]
+    ) -> dict[str, Any]:
+        inside, maps = self._ids()
+        namespaces = [*NAMESPACES, *(["network"] if self._policy.network == "none" else [])]
+        linux: dict[str, Any] = {"seccomp": self._seccomp}
+        if maps:
+            namespaces.append("user")
+            linux["uidMappings"] = linux["gidMappings"] = [
+                {"containerID": here, "hostID": there, "size": 1} for here, there in maps
+            ]
+        linux["namespaces"] = [{"type": name} for name in namespaces]
+        return {
+            "ociVersion": "1.0.2",
+            "hostname": HOSTNAME,
+            "root": {"path": "root", "readonly": True},
+            "mounts": list(_mounts(made, inside)),
+            "process": {
+                "terminal": job.tty,
+                "user": {"uid": inside, "gid": inside},
+                "args": argv,
+                "env": [f"{name}={value}" for name, value in env.items()],
+                "cwd": job.cwd or WORK,
+                "noNewPrivileges": True,
+                "capabilities": {},
+                "rlimits": [
+                    {"type": f"RLIMIT_{name}", "soft": value, "hard": value}
+                    for name, value in _rlimits(self._policy.limits, counted=self._counted).items()
+                ],
+            },
+            "linux": linux,
+        }
+
+    def _ids(self) -> tuple[int, list[tuple[int, int]]]:
+        """The user inside, and who everyone inside is outside. runsc itself wants a 0 inside."""
+        if os.geteuid() != 0:
+            return 0, []
+        if self._identity is None:
+            return 0, []
+        return USER_ID, [(0, 0), (USER_ID, self._identity)]
+
+
+# The bundle
+
+
+def _write(path: str, config: dict[str, Any]) -> None:
+    try:
+        text = json.dumps(config, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(
+            "gvisor takes words, variables and paths in UTF-8 only",
+            hint="use --backend wardian for other bytes",
+        ) from None
+    with open(path, "wb") as file:
+        file.write(text)
+
+
+def _make_root(path: str, made: Root) -> None:
+    """What is mounted later needs a place; our own files are simply there."""
+    for at in ("/proc", "/dev", "/sys", *(at for at, _ in made.private)):
+        _make_directory(path, at)
+    for at, target in made.links:
+        _make_directory(path, os.path.dirname(at))
+        os.symlink(target, path + at)
+    places = [*made.binds, *((source.path, source.at) for source in made.sources)]
+    for source, at in places:
+        if on_host(os.path.dirname(at), made) is not None or os.path.lexists(path + at):
+            continue
+        if os.path.isdir(source):
+            _make_directory(path, at)
+        else:
+            _make_file(path, at)
+    for at, data in made.files:
+        _make_file(path, at, data)
+
+
+def _make_directory(root: str, at: str) -> None:
+    """Open to the guest, whatever the caller's umask is."""
+    path = root
+    for part in at.split("/"):
+        path = os.path.join(path, part)
+        if not os.path.isdir(path):
+            os.mkdir(path)
+            os.chmod(path, 0o755)  # noqa: S103 - what it stands in is closed to all but us
+
+
+def _make_file(root: str, at: str, data: bytes = b"") -> None:
+    _make_directory(root, os.path.dirname(at))
+    with open(root + at, "wb") as file:
+        file.write(data)
+    os.chmod(root + at, 0o644)
+
+
+def _mounts(made: Root, inside: int) -> Iterator[dict[str, Any]]:
+    def bind(source: str, at: str, access: str) -> dict[str, Any]:
+        kinds = ["rbind", access, "nosuid", "nodev"]
+        return {"destination": at, "type": "bind", "source": source, "options": kinds}
+
+    yield {"destination": "/proc", "type": "proc", "source": "proc"}
+    for source, at in made.binds:
+        yield bind(source, at, "ro")
+    for at, mode in made.private:
+        kinds = [f"mode={mode:o}", f"size={made.space}", f"uid={inside}", f"gid={inside}"]
+        yield {"destination": at, "type": "tmpfs", "source": "tmpfs", "options": kinds}
+    for share in made.sources:
+        yield bind(share.path, share.at, "rw" if share.write else "ro")
+
+
+@functools.cache
+def _denied(arch: str, allow: tuple[str, ...], deny: tuple[str, ...]) -> tuple[str, ...]:
+    from wardian.syscalls import rows
+
+    return tuple(
+        row.name
+        for row in rows()
+        if row.number(arch) is not None
+        and (row.name in deny or (row.decision == "deny" and row.name not in allow))
+    )
+
+
+def _seccomp(policy: Policy) -> dict[str, Any]:
+    """The calls that the table refuses outright, and new namespaces; what else it asks of arguments
+    is gVisor's matter."""
+    from wardian.syscalls.constants import CONSTANTS
+
+    refused = {"action": "SCMP_ACT_ERRNO", "errnoRet": 1}
+    names = _denied(this_host().arch, policy.allow_syscalls, policy.deny_syscalls)
+    rules: list[dict[str, Any]] = [{"names": list(names)} | refused]
+    namespaces = CONSTANTS["NAMESPACE_FLAGS"]
+    guarded = [name for name in ("clone", "unshare") if name not in policy.allow_syscalls]
+    for flag in (1 << bit for bit in range(32) if namespaces & 1 << bit):
+        has_flag = {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
+        rules.append({"names": guarded, "args": [has_flag]} | refused)
+    return {
+        "defaultAction": "SCMP_ACT_ALLOW",
+        "architectures": [f"SCMP_ARCH_{this_host().arch.upper()}"],
+        "syscalls": rules,
+    }
+
+
+def _rlimits(limits: Limits, *, counted: bool) -> dict[str, int]:
+    held = {"CORE": 0}
+    if limits.processes is not None and counted:
+        held["NPROC"] = limits.processes + 1  # the command itself comes first
+    if limits.files is not None:
+        held["NOFILE"] = limits.files
+    if limits.disk_bytes is not None:
+        held["FSIZE"] = limits.disk_bytes
+    return held
+
+
+def _check_cwd(path: str, made: Root) -> None:
+    """runsc would make it, on the host if need be. Raises SandboxError."""
+    path = os.path.normpath(path)
+    there = {"/", "/proc", "/dev", "/sys", *(at for at, _ in made.private)}
+    places = [*there, *(at for _, at in made.binds), *(share.at for share in made.sources)]
+    there |= {at[: i or 1] for at in places for i, c in enumerate(at) if c == "/"}
+    outside = on_host(path, made)
+    if path in there or (outside is not None and os.path.isdir(outside)):
+        return
+    raise SandboxError(
+        f"{path}: no such file or directory",
+        hint="share it with --read or --write, or choose another with --cwd",
+    )
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+class _Guest:
+    """runsc on its leash, and the kernel and file server that it starts."""
+
+    def __init__(
+        self,
+        call: list[str],
+        config: dict[str, Any],
+        job: Job,
+        policy: Policy,
+        made: Root,
+        own_work: str | None,
+    ) -> None:
+        """``own_work`` goes too should our caller be killed."""
+        self._call, self._config, self._job = call, config, job
+        self._policy, self._made, self._own_work = policy, made, own_work
+        self._place = WorkDir()
+        self._leash = leash.Leash(SAYS)
+        self.pid, self.told = 0, -1
+        self.started: float | None = None
+        self.watch: Tree | None = None
+        self._killed: dict[int, int] = {}
+
+    def start(self, streams: Streams) -> None:
+        """Raises SandboxError, and UsageError for what can't be told to runsc."""
+        try:
+            self._bundle = self._place.path
+            _make_root(os.path.join(self._bundle, "root"), self._made)
+            _write(os.path.join(self._bundle, "config.json"), self._config)
+            self._state = os.path.join(self._bundle, "state")
+            os.mkdir(self._state, 0o700)
+            log = os.path.join(self._bundle, "log")
+            words = [*self._call, "--root", self._state, "--log", log, "--log-format", "json"]
+            words += ["run", "--bundle", self._bundle, os.path.basename(self._bundle)]
+            discard = [self._bundle, *([self._own_work] if self._own_work else [])]
+            self._leash.start(words, streams, discard=discard)
+        except OSError as error:
+            raise BackendError(
+                f"{PROGRAM} can't be started: {(error.strerror or str(error)).lower()}",
+                hint="is a limit on processes or open files very low? see: ulimit -a",
+            ) from None
+        finally:
+            self.pid, self.told = self._leash.pid, self._leash.told
+
+    def on_told(self) -> bool:
+        """The leash holds, and runsc is under way."""
+        data = self._leash.hear()
+        if self._leash.ready and self.watch is None:
+            written = [source.path for source in self._made.sources if source.write]
+            self.watch = Tree(self.pid, self._policy.limits, written=written, kernel=True)
+            self.started = time.monotonic()
+        return data is not None
+
+    def send(self, number: int) -> None:
+        """By a runsc of its own: the one that runs keeps none for the command."""
+        name = os.path.basename(self._bundle)
+        words = [*self._call, "--root", self._state, "kill", name, str(number)]
+        try:
+            subprocess.run(
+                words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SEND_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            pass  # it may have ended
+
+    def kill(self) -> None:
+        """runsc, its kernel, its file server, and the processes that the kernel runs."""
+        for pid in descendants(self.pid):
+            if pid != self.pid and pid not in self._killed:
+                try:
+                    self._killed[pid] = os.pidfd_open(pid)
+                except OSError:
+                    continue  # it has ended
+        kill_tree(self.pid)
+
+    def ended(self, status: int | None) -> End:
+        """Raises SandboxError if runsc failed."""
+        deadline = time.monotonic() + GONE_S
+        for pidfd in self._killed.values():
+            select.select([pidfd], [], [], max(0.0, deadline - time.monotonic()))
+        if status is None:
+            raise BackendError("how the command ended can't be known: this process ignores SIGCHLD")
+        if status < 0:
+            raise BackendError(
+                f"{PROGRAM} was killed by signal {-status}",
+                hint="did the host run out of memory, or someone kill it?",
+            )
+        said = self._errors() if status == FAILED else []
+        if said:
+            self._leash.last_words()  # the same again
+            return self._failed(said[-1], said[0])
+        if not self._leash.ready:
+            raise BackendError(f"{PROGRAM} can't be started: {self._leash.last_words()}")
+        if FAILED < status <= FAILED + signal.SIGRTMAX:
+            return End(signal=status - FAILED)  # it tells a signal's number so, like a shell
+        return End(status)
+
+    def _errors(self) -> list[str]:
+        """What runsc wrote to its log: documents, one after the other."""
+        try:
+            with open(os.path.join(self._bundle, "log"), encoding="utf-8") as file:
+                text = file.read()
+        except OSError:
+            return []
+        found, decoder = [], json.JSONDecoder()
+        while text := text.lstrip():
+            try:
+                document, end = decoder.raw_decode(text)
+            except ValueError:
+                break
+            text = text[end:]
+            if document.get("level") in ("error", "fatal"):
+                found.append(str(document.get("msg", "")))
+        return found
+
+    def _failed(self, said: str, first: str) -> End:
+        what, _, why = said.rpartition(": ")
+        if "failed to load" in what or "error finding executable" in what:
+            return End(exec_errno=exec_errno(why, self._job, self._made))
+        raise BackendError(
+            f"gvisor: {first if first == said else f'{said} ({first})'}",
+            hint="`wardian doctor` says whether it works here",
+        )
+
+    def close(self) -> None:
+        """Nothing of it is left."""
+        for pidfd in self._killed.values():
+            os.close(pidfd)
+        self._leash.close()
+        self._place.remove()
+
+
+__all__ = ["Gvisor", "program", "shortfall", "version"]
