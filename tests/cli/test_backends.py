@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,14 @@ def test_output_into_a_file_is_whole(flags: list[str], wardian: Wardian) -> None
     done = wardian("exec", *flags, "-q", "--", "sh", "-c", "echo one; echo two; seq 5000")
     assert done.stdout.split()[:3] == ["one", "two", "1"]
     assert done.stdout.split()[-1] == "5000"
+
+
+def test_a_record_keeps_the_output(flags: list[str], wardian: Wardian, tmp_path: Path) -> None:
+    script = "echo out; echo err >&2"
+    done = wardian("exec", *flags, "--record", str(tmp_path / "r"), "--", "sh", "-c", script)
+    assert (done.returncode, done.stdout) == (0, "out\n")
+    kept = {path.name: path for path in (tmp_path / "r").rglob("std*")}
+    assert (kept["stdout"].read_text(), kept["stderr"].read_text()) == ("out\n", "err\n")
 
 
 def test_on_a_terminal_the_command_has_one_of_its_own(terminal: Terminal) -> None:

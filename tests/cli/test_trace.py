@@ -120,9 +120,8 @@ def test_what_goes_wrong_is_told_without_a_traceback(
 def test_a_full_disk_is_told_and_does_not_end_the_guest(
     option: str, wardian: Wardian, tmp_path: Path
 ) -> None:
-    done = wardian(
-        "trace", "--work", ".", option, "/dev/full", "--", "sh", "-c", "ls -R /usr/lib >/dev/null; echo >end"
-    )  # fmt: skip
+    script = "ls -R /usr/lib >/dev/null; echo >end"
+    done = wardian("trace", "--work", ".", option, "/dev/full", "--", "sh", "-c", script)
     assert done.returncode == 125
     assert "/dev/full: No space left" in done.stderr
     assert (tmp_path / "end").exists()
@@ -239,11 +238,11 @@ def test_each_call_is_a_line(wardian: Wardian) -> None:
 
 def test_lines_come_while_it_runs(tmp_path: Path) -> None:
     lines = tmp_path / "lines"
-    process = subprocess.Popen(
-        [*COMMAND, "trace", "-f", "--", "sh", "-c", ": >/work/now; sleep 600"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=lines.open("w"),
-        env=environment(),
-    )  # fmt: skip
+    with lines.open("w") as stderr:
+        process = subprocess.Popen(
+            [*COMMAND, "trace", "-f", "--", "sh", "-c", ": >/work/now; sleep 600"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, env=environment(),
+        )  # fmt: skip
     try:
         deadline = time.monotonic() + 30
         while "clock_nanosleep" not in lines.read_text():

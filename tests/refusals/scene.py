@@ -29,7 +29,6 @@ DEEP = "/".join(["d" * 200] * 15)
 
 def populate(place: Path, outside: Path) -> None:
     """The same tree everywhere, made anew."""
-    place.mkdir(exist_ok=True)
     for entry in place.iterdir():  # the place itself stays: someone's working directory
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
@@ -63,10 +62,12 @@ class Scene:
         self._places["OUT"] = _outside_tmp()
         self._sockets: list[socket.socket] = []
 
-    def reset(self) -> dict[str, str]:
-        """Everything as it was at first; what there is, by name."""
-        for place in self._places.values():
-            populate(place, self._places["OUT"])
+    def reset(self, *wanted: str) -> dict[str, str]:
+        """What is named, as it was at first; what there is, by name."""
+        for name, place in self._places.items():
+            place.mkdir(exist_ok=True)
+            if any(f"@{name}@" in text for text in wanted):
+                populate(place, self._places["OUT"])
         places = {name: str(path) for name, path in self._places.items()}
         has = {"NODE": os.path.exists("/usr/bin/node"), "SCOPES": this_host().landlock_abi >= 6}
         return (

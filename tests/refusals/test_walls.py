@@ -68,7 +68,7 @@ def the_one(wall: Wall, refusals: list[dict[str, Any]], target: str) -> dict[str
 def test_what_is_refused_is_told_and_the_suggestion_helps(
     wall: Wall, scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = scene.reset()
+    there = scene.reset("@CWD@", *wall)
     if wall.needs != "-" and wall.needs not in there:
         pytest.skip(f"this host has no {wall.needs}")
     monkeypatch.chdir(there["CWD"])
@@ -92,13 +92,13 @@ def test_what_is_refused_is_told_and_the_suggestion_helps(
     assert told["allow"] is not None
     assert wall.flag in ("*", "") or told["allow"]["flag"] == filled(wall.flag, there)
 
-    scene.reset()
+    scene.reset("@CWD@", *wall)
     flag = shlex.split(told["allow"]["flag"])
     second = by_command(there, changed(options, flag), program)
     assert second["exit_code"] == 0, (flag, second["stderr"], second["refusals"])
     assert the_one(wall, second["refusals"], target) is None
 
-    scene.reset()
+    scene.reset("@CWD@", *wall)
     third = by_api(there, options, told["allow"]["policy"], program, tmp_path)
     assert third.exit_code == 0, (told["allow"]["policy"], third.stderr, third.refusals)
     documents = [refusal.document() for refusal in third.refusals]

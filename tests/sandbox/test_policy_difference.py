@@ -359,6 +359,7 @@ OTHERS = {
     "rootfs": "/opt",
     "network": "host",
     "pass_env": ("A",),
+    "base": ("/usr/bin",),
     "set_env": (("A", "b"),),
     "allow_syscalls": ("mount",),
     "deny_syscalls": ("read",),

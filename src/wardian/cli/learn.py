@@ -40,10 +40,10 @@ MOST_RUNS = 100
 
 HELP = """Watch runs, write the smallest policy under which they pass, and prove that they do.
 
-With SCRIPTs, each is run with ARGS; with SKILL alone, all of its cases; or a COMMAND. The policy has
-only the files, system calls, variables and network that were used, and limits with head-room. Then
-everything runs again under it; what is refused is added, a few times at most. What was not proven is
-not written. Runs are repeated, so a script that is given --work must bear that.
+With SCRIPTs, each is run with ARGS; with SKILL alone, all of its cases; or a COMMAND. The policy
+has only the files, system calls, variables and network that were used, and limits with head-room.
+Then everything runs again under it; what is refused is added, a few times at most. What was not
+proven is not written. Runs are repeated, so a script that is given --work must bear that.
 """
 EXAMPLES = """\b
 Examples:
@@ -230,9 +230,12 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     _check_target(target)
     alone = all(isinstance(subject, SkillCase) for subject in subjects)
     say = _nothing if "quiet" in given else output.say
+    allowed = policy_of(given)
+    if allowed.rootfs is not None:
+        raise UsageError("parts of another root file system can't be learned, only of the host's")
     learned = learn(
         subjects,
-        policy_of(given),
+        allowed,
         runs=_number(given, "runs", 1, MOST_RUNS),
         jobs=min(4, os.cpu_count() or 1) if alone else 1,
         say=say,
@@ -262,6 +265,8 @@ def _tell(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> 
     output.say(f"wardian: {name}: {report.passed(learned.subjects, learned.runs)}; it allows")
     for gain in report.gains(learned, arch):
         output.say(f"  {gain}")
+    for other in learned.at_another_try:
+        output.say(f"wardian: passed at another try only, though nothing was refused: {other}")
     if verbose:
         from wardian.sandbox.policy_difference import differences
 
@@ -275,7 +280,7 @@ def _check_target(target: str | None) -> None:
     if target is None:
         return
     folder = os.path.dirname(os.path.abspath(target))
-    if not target or os.path.isdir(target) or not os.path.isdir(folder):
+    if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"-o {target!r} is not a file that can be written")
     if not target.endswith(".toml"):
         raise UsageError(

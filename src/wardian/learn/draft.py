@@ -10,7 +10,7 @@ from typing import NamedTuple
 from wardian.learn.calls import Calls, by_group, calls
 from wardian.learn.limits import limits
 from wardian.learn.needs import CHANGING, NOTHING, Needs
-from wardian.learn.places import Place, places
+from wardian.learn.places import Place, places, still_used
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Limits, Policy, Share
 from wardian.sandbox.policy_file import quoted
@@ -37,7 +37,7 @@ class Draft(NamedTuple):
 
     allowed: Policy
     needs: Needs
-    places: tuple[Place, ...] | None
+    places: tuple[Place, ...]
     calls: Calls
     limits: Limits
     shares: tuple[Share, ...]
@@ -50,17 +50,16 @@ class Draft(NamedTuple):
 def draft(needs: Needs, allowed: Policy, wider: Wider) -> Draft:
     """The smallest that has all of this, and nothing that was not allowed."""
     needs = needs | wider.needs
-    found = None
-    if allowed.rootfs is None:
-        found = tuple(places(needs.files, needs.directories, listed_too=wider.listed))
-        if allowed.base is not None:
-            found = tuple(Place(path, "as it was") for path in allowed.base)
+    if allowed.base is not None:
+        found = still_used(allowed.base, needs.files)
+    else:
+        found = places(needs.files, needs.directories, listed_too=wider.listed)
     wants_network = bool(needs.endpoints) or wider.network
     passed, variables = _environment(allowed, wider)
     return Draft(
         allowed=allowed,
         needs=needs,
-        places=found,
+        places=tuple(found),
         calls=calls(needs.calls, allowed),
         limits=limits(needs.peaks, allowed.limits, wider.times),
         shares=tuple(_shares(needs, allowed.shares)),
@@ -120,16 +119,15 @@ def text(one: Draft, header: Iterable[str]) -> str:
 
 
 def _files(one: Draft) -> list[str]:
-    lines = ["[files]"]
-    if one.places is not None:
-        lines += [
-            "# Of the host's /usr and /etc only this is there, with what links on the way name.",
-            "# An interpreter outside of /usr comes along as a whole, whatever stands here.",
-            "base = [",
-        ]
-        width = min(60, max((len(place.path) for place in one.places), default=0) + 3)
-        lines += [f"    {quoted(place.path) + ',':<{width}}  # {place.why}" for place in one.places]
-        lines.append("]")
+    lines = [
+        "[files]",
+        "# Of the host's /usr and /etc only this is there, with what links on the way name.",
+        "# An interpreter outside of /usr comes along as a whole, whatever stands here.",
+        "base = [",
+    ]
+    width = min(60, max((len(place.path) for place in one.places), default=0) + 3)
+    lines += [f"    {quoted(place.path) + ',':<{width}}  # {place.why}" for place in one.places]
+    lines.append("]")
     for key, write in (("read", False), ("write", True)):
         given = [share for share in one.shares if share.write == write]
         if given:
@@ -165,15 +163,18 @@ def _environment_lines(one: Draft) -> list[str]:
 
 
 def _limits(one: Draft) -> list[str]:
-    peaks, found = one.needs.peaks, one.limits
+    peaks, found = {field: one.needs.peaks.get(field, 0) for field in Limits._fields}, one.limits
+    memory, disk, printed = (
+        human_bytes(peaks[field]) for field in ("memory_bytes", "disk_bytes", "output_bytes")
+    )
     rows = [
-        ("time", _time(found.time_s), f"{peaks.get('time_s', 0):.1f} s at most"),
-        ("cpu", _time(found.cpu_s), f"{peaks.get('cpu_s', 0):.1f} s at most"),
-        ("memory", _size(found.memory_bytes), f"{human_bytes(peaks.get('memory_bytes', 0))} at most"),
-        ("processes", str(found.processes), f"{peaks.get('processes', 0):.0f} at once"),
-        ("files", str(found.files), f"{peaks.get('files', 0):.0f} opened in all; at once is not seen"),
-        ("disk", _size(found.disk_bytes), "private files count as memory; this is a share of it"),
-        ("output", _size(found.output_bytes), f"{human_bytes(peaks.get('output_bytes', 0))} at most"),
+        ("time", _time(found.time_s), f"{peaks['time_s']:.1f} s at most"),
+        ("cpu", _time(found.cpu_s), f"{peaks['cpu_s']:.1f} s at most"),
+        ("memory", _size(found.memory_bytes), f"{memory} at most"),
+        ("processes", str(found.processes), f"{peaks['processes']:.0f} at once"),
+        ("files", str(found.files), f"{peaks['files']:.0f} opened in all; at once unseen"),
+        ("disk", _size(found.disk_bytes), f"{disk} at most, by what was left and by memory"),
+        ("output", _size(found.output_bytes), f"{printed} at most"),
     ]  # fmt: skip
     return [
         "[limits]",
@@ -198,9 +199,9 @@ def _syscalls(one: Draft) -> list[str]:
         lines.append(f"allow = [{', '.join(map(quoted, allow))}]")
     grouped = by_group(one.calls.all - set(allow))
     lines += [
-        f"# {len(one.calls.made)} were made. {len(one.calls.kept)} more stay, in lines of their own: a "
-        "C library may make them",
-        "# at the start or the end, or another kernel or library makes them in place of one that was.",
+        f"# {len(one.calls.made)} were made. {len(one.calls.kept)} more stay, each line marked:",
+        "# a C library may make them at the start or the end of a program, or another kernel or",
+        "# library makes them in place of one that was.",
         "only = [",
     ]
     for group, names in grouped.items():

@@ -1,4 +1,4 @@
-"""What runs used, merged from their traces. Pure, but for looking at what programs are loaded by."""
+"""What runs used, merged from their traces. Pure, but for looking at what loads a program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from wardian.learn.places import whole
 from wardian.runner.elf import read_elf
+from wardian.sandbox.layout import layout
 
 if TYPE_CHECKING:
     from wardian.observe.trace import Process, Trace
@@ -16,14 +18,20 @@ if TYPE_CHECKING:
 # What was there and was used; to look at a directory takes no more than that it is there.
 USING = frozenset(("read", "written", "created", "deleted", "listed", "executed", "looked at"))
 CHANGING = frozenset(("written", "created", "deleted"))
-OPENING = ("open", "openat", "creat", "socket", "accept", "accept4", "dup", "pipe", "pipe2")
+# How many descriptors a call makes.
+OPENING = {
+    "open": 1, "openat": 1, "creat": 1, "socket": 1, "accept": 1, "accept4": 1, "socketpair": 2,
+    "dup": 1, "dup2": 1, "dup3": 1, "pipe": 2, "pipe2": 2, "eventfd": 1, "eventfd2": 1,
+    "epoll_create": 1, "epoll_create1": 1, "timerfd_create": 1, "memfd_create": 1, "signalfd4": 1,
+    "inotify_init": 1, "inotify_init1": 1, "pidfd_open": 1,
+}  # fmt: skip
 MOST_SHEBANGS = 4
 
 
 class Needs(NamedTuple):
-    """Paths are the guest's. ``files`` says what was done with each; peaks are the highest seen, by
-    the field of Limits; ``endpoints`` are those that lie outside of the sandbox; ``missed`` was looked
-    for in vain."""
+    """Paths are the guest's. ``files`` says what was done with each, ``missed`` was looked for in
+    vain; ``endpoints`` lie outside of the sandbox; ``peaks`` are the highest, by field of Limits.
+    """
 
     files: dict[str, frozenset[str]]
     directories: frozenset[str]
@@ -32,7 +40,7 @@ class Needs(NamedTuple):
     peaks: dict[str, float]
     missed: frozenset[str] = frozenset()
 
-    def __or__(self, other: Needs) -> Needs:  # type: ignore[override]
+    def __or__(self, other: Needs) -> Needs:
         files = dict(self.files)
         for path, actions in other.files.items():
             files[path] = files.get(path, frozenset()) | actions
@@ -65,6 +73,9 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
         for file in trace.files
         if (done := frozenset(file.actions) & USING) and file.path.startswith("/")
     }
+    first = first_program(trace)
+    if first is not None:
+        files[first] = files.get(first, frozenset()) | {"executed"}
     for path in [path for path, done in files.items() if "executed" in done]:
         for loader in loaders(path):
             files[loader] = files.get(loader, frozenset()) | {"executed"}
@@ -88,6 +99,15 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
         },
         missed=frozenset(trace.paths("missing", "refused")),
     )
+
+
+def first_program(trace: Trace) -> str | None:
+    """What the launcher itself executes is not always told; it looks where we look here. None if
+    that is not of the host's /usr."""
+    name = trace.result.command[0]
+    folders = dict(layout().environment)["PATH"].split(":")
+    candidates = [name] if "/" in name else [f"{folder}/{name}" for folder in folders]
+    return next((one for one in candidates if whole().real(one) is not None), None)
 
 
 def loaders(path: str) -> list[str]:
@@ -128,7 +148,7 @@ def at_once(processes: Iterable[Process]) -> int:
 
 def opened(trace: Trace) -> int:
     """How many descriptors were made in all; how many were open at once is not seen."""
-    return sum(one.count - one.errors for one in trace.syscalls if one.name in OPENING)
+    return sum((one.count - one.errors) * OPENING.get(one.name, 0) for one in trace.syscalls)
 
 
 def outside(endpoint: object) -> bool:

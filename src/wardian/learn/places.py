@@ -51,10 +51,26 @@ def places(
             continue
         # The name that was used brings the file along: a link to another version next week too.
         used[_named(path)] |= actions
+    # What a link brings along needs no name, and has another one after the next update.
+    for path in list(used):
+        for other in (*whole().way(path), whole().real(path)):
+            if other != path and path in used:
+                used.pop(str(other), None)
     for path in learning().kept_places:
         if whole().real(path) is not None:
             used.setdefault(path, {"kept for the loader"})
     return _few(used, folders)
+
+
+def still_used(parts: Iterable[str], files: Iterable[str]) -> list[Place]:
+    """Of a base that is narrow already, what was used; it is never generalised beyond itself."""
+    used = {one for path in files for one in (_named(path), whole().real(path)) if one}
+    return [
+        Place(path, "as it was")
+        for path in parts
+        if any(is_below(one, _named(path)) or is_below(one, whole().real(path) or path)
+               for one in used)
+    ]  # fmt: skip
 
 
 def is_wide(path: str) -> bool:
@@ -111,11 +127,11 @@ def _fullest(single: Iterable[str]) -> str | None:
     counts: dict[str, int] = defaultdict(int)
     for path in single:
         counts[os.path.dirname(path)] += 1
-    counts = {path: n for path, n in counts.items() if path.count("/") > 1 and n > 1}  # type: ignore[assignment]
-    return max(sorted(counts), key=lambda path: counts[path]) if counts else None
+    saving = [path for path in sorted(counts) if path.count("/") > 1 and counts[path] > 1]
+    return max(saving, key=lambda path: counts[path], default=None)
 
 
 def _why(path: str, why: str, used: dict[str, set[str]]) -> str:
     count = sum(is_below(one, path) for one in used)
-    told = f"{count} files used" if count else ""
+    told = f"{count} file{'s' if count != 1 else ''} used" if count else ""
     return ", ".join(part for part in (why, told) if part)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wardian.errors import NotProven
 from wardian.learn.calls import passes
@@ -18,6 +19,9 @@ from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Refusal
 
 ROUNDS = 5
+TRIES = 3
+# What a proof can fail for without a word, as it is before anything is guessed.
+GUESSED: tuple[tuple[str, Any], ...] = (("times", {}), ("environment", False), ("listed", False))
 _FIELDS = {
     "time": "time_s", "cpu": "cpu_s", "memory": "memory_bytes", "processes": "processes",
     "files": "files", "disk": "disk_bytes", "output": "output_bytes",
@@ -25,13 +29,15 @@ _FIELDS = {
 
 
 class Learned(NamedTuple):
-    """A proven policy. ``left_out`` are subjects that were not learned from, and why."""
+    """A proven policy. ``at_another_try`` are subjects that failed before they passed, though
+    nothing was refused them; ``left_out`` are those that were not learned from, and why."""
 
     draft: Draft
     policy: Policy
     subjects: tuple[Subject, ...]
     runs: int
     rounds: int
+    at_another_try: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
 
 
@@ -41,6 +47,9 @@ class Seen(NamedTuple):
     subject: Subject
     needs: Needs
     stdout: bytes | None
+
+
+Failure = tuple[Seen, Attempt]
 
 
 def learn(
@@ -64,22 +73,44 @@ def learn(
                 hint="see what happens with `wardian run` or `wardian test`; --exit CODE if a run "
                 "is meant to end with another code",
             )
-        needs = merged(one.needs for one in seen)
-        wider = Wider()
-        failures: list[tuple[Seen, Attempt]] = []
-        for number in range(1, ROUNDS + 1):
-            one = draft(needs, allowed, wider)
-            policy = _read(text(one, ()))
-            failures = [f for f in pool.map(lambda s: _prove(s, policy, runs), seen) if f]
-            if not failures:
-                subjects = tuple(known.subject for known in seen)
-                return Learned(one, policy, subjects, runs, number, left_out)
-            more = _widened(failures, policy, allowed, wider)
-            for known, attempt in failures:
-                say(f"wardian: round {number}: {known.subject.name} fails: {attempt.problems[0]}")
-            if more == wider:
-                break
-            wider = more
+        return _proven(seen, allowed, runs, left_out, pool, say)
+
+
+def _proven(
+    seen: Sequence[Seen],
+    allowed: Policy,
+    runs: int,
+    left_out: tuple[tuple[str, str], ...],
+    pool: ThreadPoolExecutor,
+    say: Callable[[str], None],
+) -> Learned:
+    needs, wider = merged(one.needs for one in seen), Wider()
+    subjects = tuple(one.subject for one in seen)
+
+    def proven(wider: Wider) -> tuple[Draft, Policy, list[Failure]]:
+        one = draft(needs, allowed, wider)
+        policy = _read(text(one, ()))
+        proofs = pool.map(_prove, seen, itertools.repeat(policy), itertools.repeat(runs))
+        return one, policy, [proof for proof in proofs if proof is not None]
+
+    failures: list[Failure] = []
+    for number in range(1, ROUNDS + 1):
+        one, policy, failures = proven(wider)
+        more = _explained(failures, policy, allowed, wider)
+        failed = tuple(known.subject.name for known, _ in failures)
+        if more == wider:  # nothing was refused: perhaps it fails now and then
+            failures = [f for f in failures if not _passes_again(f[0], policy, runs)]
+        if not failures:
+            for field, value in GUESSED:  # not all that was tried was the cause
+                less = wider._replace(**{field: value})
+                if less != wider:
+                    other, narrower, still = proven(less)
+                    if not still:
+                        one, policy, wider = other, narrower, less
+            return Learned(one, policy, subjects, runs, number, failed, left_out)
+        for known, attempt in failures:
+            say(f"wardian: round {number}: {known.subject.name} fails: {attempt.problems[0]}")
+        wider = more if more != wider else _unexplained(wider)
     known, attempt = failures[0]
     raise NotProven(
         f"no policy was found under which {known.subject.name} passes: {attempt.problems[0]}",
@@ -90,7 +121,7 @@ def learn(
 def _watch(subject: Subject, allowed: Policy, runs: int) -> Seen | tuple[str, str]:
     needs, outputs = NOTHING, set()
     for _ in range(runs):
-        attempt = subject.attempt(allowed, watched=True, learning=True)
+        attempt = _watched(subject, allowed)
         if attempt.skipped:
             return subject.name, attempt.skipped
         if attempt.problems:
@@ -98,6 +129,18 @@ def _watch(subject: Subject, allowed: Policy, runs: int) -> Seen | tuple[str, st
         needs |= attempt.needs
         outputs.add(attempt.stdout)
     return Seen(subject, needs, outputs.pop() if runs > 1 and len(outputs) == 1 else None)
+
+
+def _watched(subject: Subject, allowed: Policy) -> Attempt:
+    """To watch takes time, and some runs have none to spare: what passes unwatched is learned from
+    all the same, for the proof is what counts."""
+    needs = NOTHING
+    for _ in range(TRIES):
+        attempt = subject.attempt(allowed, watched=True, learning=True)
+        needs |= attempt.needs
+        if not attempt.problems:
+            return attempt
+    return subject.attempt(allowed, watched=False, learning=True)._replace(needs=needs)
 
 
 def _prove(seen: Seen, policy: Policy, runs: int) -> tuple[Seen, Attempt] | None:
@@ -125,25 +168,28 @@ def _read(content: str) -> Policy:
 # Widening
 
 
-def _widened(
+def _passes_again(seen: Seen, policy: Policy, runs: int) -> bool:
+    return any(_prove(seen, policy, runs) is None for _ in range(TRIES - 1))
+
+
+def _explained(
     failures: Iterable[tuple[Seen, Attempt]], policy: Policy, allowed: Policy, wider: Wider
 ) -> Wider:
-    """By what the refusals say and by what is missed when it is watched again; if that is nothing,
-    by what can't be seen: limits first, then variables, then listings."""
-    before = wider
+    """Wider by what the refusals say, and by what is missed when it is watched again."""
     for seen, attempt in failures:
-        for result in attempt.results:
-            for refusal in result.refusals:
-                wider = _by_refusal(wider, refusal, policy, allowed)
         again = seen.subject.attempt(policy, watched=True)
         wider = wider._replace(needs=wider.needs | _lacking(again.needs, policy, allowed))
-        for result in again.results:
+        for result in (*attempt.results, *again.results):
             for refusal in result.refusals:
                 wider = _by_refusal(wider, refusal, policy, allowed)
-    if wider != before:
-        return wider
-    if set(wider.times) != set(_FIELDS.values()):
-        return wider._replace(times=dict.fromkeys(_FIELDS.values(), 16) | dict(wider.times))
+    return wider
+
+
+def _unexplained(wider: Wider) -> Wider:
+    """Wider by what can't be seen: limits first, then variables, then what directories hold."""
+    most = max(wider.times.values(), default=1)
+    if most < 16:
+        return wider._replace(times=dict.fromkeys(_FIELDS.values(), most * 4))
     if not wider.environment:
         return wider._replace(environment=True)
     return wider._replace(listed=True)

@@ -9,8 +9,7 @@ from wardian.learn.calls import counted
 from wardian.learn.proof import Learned
 from wardian.learn.subjects import SkillCase, Subject
 from wardian.sandbox.policy import Policy
-from wardian.sandbox.policy_difference import differences
-from wardian.sandbox.units import format_duration, format_size
+from wardian.sandbox.policy_difference import NOUNS, differences
 
 SCHEMA = "wardian.learn/1"
 VERSION_LINE = "Learned by wardian"
@@ -40,8 +39,10 @@ def gains(learned: Learned, arch: str) -> list[str]:
     if policy.network != allowed.network:
         found.append(f"the network {policy.network!r} instead of {allowed.network!r}")
     found += [
-        f"{new} of {word} instead of {old}"
-        for word, new, old in _limits(policy, allowed)
+        f"{spell(new)} {noun} instead of {spell(old)}"
+        for (noun, spell), new, old in zip(
+            NOUNS.values(), policy.limits, allowed.limits, strict=True
+        )
         if new != old
     ]
     return found
@@ -51,24 +52,12 @@ def _variables(policy: Policy) -> int:
     return len({*policy.pass_env, *(name for name, _ in policy.set_env)})
 
 
-def _limits(policy: Policy, allowed: Policy) -> list[tuple[str, str, str]]:
-    spelt = {
-        "time": format_duration, "cpu": format_duration, "memory": format_size,
-        "processes": str, "open files": str, "disk": format_size, "output": format_size,
-    }  # fmt: skip
-    return [
-        (word, spell(new), spell(old))  # type: ignore[operator]
-        for (word, spell), new, old in zip(
-            spelt.items(), policy.limits, allowed.limits, strict=True
-        )
-    ]
-
-
 def header(learned: Learned, what: str, version: str, arch: str) -> list[str]:
     """The comment at the head of the file."""
     lines = [f"{VERSION_LINE} {version} from {what}."]
     lines.append(f"Proven: {passed(learned.subjects, learned.runs)}. It allows")
     lines += [f"  {gain}" for gain in gains(learned, arch)]
+    lines += [f"At another try only: {name}" for name in learned.at_another_try]
     lines += [f"Not learned from {name}: {why}" for name, why in learned.left_out]
     return lines
 
@@ -84,6 +73,7 @@ def document(learned: Learned, content: str, arch: str) -> dict[str, Any]:
         "proven": [one.name for one in learned.subjects],
         "runs": learned.runs,
         "rounds": learned.rounds,
+        "at_another_try": list(learned.at_another_try),
         "left_out": [{"name": name, "why": why} for name, why in learned.left_out],
         "syscalls": {
             "allowed": now,

@@ -71,6 +71,6 @@ def distant_places() -> frozenset[str]:
 
 
 def _unescaped(place: str) -> str:
-    r"""mountinfo writes space, tab, newline and backslash as ``\040``, ``\011``, ``\012``, ``\134``."""
+    r"""mountinfo writes space, tab, newline and backslash as ``\040``, ``\011`` and so on."""
     first, *rest = place.split("\\")
     return first + "".join(chr(int(piece[:3], 8)) + piece[3:] for piece in rest)

@@ -28,7 +28,7 @@ class Parts:
 
     def add(self, path: str) -> None:
         """One more part, with all links on the way. Raises ShareError."""
-        at = self._walk(path)
+        at, links = self._walk(path)
         source = self._source(at) if at is not None else None
         if at is None or source is None:
             raise ShareError(
@@ -37,6 +37,7 @@ class Parts:
         if len(self._places) == MOST and at not in self._places:
             raise ShareError(path, f"a base can name at most {MOST} parts", hint="name directories")
         self._places[at] = source
+        self._links |= links
 
     @property
     def places(self) -> dict[str, str]:
@@ -59,12 +60,17 @@ class Parts:
 
     def real(self, path: str) -> str | None:
         """Where a path of the guest's leads, links followed; None if that is not in the whole."""
-        at = self._walk(path)
+        at, _ = self._walk(path)
         return at if at is not None and self._source(at) is not None else None
 
-    def _walk(self, path: str) -> str | None:
+    def way(self, path: str) -> list[str]:
+        """The links on the way to where a path leads."""
+        return list(self._walk(path)[1])
+
+    def _walk(self, path: str) -> tuple[str | None, dict[str, str]]:
         left = path.split("/")
         at, seen = "", 0
+        links: dict[str, str] = {}
         while left:
             name = left.pop(0)
             if name in ("", "."):
@@ -76,16 +82,16 @@ class Parts:
             target = self._link(here)
             if target is None:
                 if not self._is_there(here):
-                    return None
+                    return None, links
                 at = here
                 continue
             seen += 1
             if seen > MOST_LINKS:
-                return None
-            self._links[here] = target
+                return None, links
+            links[here] = target
             left = target.split("/") + left
             at = "" if target.startswith("/") else at
-        return at
+        return at, links
 
     def _link(self, at: str) -> str | None:
         if at in self._linked:

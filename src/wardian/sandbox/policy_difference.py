@@ -306,7 +306,7 @@ def _decision(policy: Policy, name: str) -> str:
 
 
 # field of Limits → what it limits, and how a value is spelt
-_NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
+NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "time_s": ("by the clock", format_duration),
     "cpu_s": ("of CPU time", format_duration),
     "memory_bytes": ("of memory", format_size),
@@ -318,7 +318,7 @@ _NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def _limits(a: Policy, b: Policy) -> Iterator[Difference]:
-    for field, (noun, spelt) in _NOUNS.items():
+    for field, (noun, spelt) in NOUNS.items():
         one, other = getattr(a.limits, field), getattr(b.limits, field)
         if one == other:
             continue

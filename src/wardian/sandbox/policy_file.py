@@ -174,12 +174,14 @@ class _Reader:
             if not path.startswith("/") or os.path.normpath(path) != path or "\0" in path:
                 message = f"{path!r} is not an absolute path without dots"
                 raise self.error(["files", "base"], message, value=path)
-            try:
-                parts_of_host((path,))
-            except ShareError as error:
-                hint = f"to share it besides: read = [{quoted(path)}]"
-                raise self.error(["files", "base"], f"{path}: {error.why}", hint, path) from None
-        return tuple(dict.fromkeys(paths))
+        named = tuple(dict.fromkeys(paths))
+        try:
+            parts_of_host(named)
+        except ShareError as error:
+            hint = error.hint or f"to share it besides: read = [{quoted(error.path)}]"
+            message = f"{error.path}: {error.why}"
+            raise self.error(["files", "base"], message, hint, error.path) from None
+        return named
 
     def getter(self, document: dict[str, Any]) -> Callable[[str, str, Any], Any]:
         def get(table: str, key: str, default: Any) -> Any:

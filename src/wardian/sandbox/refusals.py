@@ -156,7 +156,9 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
         strings = {row.arguments.index("path"): _told(_text(event["text"]))}
     target = call_text(name, args, strings=strings, arch=around.arch)
     kind = "process" if name in PROCESS_CALLS else "syscall"
-    return _refusal(kind, name, target, row.reason, to_call(name, args, around.policy))
+    denied = name in around.policy.deny_syscalls
+    reason = "this run's policy denies it" if denied else row.reason
+    return _refusal(kind, name, target, reason, to_call(name, args, around.policy))
 
 
 # Files
@@ -381,11 +383,6 @@ def limit_refusal(limit: Limit, reason: str, needed: int = 0) -> Refusal:
     """A limit that was met, and what would allow more: twice as much, or what is needed."""
     value = spelled(limit.name, limit.value or 0)
     return _refusal("limit", limit.name, value, reason, to_use(limit, needed))
-
-
-def struck(limits: Iterable[Limit], usage_text: Callable[[Limit], str]) -> tuple[Refusal, ...]:
-    """The limit that ended the run, as a refusal."""
-    return tuple(limit_refusal(limit, usage_text(limit)) for limit in limits if limit.struck)
 
 
 def _refusal(kind: str, action: str, target: str, reason: str, allow: Allow | None) -> Refusal:

@@ -142,11 +142,11 @@ def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
 # They fail all the same when the filter lets them pass: they need capabilities that no guest has,
 # or what its other walls take away.
 NEEDS_MORE = frozenset((
-    "acct", "bpf", "chroot", "clock_settime", "clone", "delete_module", "finit_module", "fsconfig",
-    "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load", "kexec_load",
-    "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root", "reboot", "setdomainname",
-    "sethostname", "setns", "settimeofday", "socketpair", "swapoff", "swapon", "syslog", "umount2", "unshare",
-    "vhangup",
+    "acct", "bpf", "chroot", "clock_settime", "clone", "delete_module", "finit_module",
+    "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load",
+    "kexec_load", "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root",
+    "reboot", "setdomainname", "sethostname", "setns", "settimeofday", "socketpair", "swapoff",
+    "swapon", "syslog", "umount2", "unshare", "vhangup",
 ))  # fmt: skip
 # The same, but only some of what the call can do: a test of its arguments for what can be had.
 _TIOCSTI, _TIOCSETD = 0x5412, 0x5423
@@ -177,7 +177,7 @@ _IF: dict[str, Callable[[Sequence[int]], bool]] = {
         not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
     ),
 }
-# What the host's own settings forbid to whoever lacks capabilities: setting, and the most it may be.
+# What the host's own settings forbid to whoever lacks capabilities: setting, and its most.
 _SETTINGS = {
     "io_uring_setup": ("kernel/io_uring_disabled", 0),
     "perf_event_open": ("kernel/perf_event_paranoid", 2),

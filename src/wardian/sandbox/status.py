@@ -62,7 +62,7 @@ def interpret(
         usage=usage,
         limits=limits,
         protections=plan.protections,
-        refusals=_met(limits, usage) + _refusals(events, plan, arch, policy),
+        refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy)),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
     )
@@ -194,17 +194,25 @@ def _nowhere(event: dict[str, Any]) -> bool:
 
 
 def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
-    if not any(limit.struck for limit in limits):
+    """The limit that ended the run, as a refusal."""
+    struck = next((limit for limit in limits if limit.struck), None)
+    if struck is None:
         return ()
-    from wardian.sandbox.refusals import struck
+    from wardian.sandbox.refusals import limit_refusal
 
-    return struck(
-        limits,
-        lambda limit: (
-            f"ended after {usage.wall_s:.2f} s, {usage.cpu_s:.2f} s CPU, "
-            f"{usage.peak_memory_bytes >> 20} MB, {usage.processes} processes"
-        ),
-    )
+    reasons = {
+        "time": f"the run was ended after {usage.wall_s:.2f} s",
+        "cpu": f"the run was ended after {usage.cpu_s:.2f} s of CPU time",
+        "memory": f"the run was ended at {usage.peak_memory_bytes >> 20} MB",
+        "output": f"the run was ended at {usage.stdout_bytes + usage.stderr_bytes} bytes of output",
+    }
+    return (limit_refusal(struck, reasons.get(struck.name, "the run was ended there")),)
+
+
+def _told(met: tuple[Refusal, ...], others: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
+    """A limit that ended the run may also have been seen before."""
+    names = [one.action for one in met]
+    return met + tuple(one for one in others if one.kind != "limit" or one.action not in names)
 
 
 # Errors, re-explained where the errno alone misleads

@@ -9,8 +9,8 @@ paths       also every call that takes a path: what programs make by the thousan
 everything  every call
 
 A call that is looked at can be interrupted where it never is otherwise: a signal that comes before
-the supervisor has received it, with a handler that does not restart calls, makes it fail with EINTR.
-So calls that no program expects that of, forks above all, are only looked at in a trace.
+the supervisor has received it, with a handler that does not restart calls, makes it fail with
+EINTR. So calls that no program expects that of, forks above all, are only looked at in a trace.
 
 ``unless`` is a condition (see ``conditions``) under which the call is not looked at after all: an
 ``openat`` whose flags, in a register, say that it only reads.

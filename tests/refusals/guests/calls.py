@@ -10,9 +10,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -70,7 +72,7 @@ def child() -> int:
     """A child that waits to be ended."""
     pid = os.fork()
     if pid == 0:
-        os.pause() if hasattr(os, "pause") else __import__("signal").pause()
+        signal.pause()
     return pid
 
 
@@ -80,17 +82,8 @@ def vm(_: str) -> int:
 
 
 def ioctl(case: str) -> int:
-    import fcntl
-    import pty
-
-    _, slave = pty.openpty()
-    if case == "TIOCSTI":
-        os.setsid()
-        fcntl.ioctl(slave, 0x540E, 0)
-        return call(slave, 0x5412, b"x")
-    if case == "TIOCSETD":
-        return call(slave, 0x5423, struct.pack("i", 0))
-    return call(slave, int(case, 16), room())
+    _, slave = os.openpty()
+    return call(slave, int(case, 16), struct.pack("i", 0))
 
 
 def sockets(case: str) -> int:
@@ -124,18 +117,7 @@ def handle(_: str) -> int:
 
 
 def by_handle(_: str) -> int:
-    wanted = bytearray(struct.pack("II", 128, 0) + bytes(128))
-    made = (ctypes.c_char * len(wanted)).from_buffer(wanted)
-    where = room(8)
-    number = int(CASE)
-    if (
-        libc.syscall(
-            ctypes.c_long(number), ctypes.c_long(AT_FDCWD), file(), made, where, ctypes.c_long(0)
-        )
-        < 0
-    ):
-        raise OSError(ctypes.get_errno(), "name_to_handle_at")
-    return call(fd_of("/tmp"), made, os.O_RDONLY)
+    return reaching(errno.ESTALE)(fd_of("/tmp"), struct.pack("II", 8, 1) + bytes(8), os.O_RDONLY)
 
 
 def ring(_: str) -> int:
@@ -146,10 +128,8 @@ def pages(_: str) -> int:
     return call(0, 0, None, None, None, 0)
 
 
-def mm(_: str) -> int:
-    PR_SET_MM, PR_SET_MM_MAP_SIZE = 35, 15
-    size = room(4)
-    return call(PR_SET_MM, PR_SET_MM_MAP_SIZE, size, 0, 0)
+def mm(case: str) -> int:
+    return call(35, int(case), room(4), 0, 0)  # PR_SET_MM
 
 
 def descriptor_of(_: str) -> int:
@@ -200,7 +180,7 @@ CALLS: dict[str, Callable[[str], int]] = {
     "ptrace": ptrace,
     "syslog": lambda _: call(10, None, 0),  # SYSLOG_ACTION_SIZE_BUFFER
     "personality": lambda _: call(0x0040000),  # ADDR_NO_RANDOMIZE
-    "vhangup": lambda _: call() if os.setsid() else 0,
+    "vhangup": lambda _: call(),
     "modify_ldt": ldt,
     "pivot_root": lambda _: reaching(errno.EINVAL, errno.EBUSY)(b"/tmp", b"/tmp"),
     "prctl": mm,
@@ -210,8 +190,8 @@ CALLS: dict[str, Callable[[str], int]] = {
     "prlimit64": lambda _: call(0, 4, struct.pack("QQ", 0, 0), None),
     "chroot": lambda _: call(b"/tmp"),
     "acct": lambda _: reaching(errno.ENOENT, errno.EACCES)(b"/tmp/no-such-file"),
-    "settimeofday": lambda _: reaching(errno.EINVAL)(struct.pack("qq", -1, -1), None),
-    "clock_settime": lambda _: reaching(errno.EINVAL)(0, struct.pack("qq", -1, -1)),
+    "settimeofday": lambda _: call(None, None),
+    "clock_settime": lambda _: call(0, struct.pack("qq", *divmod(time.time_ns(), 10**9))),
     "mount": lambda _: call(b"none", b"/tmp", b"tmpfs", 0, None),
     "umount2": lambda _: reaching(errno.EINVAL)(b"/tmp", 0),
     "swapon": lambda _: reaching(errno.ENOENT)(b"/tmp/no-such-file", 0),
@@ -224,22 +204,18 @@ CALLS: dict[str, Callable[[str], int]] = {
     "init_module": lambda _: reaching(errno.ENOEXEC, errno.EFAULT)(room(16), 16, b""),
     "finit_module": lambda _: reaching(errno.ENOEXEC)(fd_of("/etc/passwd"), b"", 0),
     "delete_module": lambda _: reaching(errno.ENOENT)(b"wardian_no_such_module", os.O_NONBLOCK),
-    "quotactl": lambda _: reaching(errno.ENOTBLK, errno.ENODEV, errno.ESRCH, errno.ENOSYS)(
-        0x80000400, b"/dev/null", 0, room(8)
-    ),
-    "quotactl_fd": lambda _: reaching(errno.ESRCH, errno.ENOSYS)(
-        fd_of("/tmp"), 0x80000400, 0, room(8)
-    ),
+    "quotactl": lambda _: call(0x80000100, None, 0, None),  # Q_SYNC of all file systems
+    "quotactl_fd": lambda _: reaching(errno.ESRCH)(fd_of("/tmp"), 0x80000400, 0, room(8)),
     "kexec_load": lambda _: reaching(errno.EINVAL)(0, 99, None, 0xFFFF0000),
     "kexec_file_load": lambda _: reaching(errno.EBADF, errno.EINVAL)(-1, -1, 0, b"", 0xFF),
     "add_key": keyring,
     "request_key": request,
     "keyctl": lambda _: call(0, -2, 1, 0, 0),  # KEYCTL_GET_KEYRING_ID, own keyring
-    "migrate_pages": lambda _: call(0, 64, room(8), room(8)),
+    "migrate_pages": lambda _: call(0, 64, b"\1".ljust(8, b"\0"), b"\1".ljust(8, b"\0")),
     "move_pages": pages,
     "unshare": lambda c: call(int(c, 16)),
     "perf_event_open": perf,
-    "fanotify_init": lambda _: call(0x200, 0),  # FAN_REPORT_FID
+    "fanotify_init": lambda c: call(int(c, 16), 0),
     "fanotify_mark": lambda _: reaching(errno.EBADF)(-1, 1, 2, AT_FDCWD, b"/tmp"),
     "name_to_handle_at": handle,
     "open_by_handle_at": by_handle,
@@ -251,7 +227,7 @@ CALLS: dict[str, Callable[[str], int]] = {
     "userfaultfd": lambda _: call(1),  # UFFD_USER_MODE_ONLY
     "io_uring_setup": ring,
     "io_uring_enter": lambda _: reaching(errno.EBADF)(-1, 1, 0, 0, None, 0),
-    "io_uring_register": lambda _: reaching(errno.EBADF)(-1, 0, None, 0),
+    "io_uring_register": lambda _: reaching(errno.EBADF, errno.EINVAL)(-1, 0, None, 0),
     "open_tree": lambda c: call(AT_FDCWD, b"/tmp", int(c, 16)),
     "open_tree_attr": lambda c: call(AT_FDCWD, b"/tmp", int(c, 16), None, 0),
     "move_mount": lambda _: reaching(errno.EINVAL)(AT_FDCWD, b"/tmp", AT_FDCWD, b"/tmp", 0),
