@@ -18,8 +18,8 @@ OPEN_FILES = 1024  # a hundred runs at the same time need several each
 
 
 def pytest_configure() -> None:
-    """As many open files as the tests need, where `ulimit -n` is less and can be raised; and signals
-    as they are at a terminal, where nohup or a shell's & has them ignored."""
+    """As many open files as the tests need, where `ulimit -n` is less and can be raised; and
+    signals as they are at a terminal, where nohup or a shell's & has them ignored."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             ours = number == signal.SIGINT
