@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -17,7 +18,12 @@ OPEN_FILES = 1024  # a hundred runs at the same time need several each
 
 
 def pytest_configure() -> None:
-    """As many open files as the tests need, where `ulimit -n` is less and can be raised."""
+    """As many open files as the tests need, where `ulimit -n` is less and can be raised; and
+    signals as they are at a terminal, where nohup or a shell's & has them ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            ours = number == signal.SIGINT
+            signal.signal(number, signal.default_int_handler if ours else signal.SIG_DFL)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < OPEN_FILES:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, OPEN_FILES), hard))

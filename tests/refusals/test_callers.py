@@ -33,15 +33,16 @@ def test_the_command_itself(sandbox: Sandbox) -> None:
 
 
 def test_a_thread_is_its_process(sandbox: Sandbox) -> None:
-    code = f"import threading, os; t = threading.Thread(target=os.access, args=('{WANTED}', 0)); t.start(); t.join()"
+    start = f"t = threading.Thread(target=os.access, args=('{WANTED}', 0)); t.start(); t.join()"
+    code = f"import threading, os; {start}"
     process = caller(sandbox.run(python(code)))
     assert process.command.startswith(f"{PYTHON} -I -S -c 'import threading")
     assert process.parents == ()
 
 
 def test_a_forked_child_has_its_parent(sandbox: Sandbox) -> None:
-    code = f"import os; os.fork() or (os.access('{WANTED}', 0), os._exit(0)); os.wait(); print(os.getpid())"
-    result = sandbox.run(python(code))
+    child = f"os.fork() or (os.access('{WANTED}', 0), os._exit(0))"
+    result = sandbox.run(python(f"import os; {child}; os.wait(); print(os.getpid())"))
     process = caller(result)
     assert len(process.parents) == 1
     assert process.parents[0].command == process.command

@@ -14,52 +14,69 @@ import pytest
 from tests.conftest import MakeSandbox
 from tests.refusals.wall import PYTHON
 from wardian import Policy, Result, Sandbox
-from wardian.sandbox.refusals import is_routine
+from wardian.sandbox.refusals import is_news
 
 IMPORTS = """
 import asyncio, concurrent.futures, ctypes, curses, decimal, email, hashlib, http.client, json
 import locale, logging, lzma, multiprocessing, pathlib, random, sqlite3, ssl, subprocess, tempfile
 import threading, time, urllib.request, uuid, xml.etree.ElementTree, zipfile, zoneinfo
 """
+
+
+def python(code: str) -> list[str]:
+    return [PYTHON, "-c", code]
+
+
+def shell(code: str) -> list[str]:
+    return ["sh", "-c", code]
+
+
+SERVER = "a = s.create_server(('127.0.0.1', 0)); s.create_connection(a.getsockname())"
+COMMIT = "git -c user.name=a -c user.email=b commit -q --allow-empty -m m"
 PROGRAMS = {
-    "python-imports": [PYTHON, "-c", IMPORTS],
-    "python-locale": [PYTHON, "-c", "import locale; locale.setlocale(locale.LC_ALL, '')"],
-    "python-ssl": [PYTHON, "-c", "import ssl; ssl.create_default_context()"],
-    "python-sqlite": [PYTHON, "-c", "import sqlite3; sqlite3.connect('d').execute('create table t(x)')"],
-    "python-multiprocessing": [PYTHON, "-c", "import multiprocessing as m; m.Pool(2).map(abs, [1])"],
-    "python-time": [PYTHON, "-c", "import time, zoneinfo; zoneinfo.ZoneInfo('Europe/Oslo'); time.localtime()"],
-    "python-users": [PYTHON, "-c", "import getpass, os, pwd; getpass.getuser(); os.path.expanduser('~')"],
-    "python-own-server": [PYTHON, "-c", "import socket as s; a = s.create_server(('127.0.0.1', 0)); s.create_connection(a.getsockname())"],
+    "python-imports": python(IMPORTS),
+    "python-locale": python("import locale; locale.setlocale(locale.LC_ALL, '')"),
+    "python-ssl": python("import ssl; ssl.create_default_context()"),
+    "python-sqlite": python("import sqlite3; sqlite3.connect('d').execute('create table t(x)')"),
+    "python-multiprocessing": python("import multiprocessing as m; m.Pool(2).map(abs, [1])"),
+    "python-time": python("import time, zoneinfo; zoneinfo.ZoneInfo('UTC'); time.localtime()"),
+    "python-users": python("import getpass, os; getpass.getuser(); os.path.expanduser('~')"),
+    "python-own-server": python(f"import socket as s; {SERVER}"),
     "pip": [PYTHON, "-m", "pip", "--version"],
     "bash": ["bash", "-c", "for i in 1 2 3; do echo $i | cat; done > out; [[ -s out ]]"],
     "bash-login": ["bash", "-lc", "true"],
     "list-root": ["ls", "-la", "/"],
     "find": ["find", "/etc", "/tmp", "/work"],
     "processes": ["ps", "aux"],
-    "tar": ["sh", "-c", "mkdir a && echo x > a/b && tar czf a.tgz a && rm -r a && tar xzf a.tgz"],
+    "tar": shell("mkdir a; echo x > a/b; tar czf a.tgz a && rm -r a && tar xzf a.tgz"),
     "sqlite": ["sqlite3", "d", "create table t(x); insert into t values(1); select * from t"],
-    "git": ["sh", "-c", "git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m m && git log"],
-    "gcc": ["sh", "-c", "echo 'int main(void) { return 0; }' > a.c && gcc a.c -o a && ./a"],
-    "make": ["sh", "-c", "printf 'all: b\\nb:\\n\\techo x > b\\n' > Makefile && make -j2"],
+    "git": shell(f"git init -q . && {COMMIT} && git log"),
+    "gcc": shell("echo 'int main(void) { return 0; }' > a.c && gcc a.c -o a && ./a"),
+    "make": shell("printf 'all: b\\nb:\\n\\techo x > b\\n' > Makefile && make -j2"),
     "node": ["node", "-e", "require('fs').writeFileSync('x', 'y')"],
     "npm": ["npm", "--version"],
     "perl": ["perl", "-MPOSIX", "-e", "print strftime('%c', localtime)"],
     "curl": ["curl", "--version"],
-    "strace-of-nothing": ["sh", "-c", "sleep 0.1 & kill $!; wait; kill -0 $! || true"],
-}  # fmt: skip
+    "jobs": shell("sleep 0.1 & kill $!; wait; kill -0 $! || true"),
+}
 
 
 def told(result: Result) -> list[str]:
-    """What was refused and is not routine."""
-    shown = [one for one in result.refusals if not is_routine(one)]
+    """What a person would hear of."""
+    shown = [one for one in result.refusals if is_news(one, failed=result.exit_code != 0)]
     return [f"{one.kind} {one.action} {one.target}: {one.process}" for one in shown]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("where", ["private", "shared"])
 def test_a_program_that_works_is_refused_nothing(
-    name: str, where: str, make_sandbox: MakeSandbox, tmp_path: Path
+    name: str,
+    where: str,
+    make_sandbox: MakeSandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))  # whatever lies in this user's own is another matter
     command = PROGRAMS[name]
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")

@@ -14,14 +14,13 @@ from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from types import FrameType
     from typing import Any, Protocol
 
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
-    from wardian.sandbox.result import Protection, Refusal, Result
+    from wardian.sandbox.result import Protection, Result
     from wardian.sandbox.sandbox import Sandbox
 
     class Watcher(Protocol):
@@ -125,16 +124,16 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result)) or worth_telling(result.refusals)
+    return bool(given_up(result)) or worth_telling(result)
 
 
-def worth_telling(refusals: Sequence[Refusal]) -> bool:
+def worth_telling(result: Result) -> bool:
     """Something was refused that programs do not look for as a matter of course."""
-    if not refusals:
+    if not result.refusals:
         return False
-    from wardian.sandbox.refusals import is_routine
+    from wardian.sandbox.refusals import is_news
 
-    return not all(is_routine(one) for one in refusals)
+    return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
 
 
 def given_up(result: Result) -> list[Protection]:

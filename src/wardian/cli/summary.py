@@ -6,17 +6,15 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.cli.exec import ORDINARY_SIGNALS, given_up
+from wardian.cli.refused import refusal_lines, shell_words
 from wardian.sandbox.units import format_duration, format_size, human_bytes
 from wardian.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.sandbox.result import Limit, Protection, Refusal, Result
+    from wardian.sandbox.result import Limit, Protection, Result
 
-SHOWN_REFUSALS = 20
-PROCESS_WIDTH = 32
-MOST = (8, 48, PROCESS_WIDTH, 48)  # of each column; what is longer pushes the rest
 _SIZES = ("memory", "disk", "output")
 _DURATIONS = ("time", "cpu")
 
@@ -84,48 +82,6 @@ def _weaker(result: Result) -> list[str]:
     return [f"wardian: ran without {names}, as was asked for"] if names else []
 
 
-def refusal_lines(result: Result, *, verbose: bool) -> list[str]:
-    """What was refused: the likely cause of a failure first; one line if nothing failed."""
-    from wardian.sandbox.refusals import is_routine, likely_first
-
-    told = likely_first(result.refusals)
-    if not verbose:
-        told = [one for one in told if not is_routine(one)]
-    if not told:
-        return []
-    head = f"wardian: {len(told)} thing{'s were' if len(told) != 1 else ' was'} refused"
-    if result.exit_code == 0 and not verbose:
-        return [f"{head}; -v tells what"]
-    shown = told if verbose else told[:SHOWN_REFUSALS]
-    lines = [head, *_table(shown)]
-    if len(told) > len(shown):
-        lines.append(f"  … and {len(told) - len(shown)} more; -v tells all")
-    return lines
-
-
-def _table(refusals: Sequence[Refusal]) -> list[str]:
-    rows = [
-        (
-            printable(one.kind),
-            printable(f"{one.action} {one.target}") + (f" ×{one.count}" if one.count > 1 else ""),
-            _shortened(printable(one.process.command), PROCESS_WIDTH),
-            printable(one.reason),
-            "allow: " + printable(one.allow.flag) if one.allow else "",
-        )
-        for one in refusals
-    ]
-    widths = [min(most, max(len(row[i]) for row in rows)) for i, most in enumerate(MOST)]
-    lines = []
-    for row in rows:
-        cells = [f"{cell:<{width}}" for cell, width in zip(row[:4], widths, strict=True)]
-        lines.append("  " + "  ".join((*cells, row[4])).rstrip())
-    return lines
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def ending(result: Result) -> list[str]:
     """What ended it, where the exit code alone does not tell."""
     if result.truncated and result.reason != "output limit":
@@ -162,7 +118,9 @@ def _struck(result: Result) -> str:
     name = result.reason.removesuffix(" limit")
     limit = next((one for one in result.limits if one.name == name), None)
     value = f" of {shown_limit(limit)}" if limit is not None and limit.value is not None else ""
-    return f"wardian: ended by its {name} limit{value}"
+    told = next((one for one in result.refusals if (one.kind, one.action) == ("limit", name)), None)
+    more = f"; allow more: {shell_words(told.allow.flag)}" if told and told.allow else ""
+    return f"wardian: ended by its {name} limit{value}{more}"
 
 
 def _signal_name(number: int | None) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wardian.cli.summary import ending, figures, refusal_lines
+from wardian.cli.refused import refusal_lines
+from wardian.cli.summary import ending, figures
 from wardian.observe.follow import command_text, duration
 from wardian.observe.grouping import grouped
 from wardian.text import printable

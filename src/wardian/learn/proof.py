@@ -140,7 +140,11 @@ def _watched(subject: Subject, allowed: Policy) -> Attempt:
         needs |= attempt.needs
         if not attempt.problems:
             return attempt
-    return subject.attempt(allowed, watched=False, learning=True)._replace(needs=needs)
+    for _ in range(TRIES):
+        attempt = subject.attempt(allowed, watched=False, learning=True)
+        if not attempt.problems:
+            break
+    return attempt._replace(needs=needs)
 
 
 def _prove(seen: Seen, policy: Policy, runs: int) -> tuple[Seen, Attempt] | None:

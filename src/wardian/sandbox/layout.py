@@ -29,6 +29,7 @@ class Layout(NamedTuple):
     devices: tuple[str, ...]
     masks: tuple[str, ...]
     routine: tuple[str, ...]
+    settings: tuple[str, ...]
     private: tuple[tuple[str, int], ...]
     sysctl: tuple[tuple[str, str], ...]
     files: tuple[tuple[str, str], ...]

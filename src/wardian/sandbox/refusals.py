@@ -36,6 +36,7 @@ O_DIRECTORY = {"x86_64": 0o200000, "aarch64": 0o40000}
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 LOW_PORTS = 1024
 UNKNOWN = Caller(0, "", ())
+LAUNCHER_NAME = "wardian-launch"
 
 # What a call does to a path, in the words of a refusal; open's word depends on its flags.
 ACTIONS = {
@@ -66,7 +67,7 @@ PROCESS_CALLS = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd
 
 def refusals(events: Sequence[dict[str, Any]], around: Surroundings) -> tuple[Refusal, ...]:
     """In the order in which they happened, the same thing folded into one."""
-    callers = _callers(events)
+    callers = _callers(events, around.command)
     found = _Found()
     for event in events:
         if event["event"] != "refused":
@@ -104,15 +105,17 @@ class _Found:
         return tuple(self._by_act.values())
 
 
-def _callers(events: Sequence[dict[str, Any]]) -> dict[int, Caller]:
+def _callers(events: Sequence[dict[str, Any]], command: tuple[str, ...]) -> dict[int, Caller]:
+    """By number. Until the run's own command is found and runs, it is the launcher that looks."""
     callers: dict[int, Caller] = {}
     for event in events:
         if event["event"] == "process":
             parent = callers.get(event["parent"])
             above = (parent._replace(parents=()), *parent.parents) if parent else ()
-            words = _text(event["command"]).rstrip("\0").split("\0")
-            command = " ".join(quoted(_told(word)) for word in words)
-            callers[event["number"]] = Caller(event["pid"], command, above)
+            words: Sequence[str] = _text(event["command"]).rstrip("\0").split("\0")
+            words = command if words == [LAUNCHER_NAME] else words
+            line = " ".join(quoted(_told(word)) for word in words)
+            callers[event["number"]] = Caller(event["pid"], line, above)
     return callers
 
 
@@ -391,10 +394,25 @@ def _refusal(kind: str, action: str, target: str, reason: str, allow: Allow | No
 
 def likely_first(told: Iterable[Refusal]) -> list[Refusal]:
     """The likely cause of a failure first: a limit that was met, else what was refused last; what
-    libraries only look for, at the end."""
-    return sorted(told, key=lambda one: (is_routine(one), one.kind != "limit", -one.time_s))
+    was only looked at after that, and what libraries look for anyway at the end."""
+
+    def rank(one: Refusal) -> tuple[bool, bool, bool, bool, float]:
+        looked = one.action == "stat"
+        return is_routine(one), _is_setting(one), one.kind != "limit", looked, -one.time_s
+
+    return sorted(told, key=rank)
+
+
+def is_news(refusal: Refusal, *, failed: bool) -> bool:
+    """Whether a person needs to hear of it, after a run that failed or one that did not."""
+    return not is_routine(refusal) and (failed or not _is_setting(refusal))
 
 
 def is_routine(refusal: Refusal) -> bool:
     """What libraries look for as a matter of course, and do well without."""
     return refusal.kind == "file" and any(is_below(refusal.target, p) for p in layout().routine)
+
+
+def _is_setting(refusal: Refusal) -> bool:
+    reads = refusal.kind == "file" and refusal.action in READING
+    return reads and any(is_below(refusal.target, path) for path in layout().settings)

@@ -36,6 +36,7 @@ class Surroundings(NamedTuple):
     arch: str
     cwd: str  # the caller's
     home: str  # the caller's
+    command: tuple[str, ...]
 
     @property
     def standing(self) -> frozenset[str]:
@@ -162,8 +163,15 @@ def _is_device(mode: int) -> bool:
     return mode & _S_IFMT in (_S_IFCHR, _S_IFBLK)
 
 
+def _may_ioctl(request: int) -> bool:
+    """Typing into a terminal is off in most kernels from 6.2 on; line disciplines can be had."""
+    return request == _TIOCSETD or (
+        request == _TIOCSTI and setting("dev/tty/legacy_tiocsti", unset=1) == 1
+    )
+
+
 _IF: dict[str, Callable[[Sequence[int]], bool]] = {
-    "ioctl": lambda a: a[1] & 0xFFFFFFFF in (_TIOCSTI, _TIOCSETD),
+    "ioctl": lambda a: _may_ioctl(a[1] & 0xFFFFFFFF),
     "mknod": lambda a: not _is_device(a[1]),
     "mknodat": lambda a: not _is_device(a[2]),
     "open_tree": lambda a: not a[2] & _OPEN_TREE_CLONE,
@@ -199,13 +207,13 @@ def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
     return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
 
 
-def setting(name: str) -> int:
-    """One of the kernel's settings; 0 where it has none of that name."""
+def setting(name: str, *, unset: int = 0) -> int:
+    """One of the kernel's settings; ``unset`` where it has none of that name."""
     try:
         with open(f"/proc/sys/{name}", encoding="ascii") as file:
             return int(file.read())
     except (OSError, ValueError):
-        return 0
+        return unset
 
 
 # Limits

@@ -52,7 +52,7 @@ class Protection(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """A process of the guest's: its pid on the host, its command line, and who started it."""
+    """A process of the guest's: its pid inside, its command line, and who started it."""
 
     pid: int
     command: str

@@ -62,7 +62,7 @@ def interpret(
         usage=usage,
         limits=limits,
         protections=plan.protections,
-        refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy)),
+        refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
     )
@@ -167,7 +167,11 @@ def _usage(ended: dict[str, Any]) -> Usage:
 
 
 def _refusals(
-    events: Sequence[dict[str, Any]], plan: Plan, arch: str, policy: Policy
+    events: Sequence[dict[str, Any]],
+    plan: Plan,
+    arch: str,
+    policy: Policy,
+    command: tuple[str, ...],
 ) -> tuple[Refusal, ...]:
     if not any(event["event"] == "refused" and not _nowhere(event) for event in events):
         return ()
@@ -179,7 +183,7 @@ def _refusals(
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home)
+    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command)
     return refusals(events, around)
 
 

@@ -100,16 +100,14 @@ def perf(_: str) -> int:
 
 
 def clone(_: str) -> int:
-    CLONE_NEWUSER, SIGCHLD = 0x10000000, 17
-    pid = call(CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0)
+    pid = call(0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)  # CLONE_NEWUSER
     if pid == 0:
         os._exit(0)
     return os.waitpid(pid, 0)[1]
 
 
 def ptrace(_: str) -> int:
-    PTRACE_ATTACH = 16
-    return call(PTRACE_ATTACH, child(), 0, 0)
+    return call(16, child(), 0, 0)  # PTRACE_ATTACH
 
 
 def handle(_: str) -> int:
@@ -142,17 +140,15 @@ def ids_of_mounts(_: str) -> int:
 
 
 def of_mount(_: str) -> int:
-    STATX_MNT_ID_UNIQUE = 0x4000
     statx = room(256)
-    if libc.statx(AT_FDCWD, b"/tmp", 0, STATX_MNT_ID_UNIQUE, statx) < 0:
+    if libc.statx(AT_FDCWD, b"/tmp", 0, 0x4000, statx) < 0:  # STATX_MNT_ID_UNIQUE
         raise OSError(ctypes.get_errno(), "statx")
     number = struct.unpack_from("Q", statx, 0x90)[0]
     return call(struct.pack("IIQQ", 24, 0, number, 1), room(512), 512, 0)
 
 
 def keyring(_: str) -> int:
-    KEY_SPEC_PROCESS_KEYRING = -2
-    return call(b"user", b"wardian-test", b"secret", 6, KEY_SPEC_PROCESS_KEYRING)
+    return call(b"user", b"wardian-test", b"secret", 6, -2)  # KEY_SPEC_PROCESS_KEYRING
 
 
 def request(_: str) -> int:

@@ -1,0 +1,134 @@
+"""What the supervisor noted is a guest's choosing: whatever it holds, it can be explained."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.refusals.wall import ARCH
+from wardian import Policy, syscalls
+from wardian.cli.refused import refusal_lines
+from wardian.sandbox.hostpath import distant_places, exists, real_path
+from wardian.sandbox.refusals import refusals
+from wardian.sandbox.remedies import Surroundings
+from wardian.sandbox.result import Allow, Caller, Refusal, Result
+
+AROUND = Surroundings(Policy.default(), (), (), ARCH, "/usr", "/nonexistent", ("true",))
+latin = st.text(st.characters(max_codepoint=255), max_size=80)
+paths = st.lists(
+    st.sampled_from(["", "..", ".", "usr", "etc", "root", "a\n", "é", "\xff", "x" * 99])
+)
+events = st.fixed_dictionaries({
+    "event": st.just("refused"),
+    "call": st.integers(-1, 500),
+    "by": st.sampled_from("fmcrknd"),
+    "process": st.integers(-1, 3),
+    "count": st.integers(1, 9),
+    "at_us": st.integers(0, 10**9),
+    "args": st.lists(st.integers(0, 2**64 - 1), min_size=6, max_size=6).map(
+        lambda args: " ".join(map(str, args))
+    ),
+    "text": st.one_of(latin.filter(lambda text: len(text) > 3), paths.map("/".join)),
+    "other": st.sampled_from(["", "loopback", "example.com"]),
+})  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(events, max_size=8))
+def test_anything_can_be_explained_and_printed(noted: list[dict[str, object]]) -> None:
+    process = {"event": "process", "number": 0, "pid": 2, "parent": -1, "command": "a\0\xff\0"}
+    told = refusals([process, *noted], AROUND)
+    for one in told:
+        json.dumps(one.document()).encode("utf-8")
+        one.target.encode("utf-8")
+        assert one.allow is None or (one.allow.flag and one.allow.policy)
+    lines = refusal_lines(Result(("true",), 1, "exited", refusals=told), verbose=True, width=80)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_events_of_calls_that_reach_nothing_are_left_out() -> None:
+    event = {
+        "event": "refused", "call": syscalls.number("connect", ARCH), "by": "n", "process": -1,
+        "count": 1, "at_us": 0, "args": "3 0 2 0 0 0", "text": "\2\0\0\1", "other": "",
+    }  # fmt: skip
+    assert refusals([event], AROUND) == ()
+
+
+def test_the_host_is_looked_at_without_following_links_in_proc() -> None:
+    assert exists("/usr/bin/../bin")
+    assert real_path("/proc/self/exe") is None
+    assert not exists("/dev/fd/0")
+    assert not exists("/usr/bin/no-such-program")
+    assert not exists("/bin/\udcff\0")
+    assert isinstance(distant_places(), frozenset)
+
+
+def a_refusal(
+    target: str, process: str = "python3 x.py", flag: str | None = "--net host"
+) -> Refusal:
+    allow = Allow(flag, "") if flag else None
+    return Refusal(
+        "file", "read", target, Caller(2, process), "not shared with the run", allow=allow
+    )
+
+
+def lines_of(*told: Refusal, width: int, exit_code: int = 1) -> list[str]:
+    return refusal_lines(
+        Result(("x",), exit_code, "exited", refusals=told), verbose=False, width=width
+    )
+
+
+def test_a_line_each_where_there_is_room() -> None:
+    assert lines_of(a_refusal("/a"), a_refusal("/long/path"), width=100) == [
+        "wardian: 2 things were refused, the likely cause first",
+        "  file  read /a          python3 x.py  not shared with the run  allow: --net host",
+        "  file  read /long/path  python3 x.py  not shared with the run  allow: --net host",
+    ]
+
+
+def test_short_lines_where_there_is_not() -> None:
+    other = a_refusal("/etc/shadow", "cat /etc/shadow", None)
+    assert lines_of(a_refusal("/a"), a_refusal("/long/path"), other, width=60) == [
+        "wardian: 3 things were refused, the likely cause first",
+        "  file  read /a           python3 x.py",
+        "  file  read /long/path   python3 x.py",
+        "        not shared with the run  allow: --net host",
+        "  file  read /etc/shadow  cat /etc/shadow",
+        "        not shared with the run",
+    ]
+
+
+def test_nothing_is_wider_than_the_terminal_but_what_is_there_to_be_copied() -> None:
+    told = a_refusal("/srv/" + "d/" * 60 + "f", "sh -c " + "x" * 90, "--read " + "y" * 90)
+    lines = lines_of(told, width=72)
+    assert [
+        line for line in lines if len(line) > 72 and "allow" not in line and "/srv" not in line
+    ] == []
+    assert f"allow: --read {'y' * 90}" in lines[-1]
+
+
+def test_one_line_when_nothing_failed_and_none_for_what_is_no_news() -> None:
+    news = "wardian: 1 thing was refused; -v tells what"
+    assert lines_of(a_refusal("/root/x"), width=80, exit_code=0) == [news]
+    assert lines_of(a_refusal("/etc/gitconfig"), width=80, exit_code=0) == []
+    assert lines_of(a_refusal("/etc/ld.so.preload"), width=80) == []
+    assert "/etc/gitconfig" in lines_of(a_refusal("/etc/gitconfig"), width=80)[1]
+
+
+def test_what_is_shown_to_be_pasted_survives_a_shell() -> None:
+    name = "/tmp/two\nlines it's"
+    (line,) = [
+        part
+        for part in lines_of(
+            a_refusal("/a", flag=f"--read '{name}'".replace("it's", "it'\"'\"'s")), width=200
+        )
+        if "allow" in part
+    ]
+    shown = line.partition("allow: ")[2]
+    import subprocess
+
+    done = subprocess.run(["bash", "-c", f"printf %s {shown}"], capture_output=True, check=True)
+    assert done.stdout == b"--read" + os.fsencode(name)
