@@ -26,7 +26,7 @@ bool foresee_follows(const struct call *call, const struct watched *w) {
     uint64_t flags = w->flags < 0 ? 0 : call->args[w->flags];
     if (w->kind == WATCH_OPEN)
         return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
-    return !w->nofollow && w->kind != WATCH_LINK && !(flags & AT_SYMLINK_NOFOLLOW);
+    return !w->nofollow && w->kind != WATCH_LINK && call->number != SYS_bind && !(flags & AT_SYMLINK_NOFOLLOW);
 }
 
 /* A guest has no capabilities, so the bits decide. Who is in which group we do not know: what a
@@ -111,7 +111,8 @@ static int looking(const struct call *call, const struct sight *s) {
 
 int foresee(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
     uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
-    bool makes = w->kind == WATCH_MAKE || (w->kind == WATCH_OPEN && (flags & O_CREAT));
+    bool binds = call->number == SYS_bind; /* a socket to a path */
+    bool makes = w->kind == WATCH_MAKE || binds || (w->kind == WATCH_OPEN && (flags & O_CREAT));
     if (!s->there)
         return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
     switch (w->kind) {
@@ -126,6 +127,8 @@ int foresee(const struct call *call, const struct watched *w, const char *path, 
         return s->read_only ? EROFS : 0;
     case WATCH_LOOK:
         return looking(call, s);
+    case WATCH_ADDRESS:
+        return binds ? EADDRINUSE : 0;
     case WATCH_EXEC:
         return s->directory || !may(call, s, MAY_EXECUTE) ? EACCES : 0;
     default:

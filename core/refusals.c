@@ -477,7 +477,7 @@ static void trace(const struct plan *plan, struct subject *about, int error) {
             sight = (struct sight){.there = true};
         else if (!error)
             error = foresee(&about->call, w, about->path, &sight);
-        told[count++] = told_path(w->path, about->path, &sight);
+        told[count++] = told_path(w->path < 0 ? 1 : w->path, about->path, &sight);
     }
     if (about->has_other && w->other >= 0) {
         if (!view_look(about->other, false, &other, NULL))

@@ -29,6 +29,7 @@ enum {
     COMMAND_ROOM = 4096,
     READ_EVERY = 64,
     LOOKS = 8,
+    LONG_WAIT_NS = 10000000, /* what our own delays hardly add to */
     LEAST_WAIT_NS = 100000, /* less may as well be the wait for our own answer */
 };
 
@@ -284,7 +285,9 @@ static void close_account(struct task *task, uint64_t now) {
         task->call = -1;
         return;
     }
-    uint64_t ran = ran_ns(task), busy = ran - task->ran_ns + our_delay_ns();
+    uint64_t ran = ran_ns(task), busy = ran - task->ran_ns, ours = our_delay_ns();
+    if (passed < LONG_WAIT_NS)
+        busy += ours;
     busy = busy > task->since_ns ? busy - task->since_ns : 0;
     if (task->call >= 0 && task->ran_ns && ran && passed > busy + LEAST_WAIT_NS)
         tell_wait(task, passed - busy);

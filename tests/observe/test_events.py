@@ -136,6 +136,8 @@ def test_flags_and_what_lay_there_say_what_an_open_does(
         ("rename", [("/a", THERE), ("/b", NOTHING)], {("/a", "deleted"), ("/b", "created")}),
         ("rename", [("/a", THERE), ("/b", THERE)], {("/a", "deleted"), ("/b", "written")}),
         ("link", [("/a", THERE), ("/b", NOTHING)], {("/a", "looked at"), ("/b", "created")}),
+        ("bind", [("/a", NOTHING)], {("/a", "created")}),
+        ("connect", [("/a", THERE)], {("/a", "looked at")}),
         ("chmod", [("/a", THERE)], {("/a", "written")}),
         ("execve", [("/a", THERE)], {("/a", "executed")}),
         ("stat", [("/a", THERE)], {("/a", "looked at")}),

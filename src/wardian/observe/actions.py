@@ -44,7 +44,7 @@ def actions(call: Call) -> Iterator[tuple[Path, str]]:
             yield first, action
     elif call.name == "creat":
         yield first, "written" if first.lay != "nothing" else "created"
-    elif call.name in _MAKING:
+    elif call.name in _MAKING or call.name == "bind":  # a socket with a path
         yield last, "created"
     elif call.name in _REMOVING:
         yield first, "deleted"

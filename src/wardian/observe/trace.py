@@ -222,6 +222,8 @@ class Tracer:
 
     def _touched(self, call: Call) -> None:
         address = sockaddr_text(call.address) if call.address else ""
+        if call.paths:
+            address = "unix:" + next(iter(call.paths.values())).text
         action = "resolve" if call.asked else _TOUCHING[call.name]
         self._endpoints[Endpoint(action, address, call.asked)] = None
 
