@@ -60,7 +60,7 @@ def _deepest(at: str, paths: list[str]) -> str:
     first, last = paths[0], paths[-1]  # sorted: what these two share, all share
     end = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     shared = first[:end]
-    if shared in paths:
+    if shared in paths and all(path == shared or path.startswith(shared + "/") for path in paths):
         return shared
     return shared[: shared.rfind("/")]
 
