@@ -96,7 +96,7 @@ static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
 
 bool view_from(pid_t task, int dir, const char *name, size_t len, char *path) {
     ssize_t from = name[0] == '/' ? 0 : start_of(task, dir, path, PATH_MAX - 1);
-    if (from < 0 || (from > 0 && path[0] != '/') || (size_t)from + len + 2 > PATH_MAX)
+    if (from < 0 || (from > 0 && path[0] != '/') || (size_t)from + (from > 1) + len + 1 > PATH_MAX)
         return false;
     if (from > 1)
         path[from++] = '/';

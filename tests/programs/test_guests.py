@@ -51,4 +51,4 @@ def test_a_program_does_inside_what_it_does_outside(
     result = sandbox.run([program, script], env={"LC_ALL": "C.UTF-8"}, timeout_s=100)
     assert result.stdout.decode() == expected.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0
-    assert [refusal.action for refusal in result.refusals] == []
+    assert [one.action for one in result.refusals if one.kind == "syscall"] == []

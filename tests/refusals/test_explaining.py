@@ -36,7 +36,7 @@ events = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None, database=None)
 @given(st.lists(events, max_size=8))
 def test_anything_can_be_explained_and_printed(noted: list[dict[str, object]]) -> None:
     process = {"event": "process", "number": 0, "pid": 2, "parent": -1, "command": "a\0\xff\0"}

@@ -115,10 +115,9 @@ def _is_owner(path: str) -> bool:
 
 
 def toml(text: str) -> str:
-    """A TOML string."""
-    import json
-
-    return json.dumps(text, ensure_ascii=False)
+    """A TOML string (json.dumps would do, and takes as long to load as a run takes to start)."""
+    shown = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in shown) + '"'
 
 
 # The network
