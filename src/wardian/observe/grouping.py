@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -55,14 +56,7 @@ def _split(at: str, paths: list[str]) -> dict[str, list[str]]:
 
 def _deepest(at: str, paths: list[str]) -> str:
     """As far down as all of them go."""
-    if len(paths) == 1 or at in paths:
-        return paths[0] if len(paths) == 1 else at
-    first, last = paths[0], paths[-1]  # sorted: what these two share, all share
-    end = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
-    shared = first[:end]
-    if shared in paths and all(path == shared or path.startswith(shared + "/") for path in paths):
-        return shared
-    return shared[: shared.rfind("/")]
+    return at if at in paths else posixpath.commonpath(paths)
 
 
 __all__ = ["Group", "grouped"]
