@@ -247,6 +247,9 @@ int wait_for_turn(int fd);
 
 /* numbers.c: reading decimal numbers out of what /proc says */
 const char *next_number(const char *text, uint64_t *value);
+uint64_t number_after(const char *text, const char *label, bool last); /* the first, or the line's last */
+#define HASH_START 2166136261U /* FNV-1a, 32 bits */
+uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t len);
 
 /* directory.c: every entry but . and .., or those whose names are numbers; and a small file below one */
 typedef void visit(const char *name, void *context);
@@ -355,6 +358,7 @@ void view_attach(int root_fd);
 void view_top(const struct top *top);
 void view_proc(int guests_proc);
 int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
+ssize_t view_read(pid_t task, const char *name, char *to, size_t size); /* the same, as a string */
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
 bool view_string(pid_t task, uint64_t address, char *to, size_t size);
 bool view_path(pid_t task, int dir, uint64_t address, char *path); /* of PATH_MAX bytes */

@@ -25,39 +25,13 @@ static pid_t first; /* above the guest's own first process there is nothing to t
 
 void processes_begin(pid_t guest) { first = guest; }
 
-static ssize_t read_of(pid_t task, const char *name, char *to, size_t size) {
-    int fd = view_open(task, name, O_RDONLY);
-    ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
-    if (fd >= 0)
-        close(fd);
-    to[n > 0 ? n : 0] = '\0';
-    return n;
-}
-
-/* The first number after the label, or the last on its line. */
-static uint64_t number_after(const char *text, const char *label, bool last) {
-    const char *at = strstr(text, label);
-    uint64_t value = 0;
-    if (!at)
-        return 0;
-    at += strlen(label);
-    const char *end = at + strcspn(at, "\n");
-    while (at && at < end) {
-        at = next_number(at, &value);
-        if (!last)
-            break;
-        at = at ? at + strspn(at, "\t ") : at;
-    }
-    return value;
-}
-
 static int numbered(pid_t task, int depth) {
     char status[1024], command[COMMAND_ROOM];
-    if (read_of(task, "status", status, sizeof status) <= 0)
+    if (view_read(task, "status", status, sizeof status) <= 0)
         return -1;
     int sign = task < 0 ? -1 : 1;
     uint64_t pid = number_after(status, "\nTgid:\t", false);
-    ssize_t len = read_of(sign * (pid_t)pid, "cmdline", command, sizeof command);
+    ssize_t len = view_read(sign * (pid_t)pid, "cmdline", command, sizeof command);
     if (len < 0)
         len = 0;
     for (int i = process_count - 1; i >= 0; i--)
@@ -83,7 +57,7 @@ static int numbered(pid_t task, int depth) {
 /* By the ids that the guest itself knows, wherever those can be had. */
 int process_of(pid_t task) {
     char status[1024];
-    if (task > 0 && read_of(task, "status", status, sizeof status) > 0) {
+    if (task > 0 && view_read(task, "status", status, sizeof status) > 0) {
         pid_t inside = (pid_t)number_after(status, "\nNSpid:\t", true);
         int found = inside > 0 ? numbered(-inside, 0) : -1;
         if (found >= 0)

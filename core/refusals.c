@@ -70,12 +70,6 @@ static uint32_t keep(const char *text, size_t len) {
     return text_used - (uint32_t)len;
 }
 
-static uint32_t mixed(uint32_t hash, const char *bytes, size_t len) {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * 16777619U;
-    return hash;
-}
-
 /* What a call is about, read before it goes on. */
 struct subject {
     struct call call;
@@ -116,10 +110,10 @@ static void remember(const struct subject *about, enum hindrance by, const char 
         other = "";
     struct refusal fresh = {.call = about->call.number, .by = by, .count = 1, .text_len = (uint32_t)len,
                             .other_len = (uint32_t)strlen(other)};
-    fresh.hash = mixed(mixed(2166136261U, text, len), other, fresh.other_len);
+    fresh.hash = hash_bytes(hash_bytes(HASH_START, text, len), other, fresh.other_len);
     fresh.hash = (fresh.hash ^ (uint32_t)fresh.call) * 16777619U ^ (uint32_t)by;
     if (by == BY_FILTER)
-        fresh.hash = mixed(fresh.hash, (const char *)about->call.args, sizeof about->call.args[0]);
+        fresh.hash = hash_bytes(fresh.hash, (const char *)about->call.args, sizeof about->call.args[0]);
     size_t slot;
     struct refusal *known = find(&fresh, text, other, &slot);
     if (known) {
@@ -594,13 +588,8 @@ static bool became_own(const struct refusal *r) {
 /* "NUMBER 0xARG … 0xSP 0xPC", as /proc/PID/syscall has it of a task that waits in a call. */
 static bool read_call(struct call *call) {
     char text[256];
-    int fd = view_open(call->task, "syscall", O_RDONLY);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
+    if (view_read(call->task, "syscall", text, sizeof text) <= 0)
         return false;
-    text[n] = '\0';
     uint64_t number;
     const char *at = next_number(text, &number);
     for (int i = 0; at && i < 6; i++) {

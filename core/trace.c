@@ -126,52 +126,19 @@ static void put_header(enum record_kind kind, size_t payload, int error, int cal
     append(&header, sizeof header);
 }
 
-static ssize_t read_of(uint32_t id, const char *name, char *to, size_t size) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/%s", id, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
-    if (fd >= 0)
-        close(fd);
-    to[n > 0 ? n : 0] = '\0';
-    return n;
-}
-
-static uint32_t number_after(const char *text, const char *label, bool last) {
-    const char *at = strstr(text, label);
-    uint64_t value = 0;
-    if (!at)
-        return 0;
-    at += strlen(label);
-    const char *end = at + strcspn(at, "\n");
-    do {
-        const char *next = next_number(at, &value);
-        if (!next)
-            break;
-        at = next;
-        at += strspn(at, "\t ");
-    } while (last && at < end);
-    return (uint32_t)value;
-}
-
-static uint32_t hashed(uint32_t hash, const char *bytes, size_t len) {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * 16777619U;
-    return hash;
-}
-
 /* Tells which program it is, unless that was told: an exec may have failed, or not be done yet. What
  * the kernel hands to a program, addresses above all, differs even if it is the same one again. */
 static bool tell_process(struct task *task) {
     static char status[2048], command[COMMAND_ROOM], handed[1024];
-    ssize_t len = read_of(task->process, "cmdline", command, sizeof command);
+    ssize_t len = view_read((pid_t)task->process, "cmdline", command, sizeof command);
     size_t size = len > 0 ? (size_t)len : 0;
-    len = read_of(task->process, "auxv", handed, sizeof handed);
-    uint32_t program = hashed(2166136261U, handed, len > 0 ? (size_t)len : 0);
-    program = hashed(program, command, size) | 1;
-    if (program == task->program || read_of(task->process, "status", status, sizeof status) <= 0)
+    len = view_read((pid_t)task->process, "auxv", handed, sizeof handed);
+    uint32_t program = hash_bytes(HASH_START, handed, len > 0 ? (size_t)len : 0);
+    program = hash_bytes(program, command, size) | 1;
+    if (program == task->program || view_read((pid_t)task->process, "status", status, sizeof status) <= 0)
         return false;
-    uint32_t ids[2] = {number_after(status, "\nPPid:\t", false), number_after(status, "\nNSpid:\t", true)};
+    uint32_t ids[2] = {(uint32_t)number_after(status, "\nPPid:\t", false),
+                       (uint32_t)number_after(status, "\nNSpid:\t", true)};
     if (!fits(sizeof(struct header) + sizeof ids + size))
         return false;
     task->program = program;
@@ -254,8 +221,8 @@ static struct task *task_of(uint32_t id, uint64_t now) {
     char text[2048];
     forget_task(task);
     *task = (struct task){.id = id, .process = id, .schedstat = -1, .call = -1};
-    if (read_of(id, "status", text, sizeof text) > 0)
-        task->process = number_after(text, "\nTgid:\t", false);
+    if (view_read((pid_t)id, "status", text, sizeof text) > 0)
+        task->process = (uint32_t)number_after(text, "\nTgid:\t", false);
     threads += task->process != id;
     if (open_stats < MAX_OPEN) {
         snprintf(text, sizeof text, "/proc/%u/schedstat", id);
@@ -298,10 +265,10 @@ static void close_account(struct task *task, uint64_t now) {
 
 static bool seen_before(const struct call *call, const struct watched *watched, int error,
                         const struct traced_text *texts, size_t count) {
-    uint32_t hash = 2166136261U ^ (uint32_t)call->number ^ (uint32_t)error << 16;
+    uint32_t hash = HASH_START ^ (uint32_t)call->number ^ (uint32_t)error << 16;
     for (size_t i = 0; i < count; i++) {
         hash = (hash ^ (uint32_t)texts[i].what) * 16777619U;
-        hash = hashed(hash, texts[i].at, texts[i].len);
+        hash = hash_bytes(hash, texts[i].at, texts[i].len);
     }
     if (watched->flags >= 0)
         hash = (hash ^ (uint32_t)call->args[watched->flags]) * 16777619U;

@@ -58,6 +58,15 @@ int view_open(pid_t task, const char *name, int flags) {
     return openat(dir, path, flags | O_CLOEXEC);
 }
 
+ssize_t view_read(pid_t task, const char *name, char *to, size_t size) {
+    int fd = view_open(task, name, O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+    if (fd >= 0)
+        close(fd);
+    to[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size) {
     if (task < 0) { /* by its id inside, it is known to the guest's own /proc alone */
         int fd = view_open(task, "mem", O_RDONLY);

@@ -263,13 +263,8 @@ bool watch_space_full(void) {
 }
 
 uint64_t watch_mapped(pid_t task) {
-    char path[32], text[2048];
-    snprintf(path, sizeof path, "/proc/%d/", (int)task);
-    int proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    ssize_t n = proc < 0 ? -1 : read_below(proc, ".", "status", text, sizeof text);
-    if (proc >= 0)
-        close(proc);
-    return n > 0 ? kilobytes_after(text, "\nVmData:") : 0;
+    char text[2048];
+    return view_read(task, "status", text, sizeof text) > 0 ? kilobytes_after(text, "\nVmData:") : 0;
 }
 
 bool watch_maps_too_much(const struct plan *plan, uint64_t total) {
