@@ -13,6 +13,8 @@
 
 #define DETAIL_SIZE 500
 #define CHILD_MS 10000
+#define CHECK_MS 4000
+#define MAX_CHECKS 64
 
 struct verdict {
     char observed[16];
@@ -26,6 +28,14 @@ static struct {
     const char *capability;
     int to_parent; /* in a child of in_child: where its verdict goes */
 } probe = {.to_parent = -1};
+
+/* What a specimen checks, and what came of it. */
+static struct check {
+    const char *name;
+    void (*run)(void);
+    struct verdict verdict;
+} checks[MAX_CHECKS];
+static size_t check_count, checks_made;
 
 static const char *errno_name(int number) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
@@ -82,8 +92,26 @@ static void cannot_write(const char *path) {
     _exit(1);
 }
 
+static void put_checks(FILE *file) {
+    fputs("\"checks\": [", file);
+    for (size_t i = 0; i < checks_made; i++) {
+        const struct verdict *verdict = &checks[i].verdict;
+        fputs(i ? ", {" : "{", file);
+        put_field(file, "name", checks[i].name, ", ");
+        int ok = strcmp(verdict->observed, "allowed") == 0;
+        int asked = ok || strcmp(verdict->observed, "unavailable") != 0;
+        fprintf(file, "\"ok\": %s, ", ok ? "true" : asked ? "false" : "null");
+        put_field(file, "errno", errno_name(verdict->number), ", ");
+        put_field(file, "detail", ok ? "" : verdict->detail, "}");
+    }
+    fputs("], ", file);
+}
+
+/* Tell the verdict: to the parent that waits for it, or as the observation. */
 static void finish(const struct verdict *verdict) __attribute__((noreturn));
 static void finish(const struct verdict *verdict) {
+    if (probe.to_parent >= 0)
+        _exit(write(probe.to_parent, verdict, sizeof *verdict) == sizeof *verdict ? 0 : 1);
     const char *wanted = getenv("PROBE_EXPECT");
     const char *expected = wanted && strcmp(wanted, "blocked") == 0 ? "blocked" : "allowed";
     const char *status = classify(verdict->observed, expected);
@@ -103,6 +131,8 @@ static void finish(const struct verdict *verdict) {
     put_field(file, "observed", verdict->observed, ", ");
     put_field(file, "errno", errno_name(verdict->number), ", ");
     put_field(file, "detail", verdict->detail, ", ");
+    if (checks_made)
+        put_checks(file);
     put_field(file, "expected", expected, ", ");
     put_field(file, "status", status, "}\n");
     if (fflush(file) != 0 || (*temporary && rename(temporary, probe.output) != 0))
@@ -119,8 +149,6 @@ static void decide(const char *observed, int number, const char *format, va_list
     if (number && length >= 0 && length < DETAIL_SIZE)
         snprintf(verdict.detail + length, sizeof verdict.detail - (size_t)length, ": %s",
                  strerror(number));
-    if (probe.to_parent >= 0)
-        _exit(write(probe.to_parent, &verdict, sizeof verdict) == sizeof verdict ? 0 : 1);
     finish(&verdict);
 }
 
@@ -168,29 +196,99 @@ const char *witness(const char *name) {
     return value;
 }
 
-void in_child(void (*exercise)(void)) {
-    int ends[2], status;
-    struct verdict verdict;
+/* Let a child do it; its verdict, or what its end says. */
+static struct verdict verdict_of_child(void (*exercise)(void), int limit_ms) {
+    int ends[2], status = 0;
+    struct verdict verdict = {.observed = "error"};
     if (pipe(ends) < 0)
         faulty("pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid < 0)
         faulty("fork: %s", strerror(errno));
     if (pid == 0) {
+        close(ends[0]);
         probe.to_parent = ends[1];
+        errno = 0;
         exercise();
         allowed("done");
     }
     close(ends[1]);
     struct pollfd ready = {.fd = ends[0], .events = POLLIN};
-    if (poll(&ready, 1, CHILD_MS) == 0)
+    int late = poll(&ready, 1, limit_ms) == 0;
+    if (late)
         kill(pid, SIGKILL);
-    ssize_t got = read(ends[0], &verdict, sizeof verdict);
-    if (waitpid(pid, &status, 0) == pid && got == sizeof verdict)
+    ssize_t got = late ? 0 : read(ends[0], &verdict, sizeof verdict);
+    close(ends[0]);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (got == sizeof verdict)
+        return verdict;
+    verdict = (struct verdict){.observed = "error", .detail = "the child ended without a verdict"};
+    if (late || WIFSIGNALED(status))
+        strcpy(verdict.observed, "blocked");
+    if (late)
+        snprintf(verdict.detail, sizeof verdict.detail, "did not end in %d s", limit_ms / 1000);
+    else if (WIFSIGNALED(status))
+        snprintf(verdict.detail, sizeof verdict.detail, "killed by signal %d", WTERMSIG(status));
+    return verdict;
+}
+
+void in_child(void (*exercise)(void)) {
+    struct verdict verdict = verdict_of_child(exercise, CHILD_MS);
+    finish(&verdict);
+}
+
+long works(long result, const char *what) {
+    if (result == -1)
+        blocked("%s", what);
+    return result;
+}
+
+void refuses(long result, int number, const char *what) {
+    int got = errno;
+    if (result != -1)
+        blocked_with(0, "%s succeeded, and should fail with %s", what, errno_name(number));
+    if (got != number)
+        blocked_with(got, "%s: not %s", what, errno_name(number));
+}
+
+void add_check(const char *name, void (*check)(void)) {
+    if (check_count < MAX_CHECKS)
+        checks[check_count++] = (struct check){.name = name, .run = check};
+}
+
+/* The first of the checks whose verdict is this, NULL if there is none. */
+static const struct check *first_check(const char *observed, size_t *count) {
+    const struct check *first = NULL;
+    *count = 0;
+    for (size_t i = checks_made; i-- > 0;)
+        if (strcmp(checks[i].verdict.observed, observed) == 0) {
+            first = &checks[i];
+            ++*count;
+        }
+    return first;
+}
+
+void make_checks(void) {
+    size_t count;
+    for (size_t i = 0; i < check_count; i++) {
+        struct verdict verdict = verdict_of_child(checks[i].run, CHECK_MS);
+        checks[i].verdict = verdict;
+        checks_made = i + 1;
+    }
+    const struct check *first = first_check("error", &count);
+    if (first)
+        faulty("%s: %s", first->name, first->verdict.detail);
+    if ((first = first_check("blocked", &count))) {
+        struct verdict verdict = first->verdict;
+        snprintf(verdict.detail, sizeof verdict.detail, "%zu of %zu checks failed: %s: %.300s",
+                 count, checks_made, first->name, first->verdict.detail);
         finish(&verdict);
-    if (WIFSIGNALED(status))
-        blocked_with(0, "killed by signal %d", WTERMSIG(status));
-    faulty("the child ended without a verdict");
+    }
+    first_check("allowed", &count);
+    if (count == 0)
+        unavailable("%s", checks_made ? checks[0].verdict.detail : "it has no checks");
+    allowed("%zu checks", count);
 }
 
 /* probes/core/filesystem/tmp_write_native.c → core__filesystem__tmp_write_native */
