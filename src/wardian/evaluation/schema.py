@@ -97,7 +97,18 @@ _FIRST = (
     ) STRICT, WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = (
+    """CREATE TABLE dependencies (
+        key TEXT PRIMARY KEY,
+        document TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE sources (
+        digest TEXT PRIMARY KEY,
+        files BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 VERSION = len(MIGRATIONS)
 
 

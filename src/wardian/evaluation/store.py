@@ -10,6 +10,7 @@ import os
 import sqlite3
 import threading
 import uuid
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from wardian.runner.state import home
 WAIT_S = 60.0  # for other writers
 MAX_EVIDENCE_BYTES = 64 << 10
 MAX_TEXT = 4000
+MAX_SOURCE_BYTES = 1 << 20
 
 
 def default_path() -> str:
@@ -43,6 +45,12 @@ class Write(NamedTuple):
     time: str = ""
     key: str = ""
     measured_in: str = ""
+    depends: Mapping[str, str] = {}
+
+
+def key_of(depends: Mapping[str, str]) -> str:
+    """Names all that a result depends on."""
+    return hashlib.sha256(_json(depends).encode()).hexdigest()[:32]
 
 
 class Store(Reader):
@@ -109,6 +117,12 @@ class Store(Reader):
                     self._connection.execute("ROLLBACK")
                 raise
 
+    def compact(self) -> None:
+        """Give back the room of what is gone; others who read meanwhile may prevent it."""
+        with self._lock, contextlib.suppress(sqlite3.OperationalError):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     # Campaigns
 
     def begin(self, campaign: Campaign) -> Campaign:
@@ -164,10 +178,24 @@ class Store(Reader):
             for one in writes:
                 case_id = _case_id(connection, one.case)
                 outcome_id = _outcome_id(connection, one.outcome)
+                if one.depends:
+                    connection.execute(
+                        "INSERT INTO dependencies VALUES (?, ?) ON CONFLICT DO NOTHING",
+                        (one.key, _json(one.depends)),
+                    )
                 rest = (one.duration_s, one.time or now(), one.key, one.measured_in or campaign.uid)
                 connection.execute(
                     "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     (campaign.id, case_id, outcome_id, *rest),
+                )
+
+    def keep_sources(self, digest: str, files: Mapping[str, str]) -> None:
+        """Files that results depend on, so that a later change can be told, and taken back."""
+        data = zlib.compress(_json(files).encode())
+        if len(data) <= MAX_SOURCE_BYTES:
+            with self.writing() as connection:
+                connection.execute(
+                    "INSERT INTO sources VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, data)
                 )
 
     def record_figures(self, campaign_id: int, figures: Iterable[Figure]) -> None:
