@@ -102,6 +102,7 @@ _SECOND = (
         key TEXT PRIMARY KEY,
         document TEXT NOT NULL
     ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX results_by_key ON results (key, campaign_id)",
     """CREATE TABLE sources (
         digest TEXT PRIMARY KEY,
         files BLOB NOT NULL

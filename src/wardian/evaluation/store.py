@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.evaluation import schema
-from wardian.evaluation.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.evaluation.model import Campaign, Case, Figure, Finding, Outcome, health
 from wardian.evaluation.reading import Reader
 from wardian.runner.state import home
 
@@ -24,6 +24,23 @@ WAIT_S = 60.0  # for other writers
 MAX_EVIDENCE_BYTES = 64 << 10
 MAX_TEXT = 4000
 MAX_SOURCE_BYTES = 1 << 20
+
+
+_NEWEST = """
+    SELECT r.campaign_id, c.kind, o.status FROM results r
+    JOIN cases c ON c.id = r.case_id JOIN outcomes o ON o.id = r.outcome_id
+    WHERE r.key = ?1 AND r.campaign_id = (
+        SELECT max(campaign_id) FROM results WHERE key = ?1 AND campaign_id != ?2)
+"""
+_TAKE_OVER = """
+    INSERT INTO results SELECT ?1, case_id, outcome_id, duration_s, time, key, measured_in
+    FROM results WHERE key = ?2 AND campaign_id = ?3 ON CONFLICT DO NOTHING
+"""
+
+
+def _again(kind: str, status: str) -> bool:
+    told = health(status)
+    return told == "broken" or (told == "bad" and kind != "suite")
 
 
 def default_path() -> str:
@@ -188,6 +205,30 @@ class Store(Reader):
                     "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     (campaign.id, case_id, outcome_id, *rest),
                 )
+
+    def reuse(self, campaign: Campaign, keys: Iterable[str]) -> dict[str, int]:
+        """Take over the newest results with these keys from earlier campaigns; how many of each.
+
+        Nothing is taken over where no answer came, or where a probe or a case of a skill was not
+        as it should be: those are worth another look.
+        """
+        taken = {}
+        with self.writing() as connection:
+            for key in keys:
+                found = connection.execute(_NEWEST, (key, campaign.id)).fetchall()
+                if not found or any(_again(kind, status) for _, kind, status in found):
+                    continue
+                connection.execute(_TAKE_OVER, (campaign.id, key, found[0][0]))
+                taken[key] = len(found)
+        return taken
+
+    def forget(self, campaign_id: int, keys: Iterable[str]) -> None:
+        """Results of a campaign that no longer hold: something changed since they were written."""
+        with self.writing() as connection:
+            connection.executemany(
+                "DELETE FROM results WHERE campaign_id = ? AND key = ?",
+                [(campaign_id, key) for key in keys],
+            )
 
     def keep_sources(self, digest: str, files: Mapping[str, str]) -> None:
         """Files that results depend on, so that a later change can be told, and taken back."""
