@@ -60,9 +60,11 @@ def refusals_of(result: Result) -> list[dict[str, Any]]:
     found = []
     for one in result.outcome.evidence.get("refusals", []):
         if isinstance(one, str):
-            kind, action, target = (*one.split(" ", 2), "", "")[:3]
-            one = {"kind": kind, "action": action, "target": target, "reason": "", "allow": None}
-        found.append(dict(one))
+            words = (*one.split(" ", 2), "", "")
+            named: dict[str, Any] = dict(zip(("kind", "action", "target"), words, strict=False))
+            found.append(named | {"reason": "", "allow": None})
+        else:
+            found.append(dict(one))
     return found
 
 
@@ -219,8 +221,7 @@ def _title(
 ) -> str:
     case = ones[0].result.case
     if refusal is not None:
-        named = case.kind not in ("syscall", "process")
-        what = " ".join(_named(refusal)[1:] if named else _named(refusal)[1:2]).strip()
+        what = " ".join(_named(refusal)[1:]).strip()
         hit = f"{_several(skills, 'skill')} fail{'s' if len(skills) == 1 else ''}" if skills else (
             f"{_several([one.result.case.name for one in ones], 'probe')}"
             f" {'is' if len(ones) == 1 else 'are'} blocked"

@@ -39,3 +39,14 @@ def _lines(text: str | None) -> list[str]:
 
 def _ended(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def touched(text: str) -> set[str]:
+    """The files that a patch changes."""
+    heads = (line.split(" b/", 1) for line in text.splitlines() if line.startswith("diff --git "))
+    return {parts[1] for parts in heads if len(parts) == 2}
+
+
+def patch_conflicts(one: str, other: str) -> bool:
+    """Do they change the same file?"""
+    return bool(touched(one) & touched(other))

@@ -28,6 +28,7 @@ MAX_TRIED = 12  # cases of one finding
 NEW_POLICY = "policy.toml"
 Payload = Mapping[str, Any]
 Given = Callable[[Unit], Payload]
+Campaigns = Mapping[int, Campaign]
 
 
 class Candidate(NamedTuple):
