@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from wardian.coverage.cells import STATUSES
 from wardian.coverage.matrix import Line, Matrix
-from wardian.coverage.report import served
+from wardian.coverage.report import lacking, served
 from wardian.coverage.usage import Use
 from wardian.probes.artifact import Artifact
 from wardian.syscalls.knowledge import INTERPRETERS, PRIORITIES, Knowledge, known
@@ -231,14 +231,9 @@ def _programs(matrix: Matrix, uses: Sequence[Use]) -> str:
         if use.problem:
             cells = [name, "–", *("–" for _ in matrix.sandboxes), use.problem]
         else:
-            found = {sandbox: served(use, matrix, sandbox) for sandbox in matrix.sandboxes}
-            told = [f"{one['supported']} of {one['of']}" for one in found.values()]
-            lacking = "; ".join(
-                f"{sandbox}: {', '.join(one['lacking'])}"
-                for sandbox, one in found.items()
-                if one["lacking"]
-            )
-            cells = [name, str(len(use.calls)), *told, _cut(lacking) or "–"]
+            found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
+            told = [f"{one['supported']} of {one['of']}" for one in found]
+            cells = [name, str(len(use.calls)), *told, _cut(lacking(use, matrix)) or "–"]
         lines.append(f"| {' | '.join(_cell(text) for text in cells)} |")
     return "\n".join(lines)
 

@@ -202,12 +202,25 @@ def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
 
 def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     """How many of a program's calls a sandbox supports, and which it does not."""
-    lacking: dict[str, str] = {}
-    for name in use.calls:
-        status = matrix.status(name, sandbox)
-        if status != "supported":
-            lacking[name] = status or "unmeasured"
-    return {"supported": len(use.calls) - len(lacking), "of": len(use.calls), "lacking": lacking}
+    statuses = {name: matrix.status(name, sandbox) for name in use.calls}
+    return {
+        "supported": sum(status == "supported" for status in statuses.values()),
+        "of": len(statuses),
+        "lacking": {name: s for name, s in statuses.items() if s not in ("supported", None)},
+        "unmeasured": [name for name, status in statuses.items() if status is None],
+    }
+
+
+def lacking(use: Use, matrix: Matrix) -> str:
+    """What a program uses and does not have, in each sandbox."""
+    told = []
+    for name in matrix.sandboxes:
+        found = served(use, matrix, name)
+        if found["lacking"]:
+            told.append(f"{name}: {', '.join(found['lacking'])}")
+        if found["unmeasured"]:
+            told.append(f"{name}: {len(found['unmeasured'])} not measured")
+    return "; ".join(told)
 
 
 # As text
@@ -264,13 +277,8 @@ def use_lines(uses: Iterable[Use], matrix: Matrix) -> list[str]:
             cells.append([name, "-", *("-" for _ in matrix.sandboxes), printable(use.problem)])
             continue
         found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
-        lacking = [
-            f"{sandbox}: {', '.join(one['lacking'])}"
-            for sandbox, one in zip(matrix.sandboxes, found, strict=True)
-            if one["lacking"]
-        ]
         told = [f"{one['supported']}/{one['of']}" for one in found]
-        cells.append([name, str(len(use.calls)), *told, _cut("; ".join(lacking))])
+        cells.append([name, str(len(use.calls)), *told, _cut(lacking(use, matrix))])
     return columns(cells)
 
 
