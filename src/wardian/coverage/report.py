@@ -212,15 +212,15 @@ def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
 
 
 def lacking(use: Use, matrix: Matrix) -> str:
-    """What a program uses and does not have, in each sandbox."""
-    told = []
+    """What a program uses and does not have; sandboxes that lack the same, together."""
+    together: dict[str, list[str]] = {}
     for name in matrix.sandboxes:
         found = served(use, matrix, name)
-        if found["lacking"]:
-            told.append(f"{name}: {', '.join(found['lacking'])}")
-        if found["unmeasured"]:
-            told.append(f"{name}: {len(found['unmeasured'])} not measured")
-    return "; ".join(told)
+        unmeasured = len(found["unmeasured"])
+        words = [*found["lacking"], *([f"{unmeasured} not measured"] if unmeasured else [])]
+        if words:
+            together.setdefault(", ".join(words), []).append(name)
+    return "; ".join(f"{', '.join(names)}: {told}" for told, names in together.items())
 
 
 # As text
