@@ -84,6 +84,14 @@ def test_an_expectation_explains_with_its_reason() -> None:
     assert matrix(*both("setuid", [good("a")], [bad("a", "EINVAL")], **wrong)).unexplained
 
 
+def test_a_policy_s_own_decision_explains_in_the_place_of_the_table_s() -> None:
+    ones = both("getcpu", [good("a")], [bad("a", "EPERM")])
+    assert build(ones, "x86_64").unexplained
+    assert not build(ones, "x86_64", decisions={"getcpu": "deny"}).unexplained
+    ones = both("mount", [good("a")], [bad("a", "EPERM")])
+    assert build(ones, "x86_64", decisions={"mount": "allow"}).unexplained
+
+
 def test_more_than_the_host_is_a_difference_too() -> None:
     found = matrix(*both("read", [bad("a", "EPERM")], [good("a")]))
     assert [one.ok for one in found.unexplained] == [True]

@@ -90,7 +90,7 @@ def coverage(
     if source is not None and (artifacts is not None or policy is not None):
         raise UsageError("--from: nothing is measured then; leave out --artifacts and --policy")
     found = gathered(sandboxes, source, artifacts, policy, probes_dir, jobs)
-    matrix = matrix_of(found, sandboxes)
+    matrix = matrix_of(found, sandboxes, policy)
     uses = [] if no_use else used(skills, jobs, "again" if retrace else "usual")
     if as_json:
         output.print_json(report.document(matrix, found, uses))
@@ -176,7 +176,7 @@ def docs(
         ctx.exit(1 if stale else 0)
     if not no_analysis:
         found = gathered(sandboxes, source, None, policy, probes_dir, jobs)
-        matrix = matrix_of(found, sandboxes)
+        matrix = matrix_of(found, sandboxes, policy)
         uses = used(skills, jobs)
         texts[place / pages.ANALYSIS] = pages.analysis(matrix, found, uses)
     place.mkdir(parents=True, exist_ok=True)
@@ -273,15 +273,19 @@ def _measured(
         progress.end()
 
 
-def matrix_of(found: Sequence[Artifact], sandboxes: str | None) -> Matrix:
+def matrix_of(found: Sequence[Artifact], sandboxes: str | None, policy: str | None) -> Matrix:
     """Raises NothingMatched if no sandbox could be measured, UsageError for a wrong name."""
+    from wardian.cli.options import base_policy
     from wardian.coverage.matrix import build
     from wardian.errors import NothingMatched
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
     wanted = check_backends(sandboxes, NAMES) if sandboxes is not None else ()
-    matrix = build(found, found[0].machine, wanted)
+    given = base_policy(policy)
+    decisions = dict.fromkeys(given.allow_syscalls, "allow")
+    decisions |= dict.fromkeys(given.deny_syscalls, "deny")
+    matrix = build(found, found[0].machine, wanted, decisions)
     for name in wanted:
         if name not in matrix.sandboxes:
             output.say(f"there are no measurements in {name}")

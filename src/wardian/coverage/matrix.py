@@ -117,8 +117,16 @@ def _counted(lines: Sequence[Line], sandbox: str) -> dict[str, int]:
     }
 
 
-def build(artifacts: Iterable[Artifact], arch: str, sandboxes: Sequence[str] = ()) -> Matrix:
-    """The matrix of these measurements; ``sandboxes`` are those wanted, all unless given."""
+def build(
+    artifacts: Iterable[Artifact],
+    arch: str,
+    sandboxes: Sequence[str] = (),
+    decisions: Mapping[str, str] | None = None,
+) -> Matrix:
+    """The matrix of these measurements; ``sandboxes`` are those wanted, all unless given.
+
+    ``decisions`` are those that a policy puts in the place of the table's.
+    """
     arch = canonical_arch(arch)
     measured: dict[str, dict[str, list[Artifact]]] = {}
     for one in artifacts:
@@ -127,7 +135,9 @@ def build(artifacts: Iterable[Artifact], arch: str, sandboxes: Sequence[str] = (
             measured.setdefault(one.sandbox, {}).setdefault(name, []).append(one)
     names = tuple(name for name in sandboxes or measured if name in measured)
     lines = tuple(
-        _line(row, arch, names, measured) for row in rows() if row.number(arch) is not None
+        _line(_decided(row, decisions or {}), arch, names, measured)
+        for row in rows()
+        if row.number(arch) is not None
     )
     differences = None
     if HOST in names:
@@ -139,6 +149,10 @@ def build(artifacts: Iterable[Artifact], arch: str, sandboxes: Sequence[str] = (
             for found in _differ(line, name)
         )
     return Matrix(arch, names, lines, differences)
+
+
+def _decided(row: Row, decisions: Mapping[str, str]) -> Row:
+    return Row((*row[:4], decisions.get(row.name, row.decision), *row[5:]))
 
 
 def _line(
