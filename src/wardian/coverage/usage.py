@@ -69,8 +69,9 @@ def skills_dir(given: str | None = None) -> Path | None:
     """Where skills are: as given, or those of wardian's own repository, or nowhere."""
     if given is not None:
         return Path(given)
-    place = HERE.parents[2] / "skills"
-    return place if place.is_dir() else None
+    source = HERE.parents[1]
+    place = source.parent / "skills"
+    return place if source.name == "src" and place.is_dir() else None
 
 
 def skill_folders(place: Path | None) -> list[Path]:
