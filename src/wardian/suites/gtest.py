@@ -21,6 +21,8 @@ _END = re.compile(rb"\[( {7}OK|  FAILED |  SKIPPED) \] " + _NAME + rb"(?:$|[^A-Z
 _SUITE_FAILED = re.compile(
     rb"\[  FAILED  \] ([A-Za-z0-9_./]+): SetUp(?:TestSuite|TestCase) or TearDown"
 )
+_SUITE = re.compile(rb"\[-{10}\] \d+ tests? from ([A-Za-z0-9_./]+)(.*)$")
+_FAILED_HERE = re.compile(rb"^\S+:\d+: Failure\b")
 _COUNT = re.compile(rb"\((\d+) ms\)")
 _STATUS = {b"OK": "passed", b"FAILED": "failed", b"SKIPPED": "skipped"}
 
@@ -78,8 +80,10 @@ class Stream:
         self.current: str | None = None
         self.began_s = 0.0
         self.moved_s = 0.0  # when a case began or ended last
-        self.suites_failed: set[str] = set()
+        self.suites_failed: dict[str, Excerpt] = {}  # what was said of each, beside its cases
         self.outside = Excerpt(keep_bytes)  # what was printed while no case ran
+        self._suite: str | None = None
+        self._of_suite = Excerpt(keep_bytes)
         self._begun: dict[str, float] = {}
         self._keep = keep_bytes
         self._pending = b""
@@ -110,10 +114,16 @@ class Stream:
         return self._output.bytes
 
     def _take(self, data: bytes) -> None:
-        (self._output if self.current is not None else self.outside).add(data)
+        if self.current is not None:
+            self._output.add(data)
+        else:
+            self.outside.add(data)
+            self._of_suite.add(data)
 
     def _line(self, line: bytes, at_s: float) -> None:
         if b"[" not in line:
+            if self.current is None and self._suite is not None and _FAILED_HERE.match(line):
+                self.suites_failed.setdefault(self._suite, self._of_suite)  # no summary may come
             self._take(line + b"\n")
             return
         run, end = _RUN.search(line), _END.search(line)
@@ -124,9 +134,13 @@ class Stream:
             self._take(line[: end.start()])
             self._end(end[2].decode(), _STATUS[end[1].strip()], at_s)
         else:
-            failed = _SUITE_FAILED.search(line)
+            failed, suite = _SUITE_FAILED.search(line), _SUITE.search(line)
             if failed:
-                self.suites_failed.add(failed[1].decode())
+                self.suites_failed.setdefault(failed[1].decode(), self.outside)
+            if suite and self.current is None:
+                ends = suite[2].rstrip().endswith(b" ms total)")
+                self._suite = None if ends else suite[1].decode()
+                self._of_suite = Excerpt(self._keep)
             self._take(line + b"\n")
 
     def _begin(self, name: str, at_s: float) -> None:

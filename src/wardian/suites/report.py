@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -26,7 +27,7 @@ class Told(NamedTuple):
     results: Sequence[ProgramResult]
     places: Sequence[Place]
     baseline: str | None = None
-    calls_of: CallsOf = {}
+    calls_of: CallsOf = MappingProxyType({})
     seconds: float = 0.0
 
     @property
@@ -140,14 +141,22 @@ def _of_cause(cause: Cause, *, every: bool) -> list[str]:
 
 
 def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
-    bad = [(result, one) for result in results for one in result.outcomes if one.status in BAD]
+    """What was told of several in the same words is told once."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        for one in result.outcomes:
+            if one.status in BAD:
+                about = tuple(_about(one))
+                key = (one.status, result.program, result.sandbox, *about)
+                groups.setdefault(key, []).append(one.case)
     lines = []
-    for result, one in bad if every else bad[: 5 * SHOWN_CASES]:
-        name = printable(f"{result.program}:{one.case}")
-        lines.append(f"{one.status}: {name} in {result.sandbox}")
-        lines += [f"  {printable(line)}" for line in _about(one)]
-    if bad and not every and len(bad) > 5 * SHOWN_CASES:
-        lines.append(f"and {len(bad) - 5 * SHOWN_CASES} more (--all shows them)")
+    limit = len(groups) if every else 5 * SHOWN_CASES
+    for (status, program, sandbox, *about), cases in list(groups.items())[:limit]:
+        more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+        lines.append(f"{status}: {printable(f'{program}:{cases[0]}')}{more} in {sandbox}")
+        lines += [f"  {printable(line)}" for line in about]
+    if len(groups) > limit:
+        lines.append(f"and {_plural(len(groups) - limit, 'failure')} more (--all shows them)")
     return lines
 
 

@@ -136,7 +136,8 @@ def run_alone(
             return next((one for one in runs.whole()[0] if one.case == case), None)
         suite = case.partition(".")[0]
         runs.run_cases([case], [case, f"{suite}.(others)"])  # so that the suite is not named whole
-        return runs.outcomes.get(case)
+        outcome = runs.outcomes.get(case)
+        return outcome._replace(refusals=runs.refusals) if outcome is not None else None
     except (WardianError, OSError):
         return None
 
@@ -151,6 +152,7 @@ class _Runs:
         self.running, self.on_case = running, on_case
         self.count = 0
         self.outcomes: dict[str, Outcome] = {}
+        self.refusals: tuple[Refused, ...] = ()  # of the last run, whichever case it was
         self.policy = place.policy.with_shares(program.shares)
 
     # Programs of many cases
@@ -248,15 +250,16 @@ class _Runs:
     def _account(
         self, stream: gtest.Stream, ran: Ran, chosen: Sequence[str], told: set[str]
     ) -> set[str]:
-        refusals = _Timed(ran.result.refusals)
+        refusals = _Timed(ran)
+        self.refusals = _refused(ran.result.refusals)
         found: dict[str, Outcome] = {}
         for name, ended in stream.ended.items():
             found[name] = _ended(name, ended, refusals)
         for name, reported in ran.report.items():
             if name in chosen and name not in found:
                 found[name] = _reported(name, reported)
-        for suite in stream.suites_failed:
-            _spread_suite_failure(suite, found, _text(stream.outside.bytes))
+        for suite, said in stream.suites_failed.items():
+            _spread_suite_failure(suite, found, _text(said.bytes))
         left = [name for name in chosen if name not in found]
         if left:
             name = stream.current if stream.current in left else left[0]
@@ -419,14 +422,18 @@ def _report(sandbox: Sandbox) -> dict[str, gtest.Reported]:
 
 
 class _Timed:
-    """Refusals by the time at which they were seen; what libraries look for anyway is left out."""
+    """Refusals by the time at which they were seen. The supervisor counts from the moment at which
+    the guest starts, we from before the sandbox is set up."""
 
-    def __init__(self, refusals: Iterable[Refusal]) -> None:
-        self._refusals = [one for one in refusals if not is_routine(one)]
+    def __init__(self, ran: Ran) -> None:
+        self._refusals = ran.result.refusals
+        self._late_s = max(0.0, ran.seconds - ran.result.usage.wall_s)
 
     def between(self, began_s: float, ended_s: float) -> tuple[Refused, ...]:
         """Those of a case."""
-        return _refused(one for one in self._refusals if began_s <= one.time_s <= ended_s)
+        return _refused(
+            one for one in self._refusals if began_s <= one.time_s + self._late_s <= ended_s
+        )
 
 
 def _refused(refusals: Iterable[Refusal]) -> tuple[Refused, ...]:

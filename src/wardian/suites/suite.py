@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -46,6 +46,9 @@ class Keeping(NamedTuple):
     resume: bool = False
 
 
+NOBODY, NOT_KEPT = Hearing(), Keeping()
+
+
 def place(
     name: str, policy: Policy, *, reads: Sequence[Share] = (), env: Sequence[tuple[str, str]] = ()
 ) -> Place:
@@ -74,9 +77,9 @@ def run_suite(
     way: Way,
     *,
     jobs: int | None = None,
-    keeping: Keeping = Keeping(),
+    keeping: Keeping = NOT_KEPT,
     baseline: str | None = None,
-    hearing: Hearing = Hearing(),
+    hearing: Hearing = NOBODY,
 ) -> list[ProgramResult]:
     """A result for each program and sandbox, in their order. What passes in the baseline and not
     elsewhere is then run once more by itself, so that its cause stands beside it."""
@@ -165,16 +168,21 @@ def _looked_at(
 
     for done in [pool.submit(look, one) for one in todo]:
         done.result()
-    results = []
-    for result in found:
-        changed = again.get((result.program, result.sandbox))
-        if changed:
-            outcomes = tuple(changed.get(one.case, one) for one in result.outcomes)
-            result = result._replace(outcomes=outcomes)
-            if keeping.directory is not None:
-                keep(keeping.directory, result)
-        results.append(result)
-    return results
+    return [
+        _changed(one, again.get((one.program, one.sandbox), {}), keeping) for one in found
+    ]
+
+
+def _changed(
+    result: ProgramResult, again: Mapping[str, Outcome], keeping: Keeping
+) -> ProgramResult:
+    if not again:
+        return result
+    outcomes = tuple(again.get(one.case, one) for one in result.outcomes)
+    result = result._replace(outcomes=outcomes)
+    if keeping.directory is not None:
+        keep(keeping.directory, result)
+    return result
 
 
 def _joined(first: Outcome, alone: Outcome) -> Outcome:
