@@ -1,8 +1,8 @@
 """Other people's tests: programs of many cases, run in any sandbox and compared with a baseline.
 
-programs     which programs a suite is made of, which protocol each speaks, what each needs beside it
+programs     which programs a suite is made of, how each tells its results, what it needs
 outcomes     what came of a case and of a program: values, and their documents
-gtest        googletest's list of cases, its running output and its report; filters for a part of it
+gtest        googletest's list of cases, its running output, its report, its filters
 lines        the other protocols: TAP, and plain exit codes
 selection    which cases are wanted: globs and shards
 running      one program in one sandbox: listed, run, and run on after a crash or a hang

@@ -146,15 +146,14 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
     for result in results:
         for one in result.outcomes:
             if one.status in BAD:
-                about = tuple(_about(one))
-                key = (one.status, result.program, result.sandbox, *about)
+                key = (one.status, result.program, result.sandbox, *_about(one))
                 groups.setdefault(key, []).append(one.case)
     lines = []
     limit = len(groups) if every else 5 * SHOWN_CASES
-    for (status, program, sandbox, *about), cases in list(groups.items())[:limit]:
+    for (status, program, sandbox, *told), cases in list(groups.items())[:limit]:
         more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
         lines.append(f"{status}: {printable(f'{program}:{cases[0]}')}{more} in {sandbox}")
-        lines += [f"  {printable(line)}" for line in about]
+        lines += [f"  {printable(line)}" for line in told]
     if len(groups) > limit:
         lines.append(f"and {_plural(len(groups) - limit, 'failure')} more (--all shows them)")
     return lines

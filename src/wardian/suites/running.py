@@ -25,7 +25,7 @@ from wardian.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome, Refused
 from wardian.suites.programs import Program
 from wardian.suites.selection import Selection
 
-HOST = "host"
+HOST, TRACING = "host", "wardian"
 REPORT = "report.json"
 SCRATCH = "tmp"
 MAX_REPORT_BYTES = 64 << 20
@@ -129,8 +129,21 @@ def run_program(
 def run_alone(
     program: Program, case: str, place: Place, way: Way, running: Running
 ) -> Outcome | None:
-    """One case of a program in a sandbox of its own; None if that could not be had."""
-    runs = _Runs(program, place, way, running, lambda case, status: None)
+    """One case of a program in a sandbox of its own; None if that could not be had. If it does not
+    pass and nothing was seen to be refused, it is run once more with all that it does traced."""
+    outcome = _alone(program, case, place, way, running, traced=False)
+    if outcome is None or outcome.status == "passed" or outcome.refusals:
+        return outcome
+    if place.name != TRACING:
+        return outcome
+    again = _alone(program, case, place, way, running, traced=True)
+    return outcome if again is None else outcome._replace(refusals=again.refusals)
+
+
+def _alone(
+    program: Program, case: str, place: Place, way: Way, running: Running, *, traced: bool
+) -> Outcome | None:
+    runs = _Runs(program, place, way, running, lambda case, status: None, traced=traced)
     try:
         if program.protocol != "gtest":
             return next((one for one in runs.whole()[0] if one.case == case), None)
@@ -146,9 +159,17 @@ class _Runs:
     """All runs of one program in one sandbox."""
 
     def __init__(
-        self, program: Program, place: Place, way: Way, running: Running, on_case: OnCase
+        self,
+        program: Program,
+        place: Place,
+        way: Way,
+        running: Running,
+        on_case: OnCase,
+        *,
+        traced: bool = False,
     ) -> None:
         self.program, self.place, self.way = program, place, way
+        self.on_trace: OnBytes | None = (lambda data: None) if traced else None
         self.running, self.on_case = running, on_case
         self.count = 0
         self.outcomes: dict[str, Outcome] = {}
@@ -363,6 +384,7 @@ class _Runs:
                 env=self._environment(sandbox),
                 on_stdout=lambda data: on_stdout(data, time.monotonic() - began),
                 on_stderr=on_stderr,
+                on_trace=self.on_trace,
             )
             self.running.add(process)
             try:

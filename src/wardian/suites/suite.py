@@ -168,9 +168,7 @@ def _looked_at(
 
     for done in [pool.submit(look, one) for one in todo]:
         done.result()
-    return [
-        _changed(one, again.get((one.program, one.sandbox), {}), keeping) for one in found
-    ]
+    return [_changed(one, again.get((one.program, one.sandbox), {}), keeping) for one in found]
 
 
 def _changed(
@@ -201,8 +199,8 @@ def _joined(first: Outcome, alone: Outcome) -> Outcome:
 
 def key_of(program: Program, where: Place, way: Way) -> str:
     """Names all that a result depends on."""
-    parts = (program.name, program.path, program.digest, program.protocol, where.name)
-    parts += (where.version, where.policy.digest, repr(where.env), repr(way), str(os.geteuid()))
+    parts = [program.name, program.path, program.digest, program.protocol, where.name]
+    parts += [where.version, where.policy.digest, repr(where.env), repr(way), str(os.geteuid())]
     return "sha256:" + hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
