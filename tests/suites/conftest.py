@@ -84,9 +84,7 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def statuses(found: dict[str, Any], program: str, sandbox: str = "wardian") -> dict[str, str]:
     """Case → status."""
     chosen = [
-        one
-        for one in found["programs"]
-        if (one["program"], one["sandbox"]) == (program, sandbox)
+        one for one in found["programs"] if (one["program"], one["sandbox"]) == (program, sandbox)
     ]
     assert len(chosen) == 1
     return {one["case"]: one["status"] for one in chosen[0]["outcomes"]}
