@@ -97,16 +97,16 @@ class End(NamedTuple):
 
     @property
     def told(self) -> str:
-        """In words."""
+        """What a sentence about it goes on with."""
         if self.reason:
-            return f"the {self.reason} ended it"
-        return signal_name(self.signal) if self.signal else f"exit code {self.code}"
+            return f"was ended by the {self.reason}"
+        return f"ended with {signal_name(self.signal) if self.signal else f'exit code {self.code}'}"
 
 
 def judge_exit(end: End) -> tuple[str, str]:
     """Status and a line, for a program whose exit code is all it says."""
     if end.signal or end.reason:
-        return "crashed", end.told
+        return "crashed", f"it {end.told}"
     if end.code == 0:
         return "passed", ""
     if end.code in SKIPS:
@@ -122,11 +122,11 @@ def judge_tap(text: str, end: End) -> list[Point]:
     missing = max(0, (planned or 0) - len(points))
     died = end.signal or end.reason or (end.code not in (0, 1, 4) and missing)
     if died or (planned is None and not points):
-        points.append(Point(PROGRAM_CASE, "crashed" if died else "failed", end.told))
+        points.append(Point(PROGRAM_CASE, "crashed" if died else "failed", f"it {end.told}"))
     elif missing:
         points.append(Point(PROGRAM_CASE, "failed", f"{missing} of {planned} points never came"))
     elif end.code not in (0, 4) and all(one.status != "failed" for one in points):
-        points.append(Point(PROGRAM_CASE, "failed", end.told))
+        points.append(Point(PROGRAM_CASE, "failed", f"it {end.told}"))
     first = len(points) + 1
     lost = range(first, first + min(missing, MAX_POINTS))
     return points + [Point(str(n), "not_run", "it was planned and never came") for n in lost]

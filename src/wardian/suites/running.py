@@ -222,7 +222,7 @@ class _Runs:
         elif ran.result.exit_code == 0:
             told = "it lists no case"
         else:
-            told = f"it ended with {ran.end.told} when it was to list its cases"
+            told = f"it {ran.end.told} when it was to list its cases"
         status = "timeout" if ran.late else "crashed" if ran.result.exit_code else "failed"
         refusals = _refused(ran.result.refusals)
         seconds = ran.seconds
@@ -242,12 +242,14 @@ class _Runs:
             if left and (fruitless >= FRUITLESS_RUNS or timeouts >= TIMEOUTS_IN_A_ROW):
                 what = "ended before a case began" if fruitless else "hung"
                 times = fruitless or timeouts
-                self._give_up(left, f"given up: the program {what} {times} times in a row")
+                self._give_up(left, f"given up: the program {what} {times} times in a row", done)
                 return
 
-    def _give_up(self, names: Iterable[str], why: str) -> None:
+    def _give_up(self, names: Iterable[str], why: str, after: Iterable[str]) -> None:
+        """What was refused when it was given up is the best that is known of the rest."""
+        refusals = tuple(dict.fromkeys(r for one in after for r in self.outcomes[one].refusals))
         for name in names:
-            self._note(Outcome(name, "not_run", detail=why))
+            self._note(Outcome(name, "not_run", detail=why, refusals=refusals[:MAX_REFUSALS]))
 
     def _one_run(self, pattern: str | None, chosen: Sequence[str]) -> tuple[set[str], bool, bool]:
         """The cases that are done with, whether any began, and whether it had to be ended."""
@@ -300,15 +302,15 @@ class _Runs:
         if ran.late:
             status, detail = "timeout", f"it did not end within {self.way.timeout_s:g} s"
         else:
-            status, detail = "crashed", f"the program ended with {ran.end.told}"
+            status, detail = "crashed", f"the program {ran.end.told}"
         if not running:
             detail += ", before it began"
-        seen = refusals.between(began_s, ran.seconds)
+        seen = refusals.between(began_s, ran.seconds, limits=bool(ran.end.reason))
         return Outcome(name, status, seconds, detail, _text(output), seen)
 
     def _after_all(self, stream: gtest.Stream, ran: Ran) -> Outcome:
         status = "timeout" if ran.late else "crashed" if ran.end.signal else "failed"
-        detail = f"after its last case it ended with {ran.end.told}"
+        detail = f"after its last case it {ran.end.told}"
         if ran.late:
             detail = f"it did not end within {self.way.timeout_s:g} s after its last case"
         return Outcome(PROGRAM_CASE, status, 0.0, detail, _text(stream.outside.bytes))
@@ -451,10 +453,14 @@ class _Timed:
         self._refusals = ran.result.refusals
         self._late_s = max(0.0, ran.seconds - ran.result.usage.wall_s)
 
-    def between(self, began_s: float, ended_s: float) -> tuple[Refused, ...]:
-        """Those of a case."""
+    def between(
+        self, began_s: float, ended_s: float, *, limits: bool = False
+    ) -> tuple[Refused, ...]:
+        """Those of a case; ``limits`` that ended the run belong to its last one."""
         return _refused(
-            one for one in self._refusals if began_s <= one.time_s + self._late_s <= ended_s
+            one
+            for one in self._refusals
+            if began_s <= one.time_s + self._late_s <= ended_s or (limits and one.kind == "limit")
         )
 
 

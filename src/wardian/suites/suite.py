@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from wardian.suites.running import Place, Running, Stopped, Way, run_alone, run_
 
 MAX_KEPT_BYTES = 256 << 20
 MAX_LOOKED_AT = 1000  # cases that are run again by themselves, in each sandbox
+MAX_HANGS = 2  # of one program, among those
 
 OnCase = Callable[[str, str, str, str], None]
 OnProgram = Callable[[ProgramResult, bool], None]
@@ -153,14 +155,18 @@ def _looked_at(
     todo: list[Lost] = []
     for name in dict.fromkeys(where.name for _, where in pairs):
         lost = [one for one in lost_cases(found, baseline) if one.sandbox == name]
-        own = [one for one in lost if one.here is not None and not one.here.of_program]
-        todo += [one for one in own if one.here is not None and not one.here.alone][:MAX_LOOKED_AT]
+        todo += [one for one in lost if one.here is not None and _is_open(one.here)][:MAX_LOOKED_AT]
     hearing.on_second_look(len(todo))
     again: dict[tuple[str, str], dict[str, Outcome]] = {}
+    hung: Counter[tuple[str, str]] = Counter()
 
     def look(one: Lost) -> None:
         program, where = places[one.program, one.sandbox]
+        if hung[one.program, one.sandbox] >= MAX_HANGS:
+            return
         alone = run_alone(program, one.case, where, way, running)
+        if alone is not None and alone.status == "timeout":
+            hung[one.program, one.sandbox] += 1
         if alone is not None and one.here is not None:
             told = _joined(one.here, alone)
             again.setdefault((one.program, one.sandbox), {})[one.case] = told
@@ -181,6 +187,14 @@ def _changed(
     if keeping.directory is not None:
         keep(keeping.directory, result)
     return result
+
+
+def _is_open(here: Outcome) -> bool:
+    """A case of the program's own whose cause another run may tell. One that hung, or was given up,
+    takes long: once it is known what was refused, that will do."""
+    if here.of_program or here.alone:
+        return False
+    return here.status not in ("timeout", "not_run") or not here.refusals
 
 
 def _joined(first: Outcome, alone: Outcome) -> Outcome:
