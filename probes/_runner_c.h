@@ -57,6 +57,9 @@ void in_child(void (*exercise)(void)) __attribute__((noreturn));
 void own_directory(void);
 /* A new file there with this text, open for reading and writing, at its start. */
 int file_with(const char *name, const char *text);
+/* Go to a mount namespace of the check's own, as its administrator: what is mounted there reaches
+ * nobody else. -1 and errno if it may not. */
+int own_mounts(void);
 /* What a call returned, if it succeeded; the check fails with its errno if not. */
 long works(long result, const char *what);
 /* The call must have failed with this errno. */
