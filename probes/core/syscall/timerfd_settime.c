@@ -75,11 +75,11 @@ CHECK(ticks_at_a_time_to_come) {
 }
 
 CHECK(stops_a_timer) {
-    struct itimerspec later = {.it_value.tv_nsec = 20000000};
+    struct itimerspec later = {.it_value.tv_nsec = 500000000};
     int fd = make();
     works(set(fd, 0, &later), "timerfd_settime");
     works(set(fd, 0, &never), "timerfd_settime to stop");
-    want(!ticks_within(fd, 60), "it ticks");
+    want(!ticks_within(fd, 600), "it ticks");
 }
 
 CHECK(tells_what_was_set_before) {
