@@ -66,6 +66,21 @@ long works(long result, const char *what);
 void refuses(long result, int number, const char *what);
 /* What was found must be so; the check fails with what the rest says if not. */
 #define want(so, ...) ((so) ? (void)0 : blocked_with(0, __VA_ARGS__))
+/* Whether something comes true within two seconds, asked every millisecond. */
+#define soon(so)                                                                                   \
+    ({                                                                                             \
+        int left = 2000;                                                                           \
+        while (!(so) && left-- > 0)                                                                \
+            rest();                                                                                \
+        left >= 0;                                                                                 \
+    })
+void rest(void);
+/* A child that does this and ends with 0; it dies with the check. */
+int child_that(void (*does)(void));
+/* What such a child may do: nothing, until a signal ends it. */
+void waits(void);
+/* How a child ended, as wait(2) tells it. */
+int end_of(int pid);
 
 void add_check(const char *name, void (*check)(void));
 /* All checks, in their order. The specimen is allowed if each of them is. */
