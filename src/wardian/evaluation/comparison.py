@@ -73,6 +73,29 @@ def compare(store: Reader, campaign: Campaign, *, whole: bool) -> Comparison:
     return Comparison(earlier[-1] if earlier else None, tuple(explained), since, nights, flips)
 
 
+def onsets(
+    store: Reader, campaign: Campaign, results: Sequence[Result]
+) -> dict[Identity, Difference]:
+    """For each result that is not as it should be and once was: when it ceased to be, with the
+    evidence of when it was well. What came between then explains it tonight as well."""
+    earlier = comparable(store, campaign)
+    campaigns = {one.id: one for one in (*earlier, campaign)}
+    wrong = [one for one in results if one.health in ("bad", "broken")]
+    timelines = store.timelines(case_ids=[one.case.id for one in wrong]) if wrong else {}
+    found = []
+    for one in wrong:
+        moments = [m for m in timelines.get(one.case.id, []) if m.campaign_id in campaigns]
+        well = max((i for i, m in enumerate(moments) if m.health == "good"), default=None)
+        if well is None or well + 1 >= len(moments):
+            continue
+        sides = [
+            store.result(moment.campaign_id, one.case.identity)
+            for moment in (moments[well], moments[well + 1])
+        ]
+        found.append(Difference("regressed", one.case, *sides))
+    return {one.case.identity: one for one in _explained(store, found, campaigns)}
+
+
 def _last_known(
     store: Reader, earlier: Sequence[Campaign], wanted: set[Identity]
 ) -> dict[Identity, Result]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from wardian.evaluation.comparison import Comparison, Difference, Identity
 from wardian.evaluation.model import SEVERITIES, Finding, Result
 from wardian.evaluation.units import OURS
+from wardian.syscalls.knowledge import known
 
 HOST = "host"
 SHOWN_CASES = 50
@@ -30,7 +31,8 @@ CAPABILITY = "syscall_"
 
 
 class Trouble(NamedTuple):
-    """A result that is not as it should be, with its evidence, and what is known besides."""
+    """A result that is not as it should be, with its evidence, and what is known besides.
+    ``difference`` is when it ceased to be well; None if it never was."""
 
     result: Result
     difference: Difference | None
@@ -151,7 +153,7 @@ def _finding(
         "proposal": None,
     }  # fmt: skip
     title = _title(key, ones, skills, refusal)
-    severity = _severity(ones, needed)
+    severity = _severity(ones, needed, much_used=_much_used(calls))
     return Finding(0, slug_of(key), severity, title, _explained(ones, refusal), document), ones
 
 
@@ -196,13 +198,14 @@ def _changes(ones: Sequence[Trouble]) -> list[dict[str, str]]:
     return [{**change._asdict(), "text": str(change)} for change in found]
 
 
-def _severity(ones: Sequence[Trouble], needed: Use) -> str:
+def _severity(ones: Sequence[Trouble], needed: Use, *, much_used: bool) -> str:
     ours = any(one.sandbox == OURS for one in ones)
-    worst = min(SEVERITIES.index(_of_one(one, needed)) for one in ones)
+    several = much_used or len(needed.skills) > 1 or len(needed.languages) > 1
+    worst = min(SEVERITIES.index(_of_one(one, needed, several=several)) for one in ones)
     return SEVERITIES[worst if ours else min(worst + 1, len(SEVERITIES) - 1)]
 
 
-def _of_one(one: Trouble, needed: Use) -> str:
+def _of_one(one: Trouble, needed: Use, *, several: bool) -> str:
     case, status = one.result.case, one.result.status
     if case.sandbox == HOST and case.kind != "skill":
         return "low"
@@ -210,10 +213,15 @@ def _of_one(one: Trouble, needed: Use) -> str:
         return "high" if one.own_fault else "critical"
     if status == "allowed_unexpected":
         return "critical"
-    if len(needed.skills) > 1 or len(needed.languages) > 1:
+    if several:
         return "high"
     regressed = one.difference is not None and one.difference.kind == "regressed"
     return "medium" if regressed or needed.skills or case.kind == "suite" else "low"
+
+
+def _much_used(calls: Sequence[str]) -> bool:
+    """Do several interpreters make one of these, by what is known of system calls?"""
+    return any(known()[name].by_use in ("critical", "high") for name in calls if name in known())
 
 
 def _title(
@@ -274,23 +282,20 @@ def _vanished(one: Difference) -> Finding:
 
 
 def troubles(
-    results: Sequence[Result], comparison: Comparison, before: Mapping[Identity, Result]
+    results: Sequence[Result], comparison: Comparison, onsets: Mapping[Identity, Difference]
 ) -> list[Trouble]:
-    """``results`` with evidence; ``before`` has the evidence of those that were well."""
+    """``results`` with evidence; ``onsets`` tell when each ceased to be well."""
     health = {one.case.identity: one.health for one in results}
-    differences = {one.case.identity: one for one in comparison.differences}
     found = []
     for one in results:
         if one.health not in ("bad", "broken") or one.case.kind in ("check", "trace"):
             continue  # a check is told with its specimen
-        kind, name, _ = one.case.identity
-        found.append(
-            Trouble(
-                one,
-                differences.get(one.case.identity),
-                health.get((kind, name, HOST), ""),
-                tuple(new_refusals(one, before.get(one.case.identity))),
-                comparison.flips.get(one.case.identity, ""),
-            )
-        )
+        kind, name, sandbox = one.case.identity
+        native = health.get((kind, name, HOST), "")
+        if kind == "suite" and (sandbox == HOST or native not in ("good", "")):
+            continue  # the oracle itself does not pass it
+        onset = onsets.get(one.case.identity)
+        refusals = new_refusals(one, onset.before if onset is not None else None)
+        since = comparison.flips.get(one.case.identity, "")
+        found.append(Trouble(one, onset, native, tuple(refusals), since))
     return found

@@ -9,12 +9,13 @@ from wardian.evaluation import campaign as running
 from wardian.evaluation import comparison as comparing
 from wardian.evaluation import figures, findings, proposals
 from wardian.evaluation.campaign import MEASURING, Hearing, Wishes
-from wardian.evaluation.comparison import Comparison, Identity
+from wardian.evaluation.comparison import Comparison
 from wardian.evaluation.config import Config
+from wardian.evaluation.documents.coverage import matrix_of
 from wardian.evaluation.documents.decision import Decision, OpenOnes, decide
 from wardian.evaluation.documents.gathered import Gathered, gather
 from wardian.evaluation.executing import Executor
-from wardian.evaluation.model import Campaign, Figure, Finding, Result
+from wardian.evaluation.model import Campaign, Figure, Finding
 from wardian.evaluation.preparing import Prepared, prepare
 from wardian.evaluation.store import Store, now
 from wardian.evaluation.writing import write_documents
@@ -81,8 +82,8 @@ def _judged(
         return compared, []
     store.step(made.id, "findings", state="running")
     results = store.results(made.id, evidence=True)
-    before = _when_well(store, compared)
-    troubles = findings.troubles(results, compared, before)
+    onsets = comparing.onsets(store, made, results)
+    troubles = findings.troubles(results, compared, onsets)
     pairs = findings.findings(troubles, compared, findings.users(results))
     campaigns = {one.id: one for one in store.campaigns()}
     found = []
@@ -99,24 +100,20 @@ def _judged(
     return compared, found
 
 
-def _when_well(store: Store, compared: Comparison) -> dict[Identity, Result]:
-    """The evidence of those that were well before and are not now."""
-    found = {}
-    for one in compared.of("regressed"):
-        if one.before is not None:
-            evidence = store.evidence(one.before.outcome_id)
-            outcome = one.before.outcome._replace(evidence=evidence)
-            found[one.case.identity] = one.before._replace(outcome=outcome)
-    return found
-
-
 def _record_figures(store: Store, made: Campaign, found: list[Finding], seconds: float) -> None:
     results = store.results(made.id, evidence=True)
     own = sum(one.measured_in == made.uid for one in results)
     used = len(findings.users(results))
+    matrix = matrix_of(made, results)
+    calls = [
+        Figure(made.id, f"syscalls.{status}", sandbox, count, "calls", "SYSCALL_ANALYSIS.md")
+        for sandbox in matrix.sandboxes
+        for status, count in matrix.counts(sandbox).items()
+    ]
     store.record_figures(made.id, [
         *figures.counted(results),
         *figures.skills_passing(results),
+        *calls,
         Figure(made.id, "syscalls.used", "", used, "calls", "trace:total"),
         Figure(made.id, "findings.total", "", len(found), "findings", "findings"),
         Figure(made.id, "campaign.seconds", "", round(seconds, 1), "s", "steps"),

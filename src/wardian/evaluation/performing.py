@@ -31,6 +31,9 @@ from wardian.runner.location import Located, located
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
+from wardian.suites.outcomes import Outcome as SuiteOutcome
+from wardian.suites.programs import find_programs
+from wardian.suites.running import Place, Running, Way, run_program
 
 MAX_REFUSALS = 20
 MAX_OUTPUT = 2000
@@ -54,6 +57,8 @@ def perform(unit: Unit) -> list[Produced]:
             return _probe(unit, when)
         if unit.case.kind == "trace":
             return _trace(unit, when)
+        if unit.case.kind == "suite":
+            return _suite(unit, when)
         return _skill(unit, when)
     except (WardianError, OSError, ValueError) as error:
         outcome = Outcome("error", f"it could not be measured: {error}")
@@ -209,6 +214,36 @@ def _trace(unit: Unit, when: str) -> list[Produced]:
     status = "ok" if calls or outcome.verdict == "pass" else outcome.verdict
     return [Produced(unit.case, told._replace(status=status, evidence=evidence),
                      round(outcome.seconds, 4), when)]  # fmt: skip
+
+
+# Suites
+
+
+_SUITE_STATUS = {"passed": "pass", "failed": "fail", "skipped": "skip", "disabled": "skip"}
+
+
+def _suite(unit: Unit, when: str) -> list[Produced]:
+    given = unit.payload
+    (program,) = find_programs([given["path"]], given["protocol"]).programs
+    place = Place(given["sandbox"], policy_of(given["policy"]))
+    way = Way(timeout_s=given["timeout_s"])
+    counted = run_program(program, place, way, Running(), lambda case, status: None)
+    return [_suite_case(unit.case, one, when) for one in counted.outcomes]
+
+
+def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
+    case = program._replace(name=f"{program.name}:{one.case}", about={"program": program.name})
+    status = _SUITE_STATUS.get(one.status, one.status)
+    evidence: dict[str, Any] = {}
+    if status not in ("pass", "skip"):
+        evidence["output"] = one.output[-MAX_OUTPUT:]
+        evidence["refusals"] = [
+            {**refused._asdict(), "allow": None} for refused in one.refusals[:MAX_REFUSALS]
+        ]
+    cause = one.detail if status != "pass" else ""
+    return Produced(
+        case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when
+    )
 
 
 __all__ = ["HOST", "Produced", "perform", "policy_of", "stable"]

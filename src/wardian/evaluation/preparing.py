@@ -17,6 +17,11 @@ from wardian.probes import expectations
 from wardian.probes.sandboxes import Setting, setting
 from wardian.probes.specimen import Specimen, find_specimens, probes_dir, select
 from wardian.sandbox.policy import Policy
+from wardian.suites.programs import find_programs
+from wardian.suites.suite import place
+
+SUITE_POLICY = "conformance"  # what `wardian suite run` takes, too
+SUITE_TIMEOUT_S = 60.0
 
 
 class Prepared(NamedTuple):
@@ -64,6 +69,11 @@ def prepare(config: Config, shard: tuple[int, int] = (1, 1)) -> Prepared:
         texts[name], digests[name] = weaker.to_toml(), weaker.digest
     for traced in (True, False):
         found += making.of_skills(entries, texts, digests, around, traced=traced)
+    if config.suites:
+        wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
+        places = [place(name, wanted_policy) for name in names]
+        programs = find_programs(config.suites).programs
+        found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S)
     number, total = shard
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from wardian.errors import WardianError
 from wardian.evaluation.changes import Change
 from wardian.evaluation.findings import Trouble
+from wardian.evaluation.inventory import sources
 from wardian.evaluation.model import Campaign, health
 from wardian.evaluation.patches import Edit, patch
 from wardian.evaluation.performing import perform
@@ -78,6 +79,8 @@ def proposals(
     units = {one.case.identity: one for one in prepared.units}
     failing = [units[t.result.case.identity] for t in troubles if t.result.case.identity in units]
     found: list[Tried] = []
+    if not failing:
+        return found
     for candidate in _candidates(troubles, prepared, store, campaigns):
         found.append(tried(candidate, failing))
         if sum(one.mends for one in found) == 2:
@@ -198,7 +201,7 @@ def _skill_reverted(
     change: Change, name: str, prepared: Prepared, store: Reader
 ) -> Iterator[Candidate]:
     entry = next((one for one in prepared.entries if one.name == name), None)
-    old, new = store.sources(change.before), store.sources(change.after)
+    old, new = store.sources(change.before), sources(entry.path) if entry is not None else None
     if entry is None or old is None or new is None:
         return
     edits = tuple(
@@ -232,11 +235,13 @@ def _put(path: str, text: str | None) -> None:
 def _specimen_reverted(
     change: Change, name: str, prepared: Prepared, store: Reader
 ) -> Iterator[Candidate]:
-    old, new = store.sources(change.before), store.sources(change.after)
+    old = store.sources(change.before)
     specimen = next((one for one in prepared.specimens if one.id == name), None)
-    if specimen is None or not old or not new or old == new:
+    if specimen is None or not old:
         return
     path, text = next(iter(old.items()))
+    with open(specimen.source, encoding="utf-8") as file:
+        now = file.read()
 
     @contextmanager
     def given() -> Iterator[Given]:
@@ -246,7 +251,7 @@ def _specimen_reverted(
             _put(os.path.join(root, path), text)
             yield lambda unit: {"root": root} if unit.case.name == name else {}
 
-    edit = Edit(_shown(specimen.source), new.get(path), text)
+    edit = Edit(_shown(specimen.source), now, text)
     yield Candidate("specimen", f"take the change of {path} back", (edit,), given)
 
 

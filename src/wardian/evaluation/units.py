@@ -19,6 +19,8 @@ from wardian.probes.expectations import Profile
 from wardian.probes.sandboxes import Setting
 from wardian.probes.specimen import Specimen, shipped
 from wardian.runner.cases.model import Case as SkillCase
+from wardian.suites.programs import Program
+from wardian.suites.running import Place
 
 OURS = "wardian"
 BEHAVIOUR = "syscall"  # the domain of specimens that look at one call's behaviour
@@ -117,6 +119,23 @@ def of_skills(
                 needs += [f"interpreter:{language}"] if language in interpreters else []
                 main = Case(kind, name, sandbox, entry.name, "", about)
                 found.append(Unit(step, main, payload, depends, tuple(needs)))
+    return found
+
+
+def of_suites(
+    programs: Sequence[Program], places: Sequence[Place], around: Surroundings, timeout_s: float
+) -> list[Unit]:
+    """Each program in each sandbox; its cases come of it."""
+    found = []
+    for place in places:
+        common = around.depends(place.name) | {"policy": place.policy.digest}
+        text = place.policy.to_toml()
+        for one in programs:
+            depends = common | {"program": one.digest, "timeout": str(timeout_s)}
+            payload = {"path": one.path, "name": one.name, "protocol": one.protocol,
+                       "sandbox": place.name, "policy": text, "timeout_s": timeout_s}  # fmt: skip
+            case = Case("suite", one.name, place.name, one.name, "", {"program": one.name})
+            found.append(Unit("suites", case, payload, depends, (f"sandbox:{place.name}",)))
     return found
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from wardian.evaluation.documents.gathered import Call, Gathered, calls
+from wardian.evaluation.documents.coverage import matrix_of
+from wardian.evaluation.documents.gathered import Gathered
 from wardian.evaluation.documents.markdown import SIGNS, block, code, number, several, table, text
 from wardian.evaluation.documents.skills import skill_rows
 from wardian.evaluation.model import Finding
@@ -26,9 +25,8 @@ def page(gathered: Gathered) -> str:
     if gathered.comparison.unchanged and not gathered.findings:
         lines += ["Nothing changed, so this is all there is to say.", "", *_documents()]
         return "\n".join(lines)
-    table_of_calls = calls(gathered)
     lines += [
-        *_coverage(gathered, table_of_calls), *_interpreters(gathered), *_skills(gathered),
+        *_coverage(gathered), *_interpreters(gathered), *_skills(gathered),
         *_gaps(gathered), *_recommendations(gathered), *_next(gathered), *_documents(),
     ]  # fmt: skip
     return "\n".join(lines)
@@ -140,25 +138,25 @@ def _timeline(gathered: Gathered) -> list[str]:
     return [f"## Stability, in {OURS}", "", *table(head, rows)]
 
 
-def _coverage(gathered: Gathered, every: Sequence[Call]) -> list[str]:
+def _coverage(gathered: Gathered) -> list[str]:
     lines = [f"## {GROUPS_TITLE}", ""]
-    measured = [one for one in every if one.cells]
-    if not measured:
-        return [*lines, "No specimen of a single system call was among what was measured.", ""]
-    groups: dict[str, list[Call]] = {}
-    for one in every:
-        groups.setdefault(one.group, []).append(one)
+    found = matrix_of(gathered.campaign, gathered.results)
+    if not found.sandboxes:
+        return [*lines, "No specimen of a system call was among what was measured.", ""]
     rows = []
-    for name, ones in groups.items():
+    for name, by_sandbox in [("all", {}), *found.by_group().items()]:
+        counts = by_sandbox or {sandbox: found.counts(sandbox) for sandbox in found.sandboxes}
         cells = []
-        for sandbox in gathered.sandboxes:
-            seen = [one for one in ones if sandbox in one.cells]
-            works = sum(one.cells[sandbox] == "supported" for one in seen)
-            link = f"[{works} of {len(seen)}](SYSCALL_ANALYSIS.md#all-of-them)"
-            cells.append(link if seen else "")
-        rows.append((name, str(len(ones)), *cells))
-    note = "Calls that work, of those measured; the [analysis](SYSCALL_ANALYSIS.md) has each one."
-    return [*lines, note, "", *table(("group", "calls", *gathered.sandboxes), rows)]
+        for sandbox in found.sandboxes:
+            own = counts[sandbox]
+            asked = sum(own.values()) - own["unmeasured"]
+            rest = ", ".join(f"{own[s]} {s}" for s in ("partial", "denied", "missing") if own[s])
+            told = f"[{own['supported']} of {asked}](SYSCALL_ANALYSIS.md)"
+            cells.append(f"{told}{f', {rest}' if rest else ''}" if asked else "")
+        total = sum(next(iter(counts.values())).values())
+        rows.append((name, f"[{total}](SYSCALL_ANALYSIS.md)", *cells))
+    note = "Calls that are fully there, of those that specimens measured."
+    return [*lines, note, "", *table(("group", "calls", *found.sandboxes), rows)]
 
 
 def _interpreters(gathered: Gathered) -> list[str]:

@@ -11,9 +11,6 @@ from wardian.evaluation.findings import Use, users
 from wardian.evaluation.model import Campaign, Figure, Finding, Result, Step
 from wardian.evaluation.reading import Reader
 from wardian.evaluation.units import OURS
-from wardian.syscalls.table import rows
-
-CAPABILITY = "syscall_"
 
 
 class Gathered(NamedTuple):
@@ -89,50 +86,3 @@ def gather(store: Reader, campaign: Campaign, comparison: Comparison) -> Gathere
         tuple(history),
         tuple(store.steps(campaign.id)),
     )
-
-
-class Call(NamedTuple):
-    """A system call: its group, what specimens found in each sandbox, who makes it."""
-
-    name: str
-    group: str
-    decision: str
-    reason: str
-    cells: Mapping[str, str]
-    specimens: tuple[str, ...]
-    use: Use
-
-    @property
-    def priority(self) -> str:
-        """By who makes it: skills in several languages, several skills, one, none."""
-        if len(self.use.languages) > 1:
-            return "critical"
-        if len(self.use.skills) > 1:
-            return "high"
-        return "medium" if self.use.skills else "low"
-
-
-def calls(gathered: Gathered) -> list[Call]:
-    """Every system call of the table, in its order."""
-    cells: dict[str, dict[str, str]] = {}
-    specimens: dict[str, set[str]] = {}
-    for one in gathered.of("probe"):
-        if one.case.capability.startswith(CAPABILITY):
-            name = one.case.capability.removeprefix(CAPABILITY)
-            specimens.setdefault(name, set()).add(one.case.name)
-            known = cells.setdefault(name, {})
-            known[one.case.sandbox] = _worse(known.get(one.case.sandbox), one.status)
-    using = gathered.using()
-    return [
-        Call(
-            row.name, row.group, row.kind, row.reason, cells.get(row.name, {}),
-            tuple(sorted(specimens.get(row.name, ()))), using.get(row.name, Use()),
-        )
-        for row in rows()
-    ]  # fmt: skip
-
-
-def _worse(one: str | None, other: str) -> str:
-    order = ("supported", "unavailable", "blocked_expected")
-    ranks = {status: number for number, status in enumerate(order)}
-    return max((s for s in (one, other) if s), key=lambda s: ranks.get(s, len(order)))

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from wardian.coverage import report as coverage
+from wardian.evaluation.documents.coverage import artifacts, matrix_of, uses
 from wardian.evaluation.documents.decision import Decision
 from wardian.evaluation.documents.evaluation import headline
-from wardian.evaluation.documents.gathered import Gathered, calls
+from wardian.evaluation.documents.gathered import Gathered
 from wardian.evaluation.model import Result
 
 SCHEMA = "wardian.evaluation/1"
@@ -56,14 +58,19 @@ def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
             for one in gathered.steps
         ],
         "skills": gathered.skills,
-        "syscalls": [
-            {"name": one.name, "group": one.group, "priority": one.priority, "cells": one.cells,
-             "skills": sorted(one.use.skills)}
-            for one in calls(gathered) if one.cells or one.use.skills
-        ],
+        "syscalls": _coverage(gathered),
         "results": [_result(one, comparison.flips) for one in gathered.results],
         "decision": decision.action,
     }  # fmt: skip
+
+
+def _coverage(gathered: Gathered) -> dict[str, Any] | None:
+    """As `wardian syscalls coverage --json` tells it; nothing if no call was measured."""
+    campaign, results = gathered.campaign, gathered.results
+    matrix = matrix_of(campaign, results)
+    if not matrix.sandboxes:
+        return None
+    return coverage.document(matrix, artifacts(campaign, results), uses(gathered))
 
 
 def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
