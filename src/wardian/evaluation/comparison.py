@@ -88,11 +88,9 @@ def onsets(
         well = max((i for i, m in enumerate(moments) if m.health == "good"), default=None)
         if well is None or well + 1 >= len(moments):
             continue
-        sides = [
-            store.result(moment.campaign_id, one.case.identity)
-            for moment in (moments[well], moments[well + 1])
-        ]
-        found.append(Difference("regressed", one.case, *sides))
+        before = store.result(moments[well].campaign_id, one.case.identity)
+        after = store.result(moments[well + 1].campaign_id, one.case.identity)
+        found.append(Difference("regressed", one.case, before, after))
     return {one.case.identity: one for one in _explained(store, found, campaigns)}
 
 

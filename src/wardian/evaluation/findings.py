@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from wardian.evaluation.comparison import Comparison, Difference, Identity
 from wardian.evaluation.model import SEVERITIES, Finding, Result
+from wardian.evaluation.refused import named, new_refusals, usual_refusals
 from wardian.evaluation.units import OURS
 from wardian.syscalls.knowledge import known
 
@@ -57,33 +58,6 @@ class Use(NamedTuple):
     languages: frozenset[str] = frozenset()
 
 
-def refusals_of(result: Result) -> list[dict[str, Any]]:
-    """Those in the evidence; specimens tell theirs as text."""
-    found = []
-    for one in result.outcome.evidence.get("refusals", []):
-        if isinstance(one, str):
-            words = (*one.split(" ", 2), "", "")
-            named: dict[str, Any] = dict(zip(("kind", "action", "target"), words, strict=False))
-            found.append(named | {"reason": "", "allow": None})
-        else:
-            found.append(dict(one))
-    return found
-
-
-def new_refusals(now: Result, before: Result | None) -> list[dict[str, Any]]:
-    """What it was refused, and was not when it was well."""
-    known = {_named(one) for one in refusals_of(before)} if before is not None else set()
-    ones = refusals_of(now)
-    return [one for one in ones if _named(one) not in known] or ones
-
-
-def _named(refusal: Mapping[str, Any]) -> tuple[str, str, str]:
-    target = str(refusal["target"])
-    if refusal["kind"] in ("syscall", "process"):
-        target = ""  # the arguments differ from run to run
-    return str(refusal["kind"]), str(refusal["action"]), target
-
-
 def users(results: Iterable[Result]) -> dict[str, Use]:
     """System call → who makes it, from the traces of skills' cases."""
     found: dict[str, Use] = {}
@@ -114,9 +88,9 @@ def _cause(one: Trouble) -> tuple[str, ...]:
     if one.own_fault:
         return "skill", case.group
     if case.kind == "skill" and one.refusals:
-        return "refused", case.sandbox, *_named(one.refusals[0])
+        return "refused", case.sandbox, *named(one.refusals[0])
     if case.kind == "probe" and one.result.status == "blocked_unexpected" and one.refusals:
-        return "refused", case.sandbox, *_named(one.refusals[0])
+        return "refused", case.sandbox, *named(one.refusals[0])
     changed = [change.what for change in one.difference.changes] if one.difference else []
     if changed and case.kind == "probe" and "specimen" not in changed:
         return "changed", case.sandbox, one.result.status, *changed
@@ -131,7 +105,7 @@ def _finding(
     key: tuple[str, ...], ones: list[Trouble], using: Mapping[str, Use]
 ) -> tuple[Finding, list[Trouble]]:
     skills = sorted({t.result.case.group for t in ones if t.result.case.kind == "skill"})
-    refusal = dict(ones[0].refusals[0]) if key[0] == "refused" else None
+    refusal = _refusal(ones) if key[0] == "refused" else None
     calls = _calls(ones, refusal)
     needed = Use(
         frozenset(skill for name in calls for skill in using.get(name, Use()).skills),
@@ -155,6 +129,12 @@ def _finding(
     title = _title(key, ones, skills, refusal)
     severity = _severity(ones, needed, much_used=_much_used(calls))
     return Finding(0, slug_of(key), severity, title, _explained(ones, refusal), document), ones
+
+
+def _refusal(ones: Sequence[Trouble]) -> dict[str, Any]:
+    """What they have in common; specimens do not tell the reason, cases of skills do."""
+    first = [dict(one.refusals[0]) for one in ones]
+    return next((one for one in first if one["reason"]), first[0])
 
 
 def slug_of(key: Iterable[str]) -> str:
@@ -229,7 +209,7 @@ def _title(
 ) -> str:
     case = ones[0].result.case
     if refusal is not None:
-        what = " ".join(_named(refusal)[1:]).strip()
+        what = " ".join(named(refusal)[1:]).strip()
         hit = f"{_several(skills, 'skill')} fail{'s' if len(skills) == 1 else ''}" if skills else (
             f"{_several([one.result.case.name for one in ones], 'probe')}"
             f" {'is' if len(ones) == 1 else 'are'} blocked"
@@ -286,6 +266,7 @@ def troubles(
 ) -> list[Trouble]:
     """``results`` with evidence; ``onsets`` tell when each ceased to be well."""
     health = {one.case.identity: one.health for one in results}
+    usual = usual_refusals(results)
     found = []
     for one in results:
         if one.health not in ("bad", "broken") or one.case.kind in ("check", "trace"):
@@ -295,7 +276,8 @@ def troubles(
         if kind == "suite" and (sandbox == HOST or native not in ("good", "")):
             continue  # the oracle itself does not pass it
         onset = onsets.get(one.case.identity)
-        refusals = new_refusals(one, onset.before if onset is not None else None)
+        before = onset.before if onset is not None else None
+        refusals = new_refusals(one, before, usual.get(sandbox, set()))
         since = comparison.flips.get(one.case.identity, "")
         found.append(Trouble(one, onset, native, tuple(refusals), since))
     return found

@@ -29,6 +29,7 @@ from wardian.runner.cases.running import HOST, Options, plain_run, run_case
 from wardian.runner.cases.running import Outcome as CaseOutcome
 from wardian.runner.location import Located, located
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.refusals import is_routine
 from wardian.sandbox.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 from wardian.suites.outcomes import Outcome as SuiteOutcome
@@ -176,7 +177,7 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
     evidence: dict[str, Any] = {}
     if outcome.problems:
         evidence["problems"] = [one[:MAX_OUTPUT] for one in outcome.problems[:10]]
-    refusals = [one for result in results for one in result.refusals]
+    refusals = [one for result in results for one in result.refusals if not is_routine(one)]
     if refusals:
         evidence["refusals"] = [_refusal(one) for one in refusals[:MAX_REFUSALS]]
     if outcome.observed is not None and outcome.verdict != "pass":
