@@ -53,10 +53,18 @@ Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 
 @click.option("--executor", metavar="URL", help="dask://HOST:PORT: on that cluster.")
 @click.option("--date", "night", metavar="YYYY-MM-DD", help="The night it stands for. [today]")
 @click.option(
-    "--open-pr", "pulls", multiple=True, type=int, metavar="N",
+    "--open-pr", "pulls", multiple=True, type=int, metavar="N", envvar="WARDIAN_OPEN_PR",
     help="A pull request of ours is open: what is new becomes a comment. Repeatable.",
 )  # fmt: skip
-@click.option("--open-issue", "issues", multiple=True, type=int, metavar="N", help="Likewise.")
+@click.option(
+    "--open-issue",
+    "issues",
+    multiple=True,
+    type=int,
+    metavar="N",
+    envvar="WARDIAN_OPEN_ISSUE",
+    help="Likewise.",
+)
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
