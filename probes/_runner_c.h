@@ -87,11 +87,11 @@ void add_check(const char *name, void (*check)(void));
 void make_checks(void) __attribute__((noreturn));
 
 #define CHECK(name)                                                                                \
-    static void name(void);                                                                        \
+    static void check_##name(void);                                                                \
     __attribute__((constructor)) static void add_##name(void) {                                    \
-        add_check(#name, name);                                                                    \
+        add_check(#name, check_##name);                                                            \
     }                                                                                              \
-    static void name(void)
+    static void check_##name(void)
 
 #define CHECKS PROBE(make_checks)
 
