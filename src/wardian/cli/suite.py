@@ -99,6 +99,9 @@ matches.""",
 )
 @click.option("--resume", is_flag=True, help="What is in -o DIR and unchanged is not run again.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option(
+    "--blame", is_flag=True, help="Find the wall that each lost case meets, by taking walls away."
+)
 @click.option("--all", "every", is_flag=True, help="Shorten no list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
@@ -121,6 +124,7 @@ def run(
     directory: Path | None,
     resume: bool,
     junit: Path | None,
+    blame: bool,
     every: bool,
     as_json: bool,
 ) -> None:
@@ -136,6 +140,8 @@ def run(
     from wardian.suites.selection import Selection, parse_shard
     from wardian.suites.suite import Hearing, Keeping, run_suite
 
+    if blame and baseline == "none":
+        raise UsageError("--blame needs a baseline to compare with")
     if resume and directory is None:
         raise UsageError("--resume needs the directory of the results: -o DIR")
     names, baseline = _names(sandboxes, baseline)
@@ -155,6 +161,7 @@ def run(
             jobs=jobs,
             keeping=Keeping(str(directory) if directory is not None else None, resume),
             baseline=baseline,
+            blame=blame,
             hearing=Hearing(progress.case, progress.program, progress.second_look),
         )
     finally:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from wardian.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases
+from wardian.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
 from wardian.suites.outcomes import BAD, STATUSES, Outcome, ProgramResult
 from wardian.suites.running import Place
 from wardian.text import printable
@@ -127,6 +127,10 @@ def troubles(told: Told, *, every: bool = False) -> list[str]:
             )
             for cause in found:
                 lines += _of_cause(cause, every=every)
+            blamed = walls(told.lost).get(sandbox, {})
+            if blamed:
+                lines += ["", f"of these pass in {sandbox} without"]
+                lines += [f"  {number:>4}  {wall}" for wall, number in blamed.items()]
     return lines
 
 
@@ -243,6 +247,7 @@ def document(told: Told) -> dict[str, Any]:
             }
             for one in causes(lost)
         ],
+        "walls": walls(lost),
         "gained": [
             {"sandbox": sandbox, "program": program, "case": case}
             for sandbox, program, case in (
@@ -284,7 +289,7 @@ def _lost(one: Lost) -> dict[str, Any]:
     }
     if one.here is not None:
         told["refusals"] = [refusal._asdict() for refusal in one.here.refusals]
-        told["detail"] = one.here.detail
+        told |= {"detail": one.here.detail, "wall": one.here.wall}
         told["output"] = one.here.output[-4096:]
     return told
 
