@@ -221,10 +221,10 @@ def _announce(places: Sequence[Place], baseline: str | None, passed_over: Sequen
 
 
 def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
-    if sources is None:
-        return {}
-    from wardian.suites.catalogue import calls_of_cases, read_catalogue
+    from wardian.suites.catalogue import calls_of_cases, calls_of_programs, read_catalogue
 
+    if sources is None:
+        return calls_of_programs()
     return calls_of_cases(read_catalogue(str(sources)))
 
 
@@ -236,7 +236,7 @@ def _tell(told: Told, *, as_json: bool, every: bool) -> None:
     else:
         for line in report.table(told):
             output.print_text(line)
-        for lines in (report.call_lines(told), report.troubles(told, every=every)):
+        for lines in (report.call_lines(told, every=every), report.troubles(told, every=every)):
             for line in ("", *lines) if lines else ():
                 output.print_text(line)
     for line in report.summary(told):
@@ -337,16 +337,10 @@ def catalogue(ctx: click.Context, path: Path, as_json: bool) -> None:
     from wardian.suites import catalogue as work
 
     found = work.read_catalogue(str(path))
-    tests_of = _tests_of()
     if as_json:
-        output.print_json(work.document(found, tests_of))
+        output.print_json(work.document(found))
     else:
-        for line in work.lines(found, tests_of):
+        for line in work.lines(found):
             output.print_text(line)
     output.say(work.summary(found))
-    ctx.exit(1 if work.absent_files(found, tests_of) else 0)
-
-
-def _tests_of() -> dict[str, tuple[str, ...]]:
-    """System call → the test files that the table names for it; it names none so far."""
-    return {}
+    ctx.exit(1 if work.absent_files(found) else 0)

@@ -209,8 +209,9 @@ def _plain(case: str) -> str:
     return f"{suite}.{name.partition('/')[0]}"
 
 
-def call_lines(told: Told) -> list[str]:
-    """System calls × sandboxes: cases that passed, of those that ran."""
+def call_lines(told: Told, *, every: bool = False) -> list[str]:
+    """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
+    the same it is left out, unless every one is asked for."""
     rows = []
     for call, by in by_call(told).items():
         cells = []
@@ -218,7 +219,8 @@ def call_lines(told: Told) -> list[str]:
             found = by.get(name, Counter())
             ran = sum(found.values()) - found["disabled"]
             cells.append(f"{found['passed']}/{ran}" if ran else "-")
-        rows.append((call, cells))
+        if every or len(set(cells)) > 1:
+            rows.append((call, cells))
     return _aligned(("syscall", told.sandboxes), rows) if rows else []
 
 
