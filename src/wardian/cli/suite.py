@@ -140,11 +140,11 @@ def run(
     from wardian.suites.selection import Selection, parse_shard
     from wardian.suites.suite import Hearing, Keeping, run_suite
 
-    if blame and baseline == "none":
-        raise UsageError("--blame needs a baseline to compare with")
     if resume and directory is None:
         raise UsageError("--resume needs the directory of the results: -o DIR")
     names, baseline = _names(sandboxes, baseline)
+    if blame and baseline is None:
+        raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
     part, parts = parse_shard(shard) if shard is not None else (1, 1)
     way = Way(Selection(only, without, part, parts), _timeout(timeout), isolate == "case")
     found = find_programs(paths, check_protocol(protocol))
