@@ -315,7 +315,7 @@ def test_what_a_check_leaves_behind_is_removed_however_it_ends(
 ) -> None:
     place = tree.path / "temporary"
     place.mkdir()
-    other = place / "wardian-own-1-1"  # of a process that is none of its children
+    other = place / "wardian-probe-1-own-0"  # of a process that is none of its children
     other.touch()
     monkeypatch.setenv("TMPDIR", str(place))
     document = checked(
