@@ -1,6 +1,7 @@
 /* The C specimens' side of the contract; see _runner_c.h. */
 #include "_runner_c.h"
 
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -290,6 +292,19 @@ int end_of(int pid) {
         if (errno != EINTR)
             blocked("waitpid %d", pid);
     return status;
+}
+
+int holds(int capability) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    works(syscall(SYS_capget, &header, data), "capget");
+    return data[capability / 32].effective >> capability % 32 & 1;
+}
+
+void be_ordinary(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    works(syscall(SYS_capset, &header, none), "capset");
 }
 
 void add_check(const char *name, void (*check)(void)) {

@@ -74,6 +74,9 @@ int child_that(void (*does)(void));
 void waits(void);
 /* How a child ended, as wait(2) tells it. */
 int end_of(int pid);
+/* Whether the check holds a capability; giving all of them up. */
+int holds(int capability);
+void be_ordinary(void);
 
 void add_check(const char *name, void (*check)(void));
 /* All checks, in their order. The specimen is allowed if each of them is. */
