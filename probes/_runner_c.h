@@ -62,10 +62,10 @@ void refuses(long result, int number, const char *what);
 /* Whether something comes true within two seconds, asked every millisecond. */
 #define soon(so)                                                                                   \
     ({                                                                                             \
-        int left = 2000;                                                                           \
-        while (!(so) && left-- > 0)                                                                \
+        int rests_left = 2000;                                                                     \
+        while (!(so) && rests_left-- > 0)                                                          \
             rest();                                                                                \
-        left >= 0;                                                                                 \
+        rests_left >= 0;                                                                           \
     })
 void rest(void);
 /* A child that does this and ends with 0; it dies with the check. */
