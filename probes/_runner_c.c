@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -366,6 +368,19 @@ int end_of(int pid) {
         if (errno != EINTR)
             blocked("waitpid %d", pid);
     return status;
+}
+
+int holds(int capability) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    works(syscall(SYS_capget, &header, data), "capget");
+    return data[capability / 32].effective >> capability % 32 & 1;
+}
+
+void be_ordinary(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    works(syscall(SYS_capset, &header, none), "capset");
 }
 
 void add_check(const char *name, void (*check)(void)) {
