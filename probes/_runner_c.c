@@ -272,6 +272,12 @@ long works(long result, const char *what) {
     return result;
 }
 
+long works_if_offered(long result, int absent, const char *what) {
+    if (result == -1 && errno == absent)
+        unavailable("%s: not offered here", what);
+    return works(result, what);
+}
+
 void refuses(long result, int number, const char *what) {
     int got = errno;
     if (result != -1)

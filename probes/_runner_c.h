@@ -62,6 +62,8 @@ int file_with(const char *name, const char *text);
 int own_mounts(void);
 /* What a call returned, if it succeeded; the check fails with its errno if not. */
 long works(long result, const char *what);
+/* The same; failing with this errno means that it can't be asked here, for something is missing. */
+long works_if_offered(long result, int absent, const char *what);
 /* The call must have failed with this errno. */
 void refuses(long result, int number, const char *what);
 /* What was found must be so; the check fails with what the rest says if not. */
@@ -87,11 +89,11 @@ void add_check(const char *name, void (*check)(void));
 void make_checks(void) __attribute__((noreturn));
 
 #define CHECK(name)                                                                                \
-    static void name(void);                                                                        \
+    static void check_##name(void);                                                                \
     __attribute__((constructor)) static void add_##name(void) {                                    \
-        add_check(#name, name);                                                                    \
+        add_check(#name, check_##name);                                                            \
     }                                                                                              \
-    static void name(void)
+    static void check_##name(void)
 
 #define CHECKS PROBE(make_checks)
 

@@ -38,6 +38,11 @@ END_S = 30.0
 OnCase = Callable[[str, str], None]
 
 
+def create(policy: Policy, backend: str) -> Sandbox:
+    """The ordinary way to a sandbox."""
+    return Sandbox.create(policy, backend=backend)
+
+
 class Place(NamedTuple):
     """A sandbox, and what a program gets in it."""
 
@@ -46,6 +51,7 @@ class Place(NamedTuple):
     version: str = ""
     degraded: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    make: Callable[[Policy, str], Sandbox] = create
 
 
 class Way(NamedTuple):
@@ -127,14 +133,14 @@ def run_program(
 
 
 def run_alone(
-    program: Program, case: str, place: Place, way: Way, running: Running
+    program: Program, case: str, place: Place, way: Way, running: Running, *, explain: bool = True
 ) -> Outcome | None:
-    """One case of a program in a sandbox of its own; None if that could not be had. If it does not
-    pass and nothing was seen to be refused, it is run once more with all that it does traced."""
+    """One case of a program in a sandbox of its own; None if that could not be had. To explain it,
+    if it does not pass and nothing was seen to be refused, it is run once more and traced."""
     outcome = _alone(program, case, place, way, running, traced=False)
     if outcome is None or outcome.status == "passed" or outcome.refusals:
         return outcome
-    if place.name != TRACING:
+    if place.name != TRACING or not explain:
         return outcome
     again = _alone(program, case, place, way, running, traced=True)
     return outcome if again is None else outcome._replace(refusals=again.refusals)
@@ -274,7 +280,7 @@ class _Runs:
         self, stream: gtest.Stream, ran: Ran, chosen: Sequence[str], told: set[str]
     ) -> set[str]:
         refusals = _Timed(ran)
-        self.refusals = _refused(ran.result.refusals)
+        self.refusals = _refused(ran.result.refusals, routine=True)
         found: dict[str, Outcome] = {}
         for name, ended in stream.ended.items():
             found[name] = _ended(name, ended, refusals)
@@ -378,7 +384,7 @@ class _Runs:
         self.count += 1
         if self.running.stopped:
             raise Stopped
-        with Sandbox.create(self.policy, backend=self.place.name) as sandbox:
+        with self.place.make(self.policy, self.place.name) as sandbox:
             _scratch(sandbox)
             began = time.monotonic()
             process = sandbox.start(
@@ -464,9 +470,11 @@ class _Timed:
         )
 
 
-def _refused(refusals: Iterable[Refusal]) -> tuple[Refused, ...]:
-    found = dict.fromkeys(Refused.of(one) for one in refusals if not is_routine(one))
-    return tuple(found)[:MAX_REFUSALS]
+def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Refused, ...]:
+    """The likely cause last; what libraries look for anyway only if it is asked for, and first."""
+    ordered = sorted(refusals, key=lambda one: not is_routine(one))
+    found = dict.fromkeys(Refused.of(one) for one in ordered if routine or not is_routine(one))
+    return tuple(found)[-MAX_REFUSALS:]
 
 
 def _ended(name: str, ended: gtest.Ended, refusals: _Timed) -> Outcome:
