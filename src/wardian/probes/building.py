@@ -15,7 +15,7 @@ from wardian.runner.state import home
 
 FLAGS = ("-std=c17", "-Wall", "-Wextra", "-O1", "-D_GNU_SOURCE", "-pthread")
 LIBRARIES = ("-ldl", "-lrt")
-HELPERS = ("_runner_c.c", "_runner_c.h")
+HELPERS = ("_runner_c.c", "_runner_c.h", "_runner_fuzz.h")
 COMPILE_S = 120
 
 
