@@ -12,7 +12,7 @@ from wardian.cli import output
 from wardian.cli.probe_options import json_option, policy_option
 
 if TYPE_CHECKING:
-    from wardian.probes.fuzz.campaign import Limits, State
+    from wardian.probes.fuzz.campaign import Bounds, State
     from wardian.probes.sandboxes import Setting
 
 DEFAULT_SECONDS = 60.0
@@ -75,15 +75,15 @@ def fuzz(
     path = resume if resume and os.path.isfile(resume) else None
     path = path or os.path.join(resume or os.path.join(artifacts, "fuzz"), name)
     setting = _setting(state.sandbox, policy)
-    limits = campaign.Limits(seconds, count)
+    bounds = campaign.Bounds(seconds, count)
     if seconds is None and count is None:
-        limits = campaign.Limits(DEFAULT_SECONDS, None)
+        bounds = campaign.Bounds(DEFAULT_SECONDS, None)
     output.say(f"seed {state.seed}, from program {state.position}, in {state.sandbox}")
     interrupted = False
-    progress = _Progress(limits, state.position)
+    progress = _Progress(bounds, state.position)
     with campaign.Campaign(setting, state, out, this_host().arch) as running:
         try:
-            running.run(limits, progress.step, path)
+            running.run(bounds, progress.step, path)
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -134,7 +134,11 @@ def _default_out() -> str:
     """The specimens of the repository; a directory here where wardian is installed."""
     from wardian.probes.specimen import HERE, shipped
 
-    return "probes" if os.path.isdir(os.path.join(HERE, "data")) else os.path.realpath(shipped("probes"))
+    return (
+        "probes"
+        if os.path.isdir(os.path.join(HERE, "data"))
+        else os.path.realpath(shipped("probes"))
+    )
 
 
 def _tell(state: State) -> None:
@@ -152,7 +156,9 @@ def _tell(state: State) -> None:
     for (wall, reason), count in state.explained.most_common():
         output.print_text(f"  {count:6}  {wall}: {reason}")
     for one in state.news.values():
-        output.print_text(f"\nnews: {one['signature']}  ({one['count']} programs, {one['specimen']})")
+        output.print_text(
+            f"\nnews: {one['signature']}  ({one['count']} programs, {one['specimen']})"
+        )
         if one["detail"]:
             output.print_text(f"  {one['detail']}")
         for place in ("host", "sandbox"):
@@ -163,16 +169,16 @@ def _tell(state: State) -> None:
 class _Progress:
     """How far it is, on a terminal only."""
 
-    def __init__(self, limits: Limits, first: int) -> None:
-        self._limits, self._first = limits, first
+    def __init__(self, bounds: Bounds, first: int) -> None:
+        self._bounds, self._first = bounds, first
         self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def step(self, state: State, seconds: float) -> None:
         if self._shown:
             done = state.position - self._first
             parts = [f"{done} programs", f"{done / max(seconds, 0.001):.0f}/s"]
-            if self._limits.seconds is not None:
-                parts.append(f"{seconds:.0f} of {self._limits.seconds:.0f} s")
+            if self._bounds.seconds is not None:
+                parts.append(f"{seconds:.0f} of {self._bounds.seconds:.0f} s")
             if state.news:
                 parts.append(f"{len(state.news)} news")
             self._write(f"\r{', '.join(parts)}\x1b[K")

@@ -118,11 +118,11 @@ def load(path: str) -> State:
         raise InputError(str(error), path=path) from None
 
 
-class Limits(NamedTuple):
+class Bounds(NamedTuple):
     """When to stop; None for never."""
 
     seconds: float | None = None
-    count: int | None = None
+    programs: int | None = None
 
 
 class Campaign:
@@ -134,6 +134,8 @@ class Campaign:
         self.choice: Choice = choose(arch, state.calls)
         self.explainer = Explainer(setting.name, setting.policy, self.rules, arch)
         self.known = specimens.known_signatures(out)
+        self.aliases = {str(one[key]): signature for signature, one in state.news.items()
+                        for key in ("signature", "first_seen_as") if key in one}  # fmt: skip
         program = executor()
         self.host: Side = oracle(program, arch)
         try:
@@ -151,20 +153,20 @@ class Campaign:
         self.host.close()
         self.sandbox.close()
 
-    def run(self, limits: Limits, on_batch: OnProgress, path: str | None = None) -> None:
+    def run(self, bounds: Bounds, on_batch: OnProgress, path: str | None = None) -> None:
         """Until a limit is met. KeyboardInterrupt leaves a state that is true and saved."""
         began, before = time.monotonic(), self.state.seconds
         saved = began
         first, end = self.state.position, None
-        if limits.count is not None:
-            end = first + limits.count
+        if bounds.programs is not None:
+            end = first + bounds.programs
         try:
             ahead = self._batch(first, end)
             running = self._both(ahead, TIMEOUT_MS)
             while ahead:
                 batch = ahead
                 at = self.state.position + len(batch)
-                late = limits.seconds is not None and time.monotonic() - began >= limits.seconds
+                late = bounds.seconds is not None and time.monotonic() - began >= bounds.seconds
                 ahead = [] if late else self._batch(at, end)
                 host, sandbox = running[0].result(), running[1].result()
                 if ahead:
@@ -227,8 +229,8 @@ class Campaign:
         if signature in self.known:
             explained["known", self.known[signature]] += 1
             return "known"
-        if signature in self.state.news:
-            self.state.news[signature]["count"] += 1
+        if (new := self.aliases.get(signature)) is not None:
+            self.state.news[new]["count"] += 1
             return REPEATED
         if self.state.unstable[signature] >= PATIENCE or len(self.state.news) >= MAX_NEWS:
             self.state.unstable[signature] += 1
@@ -242,7 +244,9 @@ class Campaign:
             if host is None and sandbox is None:
                 return None
             names = "+".join(sorted(set(program.names)))
-            ends = ["the executor's end" if one is None else end_text(one) for one in (host, sandbox)]
+            ends = [
+                "the executor's end" if one is None else end_text(one) for one in (host, sandbox)
+            ]
             return Difference(-1, names, "", "end", ends[0], ends[1])
         passed = self.explainer.bypass(program, sandbox)
         return passed or difference(program, host, sandbox, self.rules, self.arch)
@@ -255,13 +259,14 @@ class Campaign:
             return UNSTABLE
         difference_, _, seen = again
         if difference_.signature != found.signature:
-            if difference_.signature in self.state.news or difference_.signature in self.known:
+            if difference_.signature in self.aliases or difference_.signature in self.known:
+                self.state.unstable[found.signature] += 1
                 return REPEATED
             why = self.explainer.explain(program, seen, difference_)
             if why is not None and difference_.aspect != BYPASS:
                 return "explained"
         small = self.smallest(program, difference_)
-        last = self.confirm(small)
+        last = self.confirm(small) or self.confirm(small)
         if last is None:
             small, last = program, again
         finding = Finding(
@@ -273,7 +278,10 @@ class Campaign:
 
     def confirm(self, program: Program) -> tuple[Difference, Outcome, Outcome] | None:
         """The difference, if both sides repeat themselves and still differ in the same way."""
-        both = [future.result() for future in self._both([program] * REPEATS, PATIENT_MS)]
+        # Each time in a new process, where addresses are others.
+        pairs = [[future.result()[0] for future in self._both([program], PATIENT_MS)]
+                 for _ in range(REPEATS)]  # fmt: skip
+        both = list(zip(*pairs, strict=True))
         found: set[str] = set()
         last: Difference | None = None
         for one, other in zip(*both, strict=True):
@@ -322,14 +330,13 @@ class Campaign:
             "program_index": index,
             "count": 1,
             "detail": finding.difference.detail,
-            "host": text(finding.program, self.arch, results) + [end_text(finding.host)],
-            "sandbox": text(finding.program, self.arch, other) + [end_text(finding.sandbox)],
+            "host": [*text(finding.program, self.arch, results), end_text(finding.host)],
+            "sandbox": [*text(finding.program, self.arch, other), end_text(finding.sandbox)],
             "program": to_data(finding.program),
             "specimen": path,
         }
-        if signature != found.signature:
-            self.known[found.signature] = path
         self.state.news.setdefault(signature, entry)
+        self.aliases[found.signature] = self.aliases[signature] = signature
 
 
 def _kind(found: Difference) -> tuple[str, str, str, str]:

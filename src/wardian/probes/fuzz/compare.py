@@ -109,7 +109,9 @@ class _Comparison:
             return Difference(-1, "+".join(sorted(set(self.program.names))), "", FILES, one, other)
         return None
 
-    def told(self, index: int, aspect: str, host: str, sandbox: str, detail: str = "") -> Difference:
+    def told(
+        self, index: int, aspect: str, host: str, sandbox: str, detail: str = ""
+    ) -> Difference:
         call = self.program.calls[index]
         command = command_of(call, self.arch)
         return Difference(index, call.name, command, aspect, host, sandbox, detail)
@@ -136,8 +138,8 @@ class _Comparison:
             apply(memory, answer)
         places = sorted(one.changes().keys() | other.changes().keys())
         for at in (8 * word + half for word in places for half in (0, 4)):
-            mine = memories[0][at : at + 4]
-            theirs = memories[1][at : at + 4]
+            mine = bytes(memories[0][at : at + 4])
+            theirs = bytes(memories[1][at : at + 4])
             if mine == theirs or self.unmeasured(index, at) or self.matching(mine, theirs):
                 continue
             argument = self.pointing(index, at)

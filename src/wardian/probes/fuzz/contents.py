@@ -15,14 +15,15 @@ Maker = Callable[[Random, int], bytes]
 
 # What the executor puts into the scratch directory, names that are free, and a few places that
 # every root has. A name is drawn as often as it stands here.
+TMP = "/tmp"  # noqa: S108 - each side has its own
 PATHS = (
     "f", "f", "f", "e", "e", "r", "n", "x", "d", "d", "d/g", "d/g", "d/h", "l", "l", "b", "p",
     "new", "new", "new", "d/new", "gone", "gone/x", "f/x", "l/x", ".", "..", "", "./f", "d/../f",
-    "d/", "f/", "/dev/null", "/dev/zero", "/tmp", "/", "/usr", "/proc/self/fd/3", "/proc/self",
+    "d/", "f/", "/dev/null", "/dev/zero", TMP, "/", "/usr", "/proc/self/fd/3", "/proc/self",
     "N" * 256, "x/" * 60, "é",
 )  # fmt: skip
 KINDS_OF_PATHS = {"d": "dir", "d/": "dir", "d/h": "dir", ".": "dir", "..": "dir", "/": "dir",
-                  "/tmp": "dir", "/usr": "dir", "p": "fifo", "/dev/null": "device",
+                  TMP: "dir", "/usr": "dir", "p": "fifo", "/dev/null": "device",
                   "/dev/zero": "device", "/dev/ptmx": "terminal"}  # fmt: skip
 TEXTS = ("user.a", "user.a", "user.b", "security.a", "trusted.a", "system.a", "user.", "a", "")
 TEXTS_OF = {
@@ -67,7 +68,9 @@ def sigset(rng: Random, _: int) -> bytes:
 def sockaddr(rng: Random, _: int) -> bytes:
     kind = rng.randrange(8)
     if kind < 3:
-        return struct.pack("<H", 1) + rng.choice((b"sock\0", b"f\0", b"\0wardian", b"gone/s\0", b""))
+        return struct.pack("<H", 1) + rng.choice(
+            (b"sock\0", b"f\0", b"\0wardian", b"gone/s\0", b"")
+        )
     if kind < 5:
         port = rng.choice((0, 0, 20001, 80))
         host = rng.choice((b"\x7f\0\0\1", b"\0\0\0\0", b"\x0a\0\0\1"))
@@ -99,7 +102,9 @@ def message(rng: Random, at: int) -> bytes:
         here + 224 if length else 0, length, 0, 0,
     )  # fmt: skip
     vector = struct.pack("<Qq", here + 256, rng.choice((0, 5, 36)))
-    parts = head.ljust(64, b"\0") + vector.ljust(128, b"\0") + sockaddr(rng, at)[:16].ljust(32, b"\0")
+    parts = (
+        head.ljust(64, b"\0") + vector.ljust(128, b"\0") + sockaddr(rng, at)[:16].ljust(32, b"\0")
+    )
     return parts + control.ljust(32, b"\0") + TEXT
 
 
@@ -144,8 +149,10 @@ def lengths(rng: Random, _: int) -> bytes:
 
 def polled(rng: Random, _: int) -> bytes:
     """struct pollfd, twice: descriptors that programs have."""
-    return b"".join(struct.pack("<iHH", rng.choice((0, 3, 4, 5, -1, 63)), rng.choice((1, 4, 5, 0)), 0)
-                    for _ in range(2))  # fmt: skip
+    return b"".join(
+        struct.pack("<iHH", rng.choice((0, 3, 4, 5, -1, 63)), rng.choice((1, 4, 5, 0)), 0)
+        for _ in range(2)
+    )
 
 
 def locked(rng: Random, _: int) -> bytes:

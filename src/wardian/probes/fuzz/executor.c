@@ -155,10 +155,15 @@ static void take_places(void) {
         die("making mounts private");
     if (syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0)
         die("making everything read-only");
+    struct mount_attr as_it_was = {.attr_clr = MOUNT_ATTR_RDONLY};
+    /* Devices belong to root; what a program answers should not depend on the mount. */
+    if (syscall(SYS_mount_setattr, AT_FDCWD, "/dev", AT_RECURSIVE, &as_it_was, sizeof as_it_was) < 0)
+        die("giving /dev back");
     put_on("/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=64m");
     put_on("/var/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=1m");
     put_on("/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=1m");
     put_on("/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
+    mount("/dev/pts/ptmx", "/dev/ptmx", "", MS_BIND, ""); /* often a link to it already */
     put_on("/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
@@ -231,7 +236,8 @@ static void become_oracle(void) {
     if (setresgid(INSIDE_ID, INSIDE_ID, INSIDE_ID) < 0 ||
         setresuid(INSIDE_ID, INSIDE_ID, INSIDE_ID) < 0)
         die("becoming an ordinary user");
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* changing ids clears it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* changing ids clears both */
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     take_places();
     raise_loopback();
     drop_rights();
@@ -405,14 +411,14 @@ static void take_limits(void) {
     limit(RLIMIT_FSIZE, 1 << 20);
     limit(RLIMIT_DATA, 64 << 20);
     limit(RLIMIT_STACK, 8 << 20);
-    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CORE, 1); /* not 0: only 1 keeps a crash away from a piped handler, core(5) */
     limit(RLIMIT_RSS, 64 << 20);
     limit(RLIMIT_NPROC, 64);
     limit(RLIMIT_NOFILE, 64);
     limit(RLIMIT_MEMLOCK, 64 << 10);
     limit(RLIMIT_LOCKS, 64);
     limit(RLIMIT_SIGPENDING, 64);
-    limit(RLIMIT_MSGQUEUE, 64 << 10);
+    limit(RLIMIT_MSGQUEUE, 400 << 10);
     limit(RLIMIT_NICE, 0);
     limit(RLIMIT_RTPRIO, 0);
     limit(RLIMIT_RTTIME, 1000000);
@@ -701,6 +707,8 @@ static void run_program(uint32_t index, uint32_t timeout_ms, const struct listin
     put_result(index, child, ended, changed ? &now : NULL);
     if (changed || flags & TOUCHES_ATTRIBUTES)
         reset_scratch();
+    if (flags & TOUCHES_ATTRIBUTES)
+        chmod("/dev/ptmx", 0666); /* the one file outside that a program may own */
 }
 
 static void map_at(unsigned long place, size_t size, int sharing) {
@@ -726,6 +734,7 @@ int main(int argc, char **argv) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         die("setting no_new_privs");
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    prctl(PR_SET_NAME, "executor", 0, 0, 0);
     sigset_t ended;
     sigemptyset(&ended);
     sigaddset(&ended, SIGCHLD);

@@ -86,11 +86,9 @@ class Explainer:
                 )
         return None
 
-    def explain(
-        self, program: Program, sandbox: Outcome, found: Difference
-    ) -> Explanation | None:
+    def explain(self, program: Program, sandbox: Outcome, found: Difference) -> Explanation | None:
         """Why this difference is meant, None if it is news."""
-        if 0 <= found.call < len(sandbox.answers) and found.aspect == "result":
+        if 0 <= found.call < len(sandbox.answers):
             expected = self.refusal(program, sandbox, found.call)
             if expected is not None and sandbox.answers[found.call].result == expected:
                 return Explanation("seccomp", f"{found.name}: {self._reasons[found.name]}")
@@ -103,7 +101,7 @@ class Explainer:
         names = set(found.name.split("+")) if found.call < 0 else {found.name}
         return (
             rule.aspect == found.aspect
-            and bool(names & rule.calls)
+            and (bool(names & rule.calls) or not rule.calls)
             and (found.sandbox in rule.sandbox or "*" in rule.sandbox)
             and (not rule.host or found.host in rule.host)
             and (not rule.places or self.sandbox in rule.places)
@@ -117,9 +115,14 @@ class Explainer:
             for role, arg in zip(roles_of(call, self.arch), call.args, strict=False):
                 if role == "path" and arg.kind == AT:
                     path = bytes(memory[arg.value : arg.value + 512]).split(b"\0", 1)[0]
-                    if path.decode("utf-8", "replace").startswith(starts):
+                    if _lies_below(path.decode("utf-8", "replace"), starts):
                         return True
         return False
+
+
+def _lies_below(path: str, places: tuple[str, ...]) -> bool:
+    """Is it one of these, or below one? The root stands for itself alone."""
+    return any(path == place or (place != "/" and path.startswith(place + "/")) for place in places)
 
 
 def resolved(program: Program, outcome: Outcome, index: int) -> list[int]:

@@ -67,7 +67,11 @@ _WANTED: dict[str, tuple[str, ...]] = {
     "landlock_add_rule": ("ruleset",), "landlock_restrict_self": ("ruleset",),
     "fallocate": ("file", "memfd"), "ftruncate": ("file", "memfd"), "flock": ("file", "dir"),
 }  # fmt: skip
-_WANTED_BY_GROUP = {"network": ("socket",), "metadata": ("file", "dir"), "memory": ("file", "memfd")}
+_WANTED_BY_GROUP = {
+    "network": ("socket",),
+    "metadata": ("file", "dir"),
+    "memory": ("file", "memfd"),
+}
 _KINDS = ("file", "file", "file", "dir", "pipe", "socket", "eventfd", "epoll", "timerfd", "memfd",
           "terminal", "inotify", "signalfd")  # fmt: skip
 
@@ -334,7 +338,9 @@ class _Maker:
         if rng.random() < EDGE:
             if rng.random() < 0.5:
                 return Arg(NUMBER, rng.choice(_BAD_POINTERS))
-            return Arg(AT, rng.choice((READ_ONLY_AT, ARENA_BYTES - 4, ARENA_BYTES, ARENA_BYTES - 64)))
+            return Arg(
+                AT, rng.choice((READ_ONLY_AT, ARENA_BYTES - 4, ARENA_BYTES, ARENA_BYTES - 64))
+            )
         if role == "out":
             return Arg(AT, at) if rng.random() < 0.95 else Arg(NUMBER, 0)
         make = contents.BY_PLACE.get((row.name, place)) or contents.BY_ROLE.get(role)
@@ -379,7 +385,11 @@ class _Maker:
 
     def address_length(self, before: list[Arg]) -> int:
         written = dict(self.image).get(before[-1].value) if before[-1].kind == AT else None
-        return len(written) if written and self.rng.random() < 0.8 else self.rng.choice((16, 2, 0, 110))
+        return (
+            len(written)
+            if written and self.rng.random() < 0.8
+            else self.rng.choice((16, 2, 0, 110))
+        )
 
     def address(self) -> Arg:
         found = self.has.get("address")
@@ -400,7 +410,9 @@ class _Maker:
         if fitting and rng.random() < 0.85:
             return rng.choice(fitting)
         not_descriptors = ("pid", "address", "shm", "sem", "msg", "watch", "timer")
-        every = [arg for kind, args in self.has.items() if kind not in not_descriptors for arg in args]
+        every = [
+            arg for kind, args in self.has.items() if kind not in not_descriptors for arg in args
+        ]
         if every and rng.random() < 0.88:
             return rng.choice(every)
         return Arg(NUMBER, rng.choice((-1, 0, 1, 3, 63, 64, 999, 0x7FFFFFFF)))

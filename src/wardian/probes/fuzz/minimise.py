@@ -10,6 +10,7 @@ Shows = Callable[[list[Program]], list[bool]]
 """Which of these programs still show the difference; asked for many at once, for a run costs."""
 
 MAX_ROUNDS = 40
+PART = 16
 
 
 def minimise(program: Program, shows: Shows) -> Program:
@@ -18,11 +19,21 @@ def minimise(program: Program, shows: Shows) -> Program:
         smaller = [one for one in dict.fromkeys(_smaller(program)) if one != program]
         if not smaller:
             break
-        found = next((one for one, still in zip(smaller, shows(smaller), strict=True) if still), None)
+        found = _first(smaller, shows)
         if found is None:
             break
         program = found
     return program
+
+
+def _first(smaller: list[Program], shows: Shows) -> Program | None:
+    """The first that still shows it; asked in parts, for the first are the smallest."""
+    for start in range(0, len(smaller), PART):
+        part = smaller[start : start + PART]
+        for one, still in zip(part, shows(part), strict=True):
+            if still:
+                return one
+    return None
 
 
 def _smaller(program: Program) -> Iterator[Program]:
@@ -61,7 +72,9 @@ def _plainer(arg: Arg) -> Iterator[Arg]:
 
 def _without(program: Program, gone: set[int]) -> Program:
     """The calls that remain; what they took from those that are gone becomes -1."""
-    places = {old: new for new, old in enumerate(i for i in range(len(program.calls)) if i not in gone)}
+    places = {
+        old: new for new, old in enumerate(i for i in range(len(program.calls)) if i not in gone)
+    }
     calls = []
     for index, call in enumerate(program.calls):
         if index in gone:

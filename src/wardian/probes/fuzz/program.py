@@ -183,7 +183,7 @@ def _read_arg(data: Any) -> Arg:
     kind, value = data
     if kind not in KINDS or not isinstance(value, int) or not 0 <= value <= WORD64:
         raise ValueError(f"not an argument: {data!r}")
-    return Arg(kind, value)
+    return Arg(kind, value - (1 << 64) if kind == NUMBER and value >> 63 else value)
 
 
 def pointers(places: Iterable[int]) -> bytes:

@@ -92,10 +92,12 @@ def _rules(data: dict[str, Any]) -> Rules:
 
 
 def _explained(rule: dict[str, Any]) -> Explained:
+    if not rule.get("calls") and not rule.get("paths"):
+        raise ValueError("an explanation is about calls or paths")
     if unknown := set(rule) - _EXPLAINED:
         raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
     return Explained(
-        frozenset(_call(name) for name in rule["calls"]),
+        frozenset(_call(name) for name in rule.get("calls", ())),
         frozenset(rule["sandbox"]),
         frozenset(rule.get("host", ())),
         frozenset(rule.get("in", ())),

@@ -12,7 +12,7 @@ from wardian.errors import BackendError
 from wardian.probes.building import BuildError, compiler
 from wardian.probes.fuzz.program import Program
 from wardian.probes.fuzz.wire import GarbledError, Outcome, decode, encode
-from wardian.probes.sandboxes import Setting
+from wardian.probes.sandboxes import HOST, Setting
 from wardian.runner.state import home
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
@@ -31,7 +31,9 @@ def executor() -> str:
     """The executor, compiled now if its source is new. Raises BuildError."""
     cc = compiler()
     if cc is None:
-        raise BuildError("no C compiler is installed", hint="fuzzing compiles a small program first")
+        raise BuildError(
+            "no C compiler is installed", hint="fuzzing compiles a small program first"
+        )
     with open(SOURCE, "rb") as file:
         content = file.read()
     key = repr((cc, platform.machine(), FLAGS)).encode() + content
@@ -83,9 +85,7 @@ class Side:
             outcomes.append(None)
         return outcomes + [None] * (len(programs) - len(outcomes))
 
-    def _batch(
-        self, programs: Sequence[Program], timeout_ms: int
-    ) -> tuple[list[Outcome], str]:
+    def _batch(self, programs: Sequence[Program], timeout_ms: int) -> tuple[list[Outcome], str]:
         data = encode(programs, timeout_ms, self._arch)
         result = self._sandbox.run(self._argv, input=data, timeout_s=BATCH_S)
         try:
@@ -110,6 +110,8 @@ def oracle(program: str, arch: str) -> Side:
 
 def examined(setting: Setting, program: str, arch: str) -> Side:
     """The sandbox, with the executor in its work directory. Raises SandboxError."""
+    if setting.name == HOST:
+        return oracle(program, arch)
     sandbox = setting.make(setting.policy, setting.name)
     try:
         with open(program, "rb") as file:

@@ -55,7 +55,9 @@ def check_place(root: str) -> None:
     while not os.path.lexists(above):
         above = os.path.dirname(above)
     if not os.path.isdir(above) or not os.access(above, os.W_OK):
-        raise UsageError(f"specimens can't be written to {root}", hint="--out DIR names another place")
+        raise UsageError(
+            f"specimens can't be written to {root}", hint="--out DIR names another place"
+        )
 
 
 def known_signatures(*roots: str) -> dict[str, str]:
@@ -85,7 +87,9 @@ def write(root: str, finding: Finding, arch: str) -> str:
         file.write(source(finding, arch))
     try:
         while True:
-            taken = [int(found[1]) for name in os.listdir(folder) if (found := _NUMBERED.match(name))]
+            taken = [
+                int(found[1]) for name in os.listdir(folder) if (found := _NUMBERED.match(name))
+            ]
             number = max(taken, default=0) + 1
             path = os.path.join(folder, f"{number:04}_{_words(finding.difference)}.c")
             try:
@@ -219,11 +223,14 @@ def _argument(arg: Arg) -> str:
         value -= 1 << 64
     if value == -(1 << 63):
         return "LONG_MIN"
-    return str(value) if -(1 << 31) <= value < 1 << 16 else f"{'-' if value < 0 else ''}{abs(value):#x}L"
+    return (
+        str(value)
+        if -(1 << 31) <= value < 1 << 16
+        else f"{'-' if value < 0 else ''}{abs(value):#x}L"
+    )
 
 
 def _literal(data: bytes) -> str:
     """A C string; an escape never runs into a digit after it, for it always has three."""
-    return '"' + "".join(
-        f"\\{byte:03o}" if byte < 32 or byte > 126 or byte in b'"\\?' else chr(byte) for byte in data
-    ) + '"'  # fmt: skip
+    plain = set(range(32, 127)) - set(b'"\\?')
+    return '"' + "".join(chr(b) if b in plain else f"\\{b:03o}" for b in data) + '"'

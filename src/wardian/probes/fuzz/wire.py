@@ -26,7 +26,7 @@ from wardian.syscalls.table import lookup
 USES_IPC, TOUCHES_ATTRIBUTES = 1, 2
 ENDED_BY_TIME = 1000
 _KINDS = {RESULT: 1, WORD: 2, SELF: 3}
-_TOUCHING = ("xattr", "utime", "setattr", "ioctl", "chown", "futimesat")
+_TOUCHING = ("xattr", "utime", "setattr", "ioctl", "chown", "chmod", "futimesat")
 _CALL = struct.Struct("<I6B6x6Q")
 _HEAD = struct.Struct("<4sIIIiII")
 _ANSWER = struct.Struct("<qII")
