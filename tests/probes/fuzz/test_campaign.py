@@ -1,4 +1,4 @@
-"""Campaigns: the same on both sides is silent, what policy explains is counted, the rest is news."""
+"""Campaigns: what is the same is silent, what policy explains is counted, the rest is news."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from tests.cli.conftest import COMMAND, environment
 from tests.probes.conftest import PROBES, Probe, by_hand
+from tests.probes.reference import schema_of
 from wardian import Policy, Sandbox
 from wardian.errors import InputError, UsageError
-from wardian.probes.fuzz.campaign import SCHEMA, Bounds, State, load, save
+from wardian.probes.fuzz.campaign import SCHEMA, Bounds, State, document, load, save
 from wardian.probes.fuzz.compare import difference
 from wardian.probes.fuzz.explain import BYPASS, Explainer
 from wardian.probes.fuzz.rules import rules
@@ -156,7 +158,7 @@ def test_a_campaign_is_repeatable_and_resumable(
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema": "wardian.fuzz-state/1"}', "\x00"])
 def test_a_state_that_can_not_be_read_is_told(text: str, tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(text)
-    with pytest.raises(InputError, match="state.json"):
+    with pytest.raises(InputError, match=r"state\.json"):
         load(str(tmp_path / "state.json"))
     with pytest.raises(UsageError):
         load(str(PROBES))
@@ -205,6 +207,7 @@ def test_a_wrong_errno_is_found_and_made_small(
     campaign.run(Bounds(programs=2400), quiet)
     news = list(campaign.state.news.values())
     assert news, campaign.state.counts
+    jsonschema.validate(document(campaign.state, "probes", "state"), schema_of(SCHEMA))
     assert {one["signature"].split("(")[0] for one in news} == {"lseek"}
     for one in news:
         assert "ENOTTY" in one["signature"]
@@ -275,9 +278,10 @@ def test_the_command_tells_what_it_did_and_goes_on_where_it_stopped(
     options = ("--calls", "identity,fchmod", "--seed", "17", "--count", "150", "-o", out)
     done = probe("fuzz", *options, "--json")
     assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
-    assert (document["schema"], document["programs"], document["seed"]) == (SCHEMA, 150, 17)
-    assert document["news"] == []
+    told = json.loads(done.stdout)
+    assert (told["schema"], told["programs"], told["seed"]) == (SCHEMA, 150, 17)
+    assert told["news"] == []
+    jsonschema.validate(told, schema_of(SCHEMA))
     more = probe("fuzz", "--resume", "artifacts/fuzz/wardian-17.json", "--count", "50", "-o", out)
     assert more.returncode == 0, more.stderr
     assert more.stdout.startswith("200 programs")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import MakeSandbox
 from wardian.errors import BackendError
 from wardian.probes.building import compiler
 from wardian.probes.fuzz.generate import choose, generate
@@ -20,7 +21,6 @@ from wardian.probes.fuzz.sides import NAME, SOURCE, Side, executor
 from wardian.probes.fuzz.wire import ENDED_BY_TIME, GarbledError, decode, encode
 from wardian.sandbox.layout import WORK
 
-from ...conftest import MakeSandbox
 from .conftest import ARCH, answers, program
 
 CHOICE = choose(ARCH)

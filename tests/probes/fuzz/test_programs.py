@@ -75,7 +75,7 @@ def test_calls_are_chosen_by_name_and_group() -> None:
     assert "openat" not in names
     with pytest.raises(NothingMatched, match="no syscall and no group"):
         choose(ARCH, ["opne"])
-    with pytest.raises(NothingMatched, match="never tried|ever tried") as error:
+    with pytest.raises(NothingMatched, match="ever tried") as error:
         choose(ARCH, ["reboot"])
     assert "ends the machine" in str(error.value.hint)
 
