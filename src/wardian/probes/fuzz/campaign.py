@@ -27,7 +27,8 @@ from wardian.probes.sandboxes import Setting
 
 STATE_SCHEMA = "wardian.fuzz-state/1"
 SCHEMA = "wardian.fuzz/1"
-BATCH = 400
+FIRST_BATCH, BATCH = 100, 400
+BATCH_S = 3.0  # a batch that takes longer is not followed by a larger one
 REPEATS = 3  # a difference is believed when it shows this often
 PATIENCE = 3  # so many programs may show a difference that does not hold before it is given up
 MAX_NEWS = 50
@@ -118,6 +119,10 @@ def load(path: str) -> State:
         raise InputError(str(error), path=path) from None
 
 
+class TimeUpError(Exception):
+    """The campaign's time is up."""
+
+
 class Bounds(NamedTuple):
     """When to stop; None for never."""
 
@@ -144,6 +149,8 @@ class Campaign:
             self.host.close()
             raise
         self.threads = ThreadPoolExecutor(2)
+        self.batch = FIRST_BATCH
+        self.end: float | None = None
 
     def __enter__(self) -> Campaign:
         return self
@@ -154,9 +161,11 @@ class Campaign:
         self.sandbox.close()
 
     def run(self, bounds: Bounds, on_batch: OnProgress, path: str | None = None) -> None:
-        """Until a limit is met. KeyboardInterrupt leaves a state that is true and saved."""
+        """Until a limit is met. KeyboardInterrupt leaves a state that is true and saved; so does
+        the end of the time while news is examined: that batch is then to be done again."""
         began, before = time.monotonic(), self.state.seconds
         saved = began
+        self.end = None if bounds.seconds is None else began + bounds.seconds
         first, end = self.state.position, None
         if bounds.programs is not None:
             end = first + bounds.programs
@@ -166,9 +175,11 @@ class Campaign:
             while ahead:
                 batch = ahead
                 at = self.state.position + len(batch)
-                late = bounds.seconds is not None and time.monotonic() - began >= bounds.seconds
-                ahead = [] if late else self._batch(at, end)
+                started = time.monotonic()
+                ahead = [] if self._late() else self._batch(at, end)
                 host, sandbox = running[0].result(), running[1].result()
+                if time.monotonic() - started < BATCH_S:
+                    self.batch = min(2 * self.batch, BATCH)
                 if ahead:
                     running = self._both(ahead, TIMEOUT_MS)
                 self._take(batch, host, sandbox)
@@ -178,13 +189,18 @@ class Campaign:
                 if path is not None and time.monotonic() - saved > SAVE_EVERY_S:
                     save(self.state, path)
                     saved = time.monotonic()
+        except TimeUpError:
+            pass
         finally:
             self.state.seconds = before + time.monotonic() - began
             if path is not None:
                 save(self.state, path)
 
+    def _late(self) -> bool:
+        return self.end is not None and time.monotonic() >= self.end
+
     def _batch(self, first: int, end: int | None) -> list[Program]:
-        last = first + BATCH if end is None else min(first + BATCH, end)
+        last = first + self.batch if end is None else min(first + self.batch, end)
         return [generate(self.state.seed, index, self.choice) for index in range(first, last)]
 
     def _both(
@@ -252,7 +268,9 @@ class Campaign:
         return passed or difference(program, host, sandbox, self.rules, self.arch)
 
     def _believe(self, program: Program, found: Difference, index: int) -> str:
-        """See it again, several times, make it small, write it down."""
+        """See it again, several times, make it small, write it down. Raises TimeUpError."""
+        if self._late():
+            raise TimeUpError
         again = self.confirm(program)
         if again is None:
             self.state.unstable[found.signature] += 1
@@ -304,6 +322,8 @@ class Campaign:
         """The smallest program that shows the same."""
 
         def shows(candidates: list[Program]) -> list[bool]:
+            if self._late():
+                return [False] * len(candidates)
             both = [future.result() for future in self._both(candidates, 4 * TIMEOUT_MS)]
             return [
                 self._shows(*one, found) for one in zip(candidates, both[0], both[1], strict=True)

@@ -286,6 +286,7 @@ static void remove_below(int directory, int depth) {
 }
 
 static void reset_scratch(void) {
+    chmod("/tmp", 01777); /* it may be the program's, and closed by it */
     if (chdir("/") < 0 || (chmod(TOP, 0755) < 0 && errno != ENOENT))
         die("leaving scratch");
     int top = open(TOP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -8,6 +8,7 @@ some are edges: -1, nothing, the largest number, a pointer to nowhere, flags tha
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Collection
 from random import Random
 from typing import NamedTuple
@@ -94,7 +95,7 @@ _NO_WAITING = {"ipcflags": 0o4000, "msgflags": 0x40, "waitflags": 1, "spliceflag
 
 
 class Choice(NamedTuple):
-    """The calls that a campaign draws from, and how likely each is."""
+    """The calls that a campaign draws from, and how likely each is, added up."""
 
     rows: tuple[Row, ...]
     weights: tuple[float, ...]
@@ -123,7 +124,8 @@ def choose(arch: str, wanted: Collection[str] = ()) -> Choice:
         if row.number(arch) is not None and row.name not in left_out
         and (row.name in names or not names)
     )  # fmt: skip
-    return Choice(chosen, tuple(_weight(row, bool(names)) for row in chosen), arch)
+    weights = itertools.accumulate(_weight(row, bool(names)) for row in chosen)
+    return Choice(chosen, tuple(weights), arch)
 
 
 def _weight(row: Row, asked_for: bool) -> float:
@@ -164,7 +166,7 @@ class _Maker:
     def program(self) -> Program:
         wanted = self.rng.randint(1, 5)
         for _ in range(wanted):
-            (row,) = self.rng.choices(self.choice.rows, self.choice.weights)
+            (row,) = self.rng.choices(self.choice.rows, cum_weights=self.choice.weights)
             self.prepare(row)
             if len(self.calls) < MAX_CALLS:
                 self.add(row)
