@@ -27,8 +27,9 @@ from wardian.probes.sandboxes import Setting
 
 STATE_SCHEMA = "wardian.fuzz-state/1"
 SCHEMA = "wardian.fuzz/1"
-FIRST_BATCH, BATCH = 100, 400
+FIRST_BATCH, BATCH = 100, 800
 BATCH_S = 3.0  # a batch that takes longer is not followed by a larger one
+LANES = 4
 REPEATS = 3  # a difference is believed when it shows this often
 PATIENCE = 3  # so many programs may show a difference that does not hold before it is given up
 MAX_NEWS = 50
@@ -36,6 +37,7 @@ MAX_SEED = (1 << 63) - 1
 SAVE_EVERY_S = 5.0
 SAME, UNSTABLE, REPEATED = "same", "unstable", "repeated"
 
+_Part = Future[list[Outcome | None]]
 OnProgress = Callable[["State", float], None]
 
 
@@ -148,7 +150,7 @@ class Campaign:
         except BaseException:
             self.host.close()
             raise
-        self.threads = ThreadPoolExecutor(2)
+        self.threads = ThreadPoolExecutor(2 * LANES)
         self.batch = FIRST_BATCH
         self.end: float | None = None
 
@@ -171,17 +173,17 @@ class Campaign:
             end = first + bounds.programs
         try:
             ahead = self._batch(first, end)
-            running = self._both(ahead, TIMEOUT_MS)
+            running = self._begin(ahead, TIMEOUT_MS)
             while ahead:
                 batch = ahead
                 at = self.state.position + len(batch)
                 started = time.monotonic()
                 ahead = [] if self._late() else self._batch(at, end)
-                host, sandbox = running[0].result(), running[1].result()
+                host, sandbox = _gathered(running)
                 if time.monotonic() - started < BATCH_S:
                     self.batch = min(2 * self.batch, BATCH)
                 if ahead:
-                    running = self._both(ahead, TIMEOUT_MS)
+                    running = self._begin(ahead, TIMEOUT_MS)
                 self._take(batch, host, sandbox)
                 self.state.position = at
                 self.state.seconds = before + time.monotonic() - began
@@ -203,13 +205,18 @@ class Campaign:
         last = first + self.batch if end is None else min(first + self.batch, end)
         return [generate(self.state.seed, index, self.choice) for index in range(first, last)]
 
-    def _both(
-        self, programs: list[Program], timeout_ms: int
-    ) -> tuple[Future[list[Outcome | None]], Future[list[Outcome | None]]]:
-        return (
-            self.threads.submit(self.host.run, programs, timeout_ms),
-            self.threads.submit(self.sandbox.run, programs, timeout_ms),
-        )
+    def _begin(self, programs: list[Program], timeout_ms: int) -> list[list[_Part]]:
+        """Both sides at once, each in several lanes: while one program waits, another runs."""
+        size = max(1, -(-len(programs) // LANES))
+        parts = [programs[at : at + size] for at in range(0, len(programs), size)]
+        return [
+            [self.threads.submit(side.run, part, timeout_ms) for part in parts]
+            for side in (self.host, self.sandbox)
+        ]
+
+    def _both(self, programs: list[Program], timeout_ms: int) -> list[list[Outcome | None]]:
+        """What became of each program on either side."""
+        return _gathered(self._begin(programs, timeout_ms))
 
     def _take(
         self, batch: list[Program], host: list[Outcome | None], sandbox: list[Outcome | None]
@@ -297,8 +304,7 @@ class Campaign:
     def confirm(self, program: Program) -> tuple[Difference, Outcome, Outcome] | None:
         """The difference, if both sides repeat themselves and still differ in the same way."""
         # Each time in a new process, where addresses are others.
-        pairs = [[future.result()[0] for future in self._both([program], PATIENT_MS)]
-                 for _ in range(REPEATS)]  # fmt: skip
+        pairs = [[side[0] for side in self._both([program], PATIENT_MS)] for _ in range(REPEATS)]
         both = list(zip(*pairs, strict=True))
         found: set[str] = set()
         last: Difference | None = None
@@ -324,7 +330,7 @@ class Campaign:
         def shows(candidates: list[Program]) -> list[bool]:
             if self._late():
                 return [False] * len(candidates)
-            both = [future.result() for future in self._both(candidates, 4 * TIMEOUT_MS)]
+            both = self._both(candidates, 4 * TIMEOUT_MS)
             return [
                 self._shows(*one, found) for one in zip(candidates, both[0], both[1], strict=True)
             ]
@@ -357,6 +363,10 @@ class Campaign:
         }
         self.state.news.setdefault(signature, entry)
         self.aliases[found.signature] = self.aliases[signature] = signature
+
+
+def _gathered(running: list[list[_Part]]) -> list[list[Outcome | None]]:
+    return [[outcome for part in side for outcome in part.result()] for side in running]
 
 
 def _kind(found: Difference) -> tuple[str, str, str, str]:
