@@ -10,7 +10,7 @@ Shows = Callable[[list[Program]], list[bool]]
 """Which of these programs still show the difference; asked for many at once, for a run costs."""
 
 MAX_ROUNDS = 40
-PART = 16
+PART = 40
 
 
 def minimise(program: Program, shows: Shows) -> Program:

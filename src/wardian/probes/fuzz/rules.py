@@ -92,8 +92,8 @@ def _rules(data: dict[str, Any]) -> Rules:
 
 
 def _explained(rule: dict[str, Any]) -> Explained:
-    if not rule.get("calls") and not rule.get("paths"):
-        raise ValueError("an explanation is about calls or paths")
+    if not any(rule.get(key) for key in ("calls", "paths", "in")):
+        raise ValueError("an explanation is about calls, paths or sandboxes")
     if unknown := set(rule) - _EXPLAINED:
         raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
     return Explained(

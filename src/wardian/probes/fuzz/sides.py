@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import platform
-import subprocess
 from collections.abc import Sequence
 
 from wardian.errors import BackendError
-from wardian.probes.building import BuildError, compiler
+from wardian.probes.building import BuildError, compiled, compiler
 from wardian.probes.fuzz.program import Program
 from wardian.probes.fuzz.wire import GarbledError, Outcome, decode, encode
 from wardian.probes.sandboxes import HOST, Setting
-from wardian.runner.state import home
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
@@ -34,28 +30,7 @@ def executor() -> str:
         raise BuildError(
             "no C compiler is installed", hint="fuzzing compiles a small program first"
         )
-    with open(SOURCE, "rb") as file:
-        content = file.read()
-    key = repr((cc, platform.machine(), FLAGS)).encode() + content
-    place = os.path.join(
-        home("XDG_CACHE_HOME", ".cache"), "probes", hashlib.sha256(key).hexdigest()[:32]
-    )
-    if os.path.exists(place):
-        return place
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    temporary = f"{place}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    try:
-        done = subprocess.run(
-            [cc, *FLAGS, "-o", temporary, SOURCE], capture_output=True, text=True, errors="replace",
-            timeout=120, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        if done.returncode != 0:
-            raise BuildError(f"the executor does not compile: {done.stderr.strip()[:300]}")
-        os.replace(temporary, place)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-    return place
+    return compiled(cc, (*FLAGS, SOURCE), (SOURCE,), FLAGS)
 
 
 class Side:
