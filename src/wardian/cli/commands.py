@@ -19,6 +19,7 @@ COMMANDS = {
     "learn": ("wardian.cli.learn", "Find the smallest policy under which runs pass, and prove it."),
     "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
     "probe": ("wardian.cli.probe", "Measure what a sandbox can do, and compare."),
+    "report": ("wardian.cli.report", "Draw what was measured as pages to look at."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),
