@@ -1,12 +1,18 @@
 /* The C specimens' side of the contract; see _runner_c.h. */
 #include "_runner_c.h"
 
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,13 +184,34 @@ void faulty(const char *format, ...) {
     DECIDE("error", 0);
 }
 
+static const char *temporary_directory(void) {
+    const char *directory = getenv("TMPDIR");
+    return directory ? directory : "/tmp";
+}
+
 const char *scratch(const char *name) {
     static char path[512];
     static int serial;
-    const char *directory = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/wardian-%s-%d-%d", directory ? directory : "/tmp", name,
-             (int)getpid(), serial++);
+    snprintf(path, sizeof path, "%s/wardian-%s-%d-%d", temporary_directory(), name, (int)getpid(),
+             serial++);
     return path;
+}
+
+static int remove_one(const char *path, const struct stat *facts, int type, struct FTW *place) {
+    (void)facts, (void)type, (void)place;
+    remove(path);
+    return 0;
+}
+
+/* Remove what a child left at its scratch paths. */
+static void sweep(pid_t pid) {
+    char pattern[512];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/wardian-*-%d-*", temporary_directory(), (int)pid);
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            nftw(found.gl_pathv[i], remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    globfree(&found);
 }
 
 const char *witness(const char *name) {
@@ -221,6 +248,7 @@ static struct verdict verdict_of_child(void (*exercise)(void), int limit_ms) {
     close(ends[0]);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    sweep(pid);
     if (got == sizeof verdict)
         return verdict;
     verdict = (struct verdict){.observed = "error", .detail = "the child ended without a verdict"};
@@ -250,6 +278,84 @@ void refuses(long result, int number, const char *what) {
         blocked_with(0, "%s succeeded, and should fail with %s", what, errno_name(number));
     if (got != number)
         blocked_with(got, "%s: not %s", what, errno_name(number));
+}
+
+void own_directory(void) {
+    static int there;
+    if (there++)
+        return;
+    const char *path = scratch("own");
+    if (mkdir(path, 0700) < 0 || chdir(path) < 0)
+        faulty("a directory of its own, %s: %s", path, strerror(errno));
+}
+
+int file_with(const char *name, const char *text) {
+    own_directory();
+    int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) ||
+        lseek(fd, 0, SEEK_SET) != 0)
+        faulty("a file of its own, %s: %s", name, strerror(errno));
+    return fd;
+}
+
+static int put(const char *path, const char *format, unsigned number) {
+    char text[64];
+    int fd = open(path, O_WRONLY), size = snprintf(text, sizeof text, format, number);
+    if (fd < 0)
+        return -1;
+    int result = write(fd, text, (size_t)size) == size ? 0 : -1;
+    close(fd);
+    return result;
+}
+
+int own_mounts(void) {
+    unsigned uid = geteuid(), gid = getegid();
+    if (unshare(uid ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) < 0)
+        return -1;
+    if (uid && (put("/proc/self/setgroups", "deny", 0) < 0 ||
+                put("/proc/self/uid_map", "0 %u 1", uid) < 0 ||
+                put("/proc/self/gid_map", "0 %u 1", gid) < 0))
+        return -1;
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+void rest(void) {
+    usleep(1000);
+}
+
+int child_that(void (*does)(void)) {
+    int ends[2];
+    char byte;
+    if (pipe(ends) < 0)
+        blocked("pipe");
+    pid_t pid = fork();
+    if (pid < 0)
+        blocked("fork");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        close(ends[1]);
+        does();
+        _exit(0);
+    }
+    close(ends[1]);
+    while (read(ends[0], &byte, 1) < 0 && errno == EINTR) /* until it is sure to die with us */
+        ;
+    close(ends[0]);
+    return pid;
+}
+
+void waits(void) {
+    for (;;)
+        pause();
+}
+
+int end_of(int pid) {
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            blocked("waitpid %d", pid);
+    return status;
 }
 
 void add_check(const char *name, void (*check)(void)) {

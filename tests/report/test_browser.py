@@ -157,7 +157,7 @@ def test_without_scripts_everything_is_there(show: Show) -> None:
     page.locator('a.cell[href="#kernel_thing_1"]').first.click()
     section = page.locator("section#kernel_thing_1")
     assert section.is_visible()
-    assert "EPERM" in section.inner_text()
+    assert "EPERM" in section.text_content()
 
 
 def test_a_printed_page_has_the_table_and_no_controls(show: Show) -> None:

@@ -95,14 +95,16 @@ def test_a_port_that_is_taken_is_told(server: Server, store: Store) -> None:
 
 def test_the_command_serves_until_interrupted(history: Path) -> None:
     command = [*COMMAND, "report", "--store", str(history), "--serve"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment())
-    assert process.stderr is not None
-    said = process.stderr.readline()
-    port = int(said.split("127.0.0.1:")[1].split("/")[0])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request("GET", "/skills.html")
-    assert connection.getresponse().status == 200
-    connection.close()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 0
-    assert process.stderr.read() == ""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment()) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        port = int(said.split("127.0.0.1:")[1].split("/")[0])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection.request("GET", "/skills.html")
+        answer = connection.getresponse()
+        assert answer.status == 200
+        answer.read()
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == ""

@@ -20,6 +20,11 @@ COMMANDS = {
     "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
     "probe": ("wardian.cli.probe", "Measure what a sandbox can do, and compare."),
     "report": ("wardian.cli.report", "Draw what was measured as pages to look at."),
+    "syscalls": (
+        "wardian.cli.syscalls",
+        "Tell of every system call what is decided and measured.",
+    ),
+    "suite": ("wardian.cli.suite", "Run suites of tests that others wrote, and compare."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),

@@ -47,9 +47,10 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     made.globals |= {"anchor": views.anchor, "sign": words.sign, "proposal": views.proposal}
-    made.filters |= {"percent": _percent, "seconds": _seconds, "plain": _plain}
+    made.filters |= {"percent": _percent, "seconds": _seconds}
     return made
 
 
@@ -181,6 +182,8 @@ def _seconds(value: float) -> str:
     return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
 
 
-def _plain(value: Any) -> str:
-    """What a guest or a program said, with control characters made visible."""
-    return "\n".join(printable(line) for line in str(value).split("\n"))
+def _shown(value: object) -> object:
+    """Whatever text a guest or a program chose: without what a reader can't see."""
+    if type(value) is not str or value.isprintable():
+        return value
+    return "\n".join(printable(line) for line in value.expandtabs(4).split("\n"))
