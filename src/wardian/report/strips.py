@@ -9,6 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from wardian.report.words import sign
+from wardian.text import printable
 
 HEIGHT = 10
 WIDTH, TALL, MARGIN = 320, 52, 4
@@ -51,7 +52,7 @@ def strip(statuses: Sequence[str | None], title: str) -> Markup:
             tone = sign(one.status).tone
             top, height = (0, HEIGHT) if tone in ("bad", "lost") else (2, HEIGHT - 4)
             parts.append(_STRETCH.format(one.start, top, one.length, height, tone))
-    return _STRIP.format(max(len(statuses), 1), HEIGHT, title, Markup("").join(parts))
+    return _STRIP.format(max(len(statuses), 1), HEIGHT, printable(title), Markup("").join(parts))
 
 
 def trend(values: Sequence[float | None], title: str, *, least: float, most: float) -> Markup:
@@ -73,4 +74,4 @@ def trend(values: Sequence[float | None], title: str, *, least: float, most: flo
         path.append(f"{pen}{last[0]:.1f} {last[1]:.1f}")
         pen = "L"
     dot = f"M{last[0]:.1f} {last[1]:.1f}h.01" if last else ""
-    return _TREND.format(WIDTH, TALL, title, " ".join(path), dot)
+    return _TREND.format(WIDTH, TALL, printable(title), " ".join(path), dot)
