@@ -89,7 +89,7 @@ def fill(store: Store, nights: int, *, scale: int = 12, seed: int = 7) -> list[C
     every = list(cases(scale))
     happening = events(nights)
     status = {one.identity: usual(one) for one in every}
-    versions = {"gvisor": "runsc 20251001", "bubblewrap": "0.8.0"}
+    versions = {"sandbox:gvisor": "runsc 20251001", "sandbox:bubblewrap": "0.8.0"}
     versions |= {f"skill:{name}": "sha256:" + "0" * 64 for name in SKILLS}
     about = {"kernel": 0, "policy": 0, "wardian": 0}
     made = []
@@ -109,7 +109,7 @@ def _change(why: str, about: dict[str, int], versions: dict[str, str]) -> None:
     elif why.startswith("skill:"):
         versions[why] = "sha256:" + "1" * 64
     else:
-        versions[why.removeprefix("sandbox:")] += ".1"
+        versions[why] += ".1"
 
 
 def _night(
@@ -136,9 +136,9 @@ def _night(
             machine="x86_64",
             user_id=1000,
             wardian=f"0.{1 + about['wardian']}.0",
-            wardian_digest=f"{about['wardian']:064x}",
+            wardian_digest=f"{about['wardian']:x}" * 64,
             policy="default",
-            policy_digest=f"sha256:{about['policy']:064x}",
+            policy_digest="sha256:" + f"{about['policy']:x}" * 64,
             config_digest="c" * 64,
             versions=versions,
             shard="",

@@ -25,6 +25,8 @@ COMMANDS = {
         "Tell of every system call what is decided and measured.",
     ),
     "suite": ("wardian.cli.suite", "Run suites of tests that others wrote, and compare."),
+    "nightly": ("wardian.cli.nightly", "Measure everything, compare with last time, propose."),
+    "history": ("wardian.cli.history", "Tell since when things are as they are, and what changed."),
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),

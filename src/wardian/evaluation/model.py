@@ -122,6 +122,11 @@ class Moment(NamedTuple):
     observed: str | None
     errno: str | None
     time: str
+    key: str = ""
+
+    @property
+    def health(self) -> str:
+        return health(self.status)
 
 
 class Figure(NamedTuple):

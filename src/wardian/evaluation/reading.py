@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -154,6 +155,23 @@ class Reader:
         rows = self._rows("SELECT evidence FROM outcomes WHERE id = ?", (outcome_id,))
         return dict(json.loads(rows[0][0])) if rows else {}
 
+    def dependencies(self, keys: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Key → all that a result with this key depends on, where that was kept."""
+        found = {}
+        for key in dict.fromkeys(keys):
+            for row in self._rows("SELECT document FROM dependencies WHERE key = ?", (key,)):
+                found[key] = dict(json.loads(row[0]))
+        return found
+
+    def sources(self, digest: str) -> dict[str, str] | None:
+        """The files that have this digest together, path → text, where they were kept."""
+        rows = self._rows("SELECT files FROM sources WHERE digest = ?", (digest,))
+        return dict(json.loads(zlib.decompress(rows[0][0]))) if rows else None
+
+    def source_digests(self) -> list[str]:
+        """Of all files that were kept."""
+        return [row[0] for row in self._rows("SELECT digest FROM sources ORDER BY digest")]
+
     def timeline(self, case_id: int) -> list[Moment]:
         """All results of a case, oldest campaign first."""
         return self.timelines(case_ids=[case_id]).get(case_id, [])
@@ -164,7 +182,8 @@ class Reader:
         """Case → its results, oldest campaign first: of all cases, of a kind, or of these."""
         chosen = f"AND r.case_id IN ({', '.join(str(int(one)) for one in case_ids)})"
         query = f"""
-            SELECT r.case_id, r.campaign_id, r.outcome_id, o.status, o.observed, o.errno, r.time
+            SELECT r.case_id, r.campaign_id, r.outcome_id, o.status, o.observed, o.errno, r.time,
+                   r.key
             FROM results r JOIN cases c ON c.id = r.case_id JOIN outcomes o ON o.id = r.outcome_id
                  JOIN campaigns n ON n.id = r.campaign_id
             WHERE c.kind = coalesce(?, c.kind) {chosen if case_ids else ""}

@@ -97,7 +97,19 @@ _FIRST = (
     ) STRICT, WITHOUT ROWID""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = (
+    """CREATE TABLE dependencies (
+        key TEXT PRIMARY KEY,
+        document TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX results_by_key ON results (key, campaign_id)",
+    """CREATE TABLE sources (
+        digest TEXT PRIMARY KEY,
+        files BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 VERSION = len(MIGRATIONS)
 
 

@@ -10,18 +10,37 @@ import os
 import sqlite3
 import threading
 import uuid
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.evaluation import schema
-from wardian.evaluation.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.evaluation.model import Campaign, Case, Figure, Finding, Outcome, health
 from wardian.evaluation.reading import Reader
 from wardian.runner.state import home
 
 WAIT_S = 60.0  # for other writers
 MAX_EVIDENCE_BYTES = 64 << 10
 MAX_TEXT = 4000
+MAX_SOURCE_BYTES = 1 << 20
+
+
+_NEWEST = """
+    SELECT r.campaign_id, c.kind, o.status FROM results r
+    JOIN cases c ON c.id = r.case_id JOIN outcomes o ON o.id = r.outcome_id
+    WHERE r.key = ?1 AND r.campaign_id = (
+        SELECT max(campaign_id) FROM results WHERE key = ?1 AND campaign_id != ?2)
+"""
+_TAKE_OVER = """
+    INSERT INTO results SELECT ?1, case_id, outcome_id, duration_s, time, key, measured_in
+    FROM results WHERE key = ?2 AND campaign_id = ?3 ON CONFLICT DO NOTHING
+"""
+
+
+def _again(kind: str, status: str) -> bool:
+    told = health(status)
+    return told == "broken" or (told == "bad" and kind != "suite")
 
 
 def default_path() -> str:
@@ -43,6 +62,12 @@ class Write(NamedTuple):
     time: str = ""
     key: str = ""
     measured_in: str = ""
+    depends: Mapping[str, str] = {}
+
+
+def key_of(depends: Mapping[str, str]) -> str:
+    """Names all that a result depends on."""
+    return hashlib.sha256(_json(depends).encode()).hexdigest()[:32]
 
 
 class Store(Reader):
@@ -109,6 +134,12 @@ class Store(Reader):
                     self._connection.execute("ROLLBACK")
                 raise
 
+    def compact(self) -> None:
+        """Give back the room of what is gone; others who read meanwhile may prevent it."""
+        with self._lock, contextlib.suppress(sqlite3.OperationalError):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     # Campaigns
 
     def begin(self, campaign: Campaign) -> Campaign:
@@ -164,10 +195,48 @@ class Store(Reader):
             for one in writes:
                 case_id = _case_id(connection, one.case)
                 outcome_id = _outcome_id(connection, one.outcome)
+                if one.depends:
+                    connection.execute(
+                        "INSERT INTO dependencies VALUES (?, ?) ON CONFLICT DO NOTHING",
+                        (one.key, _json(one.depends)),
+                    )
                 rest = (one.duration_s, one.time or now(), one.key, one.measured_in or campaign.uid)
                 connection.execute(
                     "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                     (campaign.id, case_id, outcome_id, *rest),
+                )
+
+    def reuse(self, campaign: Campaign, keys: Iterable[str]) -> dict[str, int]:
+        """Take over the newest results with these keys from earlier campaigns; how many of each.
+
+        Nothing is taken over where no answer came, or where a probe or a case of a skill was not
+        as it should be: those are worth another look.
+        """
+        taken = {}
+        with self.writing() as connection:
+            for key in keys:
+                found = connection.execute(_NEWEST, (key, campaign.id)).fetchall()
+                if not found or any(_again(kind, status) for _, kind, status in found):
+                    continue
+                connection.execute(_TAKE_OVER, (campaign.id, key, found[0][0]))
+                taken[key] = len(found)
+        return taken
+
+    def forget(self, campaign_id: int, keys: Iterable[str]) -> None:
+        """Results of a campaign that no longer hold: something changed since they were written."""
+        with self.writing() as connection:
+            connection.executemany(
+                "DELETE FROM results WHERE campaign_id = ? AND key = ?",
+                [(campaign_id, key) for key in keys],
+            )
+
+    def keep_sources(self, digest: str, files: Mapping[str, str]) -> None:
+        """Files that results depend on, so that a later change can be told, and taken back."""
+        data = zlib.compress(_json(files).encode())
+        if len(data) <= MAX_SOURCE_BYTES:
+            with self.writing() as connection:
+                connection.execute(
+                    "INSERT INTO sources VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, data)
                 )
 
     def record_figures(self, campaign_id: int, figures: Iterable[Figure]) -> None:
