@@ -139,7 +139,6 @@ def test_what_a_guest_said_stays_text(history: Path, tmp_path: Path) -> None:
         evidence = {
             "output": HOSTILE,
             "refusals": [{"kind": HOSTILE, "action": HOSTILE, "target": HOSTILE}, HOSTILE],
-            "checks": [{"name": HOSTILE, "ok": False, "errno": None, "detail": HOSTILE}],
         }
         outcome = Outcome("blocked_unexpected", HOSTILE, HOSTILE, "EPERM", "blocked", evidence)
         about = {"title": HOSTILE, "script": HOSTILE}

@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from wardian import __version__
 from wardian.errors import InputError
-from wardian.evaluation.model import Result
 from wardian.report import calls, suites, views, words
 from wardian.report.facts import Facts
 from wardian.text import printable
@@ -154,9 +153,9 @@ def _sources() -> Mapping[str, str]:
     return {one.id: one.source for one in find_specimens(probes_dir())}
 
 
-def source(result: Result) -> str:
-    """The specimen's text, empty if it is no longer there."""
-    path = _sources().get(result.case.name)
+def source(name: str) -> str:
+    """The text of a specimen, empty if it is no longer there."""
+    path = _sources().get(name)
     if path is None:
         return ""
     with open(path, encoding="utf-8", errors="replace") as file:
