@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -326,6 +329,58 @@ int own_mounts(void) {
                 put("/proc/self/gid_map", "0 %u 1", gid) < 0))
         return -1;
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
+void rest(void) {
+    usleep(1000);
+}
+
+int child_that(void (*does)(void)) {
+    int ends[2];
+    char byte;
+    if (pipe(ends) < 0)
+        blocked("pipe");
+    pid_t pid = fork();
+    if (pid < 0)
+        blocked("fork");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        close(ends[1]);
+        does();
+        _exit(0);
+    }
+    close(ends[1]);
+    while (read(ends[0], &byte, 1) < 0 && errno == EINTR) /* until it is sure to die with us */
+        ;
+    close(ends[0]);
+    return pid;
+}
+
+void waits(void) {
+    for (;;)
+        pause();
+}
+
+int end_of(int pid) {
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            blocked("waitpid %d", pid);
+    return status;
+}
+
+int holds(int capability) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    works(syscall(SYS_capget, &header, data), "capget");
+    return data[capability / 32].effective >> capability % 32 & 1;
+}
+
+void be_ordinary(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    works(syscall(SYS_capset, &header, none), "capset");
 }
 
 void add_check(const char *name, void (*check)(void)) {

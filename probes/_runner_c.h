@@ -68,17 +68,35 @@ long works_if_offered(long result, int absent, const char *what);
 void refuses(long result, int number, const char *what);
 /* What was found must be so; the check fails with what the rest says if not. */
 #define want(so, ...) ((so) ? (void)0 : blocked_with(0, __VA_ARGS__))
+/* Whether something comes true within two seconds, asked every millisecond. */
+#define soon(so)                                                                                   \
+    ({                                                                                             \
+        int rests_left = 2000;                                                                     \
+        while (!(so) && rests_left-- > 0)                                                          \
+            rest();                                                                                \
+        rests_left >= 0;                                                                           \
+    })
+void rest(void);
+/* A child that does this and ends with 0; it dies with the check. */
+int child_that(void (*does)(void));
+/* What such a child may do: nothing, until a signal ends it. */
+void waits(void);
+/* How a child ended, as wait(2) tells it. */
+int end_of(int pid);
+/* Whether the check holds a capability; giving all of them up. */
+int holds(int capability);
+void be_ordinary(void);
 
 void add_check(const char *name, void (*check)(void));
 /* All checks, in their order. The specimen is allowed if each of them is. */
 void make_checks(void) __attribute__((noreturn));
 
 #define CHECK(name)                                                                                \
-    static void name(void);                                                                        \
+    static void check_##name(void);                                                                \
     __attribute__((constructor)) static void add_##name(void) {                                    \
-        add_check(#name, name);                                                                    \
+        add_check(#name, check_##name);                                                            \
     }                                                                                              \
-    static void name(void)
+    static void check_##name(void)
 
 #define CHECKS PROBE(make_checks)
 
