@@ -71,10 +71,10 @@ void refuses(long result, int number, const char *what);
 /* Whether something comes true within two seconds, asked every millisecond. */
 #define soon(so)                                                                                   \
     ({                                                                                             \
-        int left = 2000;                                                                           \
-        while (!(so) && left-- > 0)                                                                \
+        int rests_left = 2000;                                                                     \
+        while (!(so) && rests_left-- > 0)                                                          \
             rest();                                                                                \
-        left >= 0;                                                                                 \
+        rests_left >= 0;                                                                           \
     })
 void rest(void);
 /* A child that does this and ends with 0; it dies with the check. */
@@ -83,6 +83,9 @@ int child_that(void (*does)(void));
 void waits(void);
 /* How a child ended, as wait(2) tells it. */
 int end_of(int pid);
+/* Whether the check holds a capability; giving all of them up. */
+int holds(int capability);
+void be_ordinary(void);
 
 void add_check(const char *name, void (*check)(void));
 /* All checks, in their order. The specimen is allowed if each of them is. */

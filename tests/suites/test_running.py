@@ -407,3 +407,23 @@ def test_a_sandbox_that_can_not_be_had_is_a_result(build: Build, suite: Suite) -
     found = document(done)
     assert statuses(found, "kinds", "gvisor") == {"(program)": "not_run"}
     assert "could not be set up" in outcomes(found, "kinds", "gvisor")["(program)"]["detail"]
+
+
+def test_progress_is_shown_on_a_terminal_and_goes_again(build: Build, tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [*COMMAND, "suite", "run", str(build("kinds")), "--filter", "Few/*"],
+        stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL, cwd=tmp_path,
+        env=environment(TERM="xterm"), timeout=60, check=False,
+    )  # fmt: skip
+    os.close(theirs)
+    told = b""
+    try:
+        while piece := os.read(ours, 65536):
+            told += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert b"1/1 programs, 3 cases, 1 not passed" in told
+    assert told.rindex(b"\r\x1b[K") < told.index(b"wardian: 3 cases of 1 program")
+    assert b"\x1b" not in done.stdout

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wardian.probes.blame import ROOT, SECCOMP, WALLS, Wall, launcher_for_tests, without
+from wardian.suites.comparing import likely
 from wardian.suites.outcomes import Outcome
 from wardian.suites.programs import Program
 from wardian.suites.running import Place, Running, Way, run_alone
@@ -18,6 +19,8 @@ from wardian.suites.running import Place, Running, Way, run_alone
 LONGEST_S = 10.0
 # What is left when no other wall explains it.
 FRAME = "own root, namespace.user or no_new_privs"
+# The kind of a refusal → the wall that mostly is behind it.
+_LIKELY = {"limit": "limits", "network": "namespace.network", "file": "read-only mounts"}
 NOT_FOUND = "none that a policy can give up"
 
 
@@ -31,7 +34,8 @@ def wall_of(program: Program, here: Outcome, place: Place, way: Way, running: Ru
         seen = run_alone(program, here.case, weaker, quick, running, explain=False)
         if seen is not None and seen.status == "passed":
             return " and ".join(wall.name for wall in walls)
-    if here.refusals and here.refusals[-1].kind == "file":
+    refusal = likely(here.refusals)
+    if refusal is not None and refusal.kind == "file":
         return ROOT.name  # the guest's root can't be left out and its paths be the same
     return FRAME if launcher is not None else NOT_FOUND
 
@@ -39,10 +43,9 @@ def wall_of(program: Program, here: Outcome, place: Place, way: Way, running: Ru
 def _trials(here: Outcome, launcher: str | None) -> Iterator[Sequence[Wall]]:
     """The likely one first."""
     there = [wall for wall in WALLS if wall is not ROOT and wall.way(launcher=launcher is not None)]
-    kinds = {refusal.kind for refusal in here.refusals}
-    likely = {"limit": "limits", "network": "namespace.network", "file": "read-only mounts"}
-    first = {likely[kind] for kind in kinds if kind in likely}
-    ordered = sorted(there, key=lambda wall: wall.name not in first)
+    refusal = likely(here.refusals)
+    first = _LIKELY.get(refusal.kind) if refusal is not None else None
+    ordered = sorted(there, key=lambda wall: wall.name != first)
     yield from ([wall] for wall in ordered)
     if SECCOMP in there:
         yield from ([SECCOMP, wall] for wall in ordered if wall is not SECCOMP)

@@ -311,7 +311,7 @@ class _Runs:
             status, detail = "crashed", f"the program {ran.end.told}"
         if not running:
             detail += ", before it began"
-        seen = refusals.between(began_s, ran.seconds, limits=bool(ran.end.reason))
+        seen = refusals.between(stream.after_s, ran.seconds, limits=bool(ran.end.reason))
         return Outcome(name, status, seconds, detail, _text(output), seen)
 
     def _after_all(self, stream: gtest.Stream, ran: Ran) -> Outcome:
@@ -453,7 +453,9 @@ def _report(sandbox: Sandbox) -> dict[str, gtest.Reported]:
 
 class _Timed:
     """Refusals by the time at which they were seen. The supervisor counts from the moment at which
-    the guest starts, we from before the sandbox is set up."""
+    the guest starts, we from before the sandbox is set up, and what is printed reaches us late: on
+    a busy machine a refusal may be charged to the cases beside its own as well. A case that is run
+    by itself has none but its own."""
 
     def __init__(self, ran: Ran) -> None:
         self._refusals = ran.result.refusals
@@ -466,7 +468,7 @@ class _Timed:
         return _refused(
             one
             for one in self._refusals
-            if began_s <= one.time_s + self._late_s <= ended_s or (limits and one.kind == "limit")
+            if began_s - self._late_s < one.time_s <= ended_s or (limits and one.kind == "limit")
         )
 
 
@@ -479,7 +481,7 @@ def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Ref
 
 def _ended(name: str, ended: gtest.Ended, refusals: _Timed) -> Outcome:
     seconds = max(0.0, ended.ended_s - ended.began_s)
-    seen = () if ended.status == "passed" else refusals.between(ended.began_s, ended.ended_s)
+    seen = () if ended.status == "passed" else refusals.between(ended.after_s, ended.ended_s)
     return Outcome(name, ended.status, seconds, "", _text(ended.output), seen)
 
 

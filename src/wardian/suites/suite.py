@@ -242,11 +242,12 @@ def _is_open(here: Outcome) -> bool:
 
 
 def _joined(first: Outcome, alone: Outcome) -> Outcome:
+    """What was refused to it when it was by itself is the truth about it."""
     if alone.status == "passed":
         return first._replace(alone="passed")
     return first._replace(
         alone=alone.status,
-        refusals=alone.refusals or first.refusals,
+        refusals=alone.refusals,
         detail=first.detail or alone.detail,
         output=first.output or alone.output,
     )
