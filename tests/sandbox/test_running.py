@@ -18,7 +18,7 @@ import pytest
 import wardian
 from tests.conftest import MakeSandbox, launchers
 from wardian import Policy, Sandbox
-from wardian.errors import CommandFailed, SandboxError, UsageError
+from wardian.errors import CommandFailed, PolicyError, SandboxError, UsageError
 
 PYTHON = os.path.realpath(sys.executable)
 
@@ -483,6 +483,12 @@ def test_what_one_run_writes_the_next_one_sees(sandbox: Sandbox, tmp_path: Path)
     assert sandbox.run(["cat", "/work/f"]).text == "kept\n"
     assert sandbox.run(["cat", "/tmp/g"]).exit_code == 1
     assert sandbox.files.list() == ["f"]
+
+
+def test_a_policy_that_denies_what_every_run_needs_is_refused_at_once() -> None:
+    box = Sandbox.create(Policy.default().but(deny_syscalls=("sendmsg",)))
+    with pytest.raises(PolicyError, match="sendmsg can't be denied"):
+        box.run(["true"], timeout_s=20)
 
 
 def test_space_in_a_range_that_no_file_has_is_refused_as_by_the_kernel(
