@@ -29,6 +29,7 @@ from benchmarks.figures import (
     parent,
     seeing,
     start,
+    suite,
 )
 from benchmarks.measuring import BUSY, Progress, load
 from benchmarks.peers import PEERS, Peer
@@ -37,7 +38,7 @@ from benchmarks.targets import judge
 
 FIGURES = (
     "start", "parents", "calls", "loop", "imports", "refusals", "trace", "command", "idle", "rate",
-    "crowd",
+    "crowd", "suite",
 )  # fmt: skip
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results.json")
 
@@ -108,6 +109,8 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
         results.rate = crowd.measure_rate(field, sizes, progress)
     if "crowd" in figures:
         results.crowd = crowd.measure_crowd(field, sizes, progress)
+    if "suite" in figures:
+        results.suite = suite.measure(field, sizes, progress)
     return results
 
 

@@ -23,3 +23,4 @@ class Results:
     idle: dict[str, Idle] = dataclasses.field(default_factory=dict)
     rate: Numbers = dataclasses.field(default_factory=dict)  # runs per second
     crowd: dict[str, float] = dataclasses.field(default_factory=dict)
+    suite: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.contestants import FULL, Contestant
-from benchmarks.figures import Field
+from benchmarks.figures import Field, suite
 from benchmarks.figures.command import EXEC, NOTHING
 from benchmarks.figures.seeing import (
     BARE,
@@ -48,6 +48,7 @@ def judge(results: Results, field: Field) -> list[Target]:
         *_seeing(results),
         *_command(results),
         *_many(results),
+        *_suite(results),
     ]
 
 
@@ -100,6 +101,12 @@ def _seeing(results: Results) -> Iterator[Target]:
         if STRACE in row and TRACE in row:
             ratio = added(row, TRACE, INSIDE) / added(row, STRACE, BARE)
             yield Target(f"{work}: the time that a trace adds, of strace's", ratio, 0.33)
+
+
+def _suite(results: Results) -> Iterator[Target]:
+    for work, row in results.suite.items():
+        ratio = row[suite.ADAPTER].median / row[suite.BARE].median
+        yield Target(f"{work} through the adapter, of the bare run", ratio, 1.3)
 
 
 def _command(results: Results) -> Iterator[Target]:

@@ -19,6 +19,7 @@ COMMANDS = {
     "learn": ("wardian.cli.learn", "Find the smallest policy under which runs pass, and prove it."),
     "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
     "probe": ("wardian.cli.probe", "Measure what a sandbox can do, and compare."),
+    "report": ("wardian.cli.report", "Draw what was measured as pages to look at."),
     "syscalls": (
         "wardian.cli.syscalls",
         "Tell of every system call what is decided and measured.",

@@ -50,6 +50,11 @@ class Reader:
         except sqlite3.DatabaseError as error:
             raise InputError(f"the store can't be used: {error}", path=self.path) from error
 
+    def version(self) -> int:
+        """Another number after anything was written, by this process or another."""
+        written = self._rows("SELECT total_changes()")[0][0]
+        return int(self._rows("PRAGMA data_version")[0][0]) * 1_000_000_000 + int(written)
+
     # Campaigns
 
     def campaigns(
@@ -172,6 +177,21 @@ class Reader:
         found: dict[int, list[Moment]] = {}
         for row in self._rows(query, (kind,)):
             found.setdefault(row[0], []).append(Moment(*row[1:]))
+        return found
+
+    def lines(self, campaigns: Sequence[Campaign]) -> dict[int, list[str | None]]:
+        """Case → its status in each of these campaigns, None where it has none. For many nights
+        much faster than ``timelines``."""
+        places = {one.id: place for place, one in enumerate(campaigns)}
+        statuses = dict(self._rows("SELECT id, status FROM outcomes"))
+        found: dict[int, list[str | None]] = {}
+        for campaign_id, place in places.items():
+            query = "SELECT case_id, outcome_id FROM results WHERE campaign_id = ?"
+            for case_id, outcome_id in self._rows(query, (campaign_id,)):
+                line = found.get(case_id)
+                if line is None:
+                    line = found[case_id] = [None] * len(places)
+                line[place] = statuses[outcome_id]
         return found
 
     # Figures and findings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ class Lost(NamedTuple):
     status: str
     cause: str
     here: Outcome | None
+    besides: bool = False  # it befell the program here, and is no case of the baseline's
 
     @property
     def unsteady(self) -> bool:
@@ -53,7 +55,8 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
         # What befell the program besides its cases has no name where it did not happen.
         theirs = {one.case for one in native.outcomes}
         befell = [one for one in here.outcomes if one.of_program and one.case not in theirs]
-        found += [_told(here, one.case, one) for one in befell if one.status != "passed"]
+        lost = [_told(here, one.case, one) for one in befell if one.status != "passed"]
+        found += [one._replace(besides=True) for one in lost]
     return found
 
 
@@ -120,6 +123,15 @@ class Cause(NamedTuple):
     sandbox: str
     cause: str
     cases: tuple[Lost, ...]
+
+
+def walls(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
+    """Sandbox → wall → how many lost cases pass without it, where that was asked; most first."""
+    found: dict[str, Counter[str]] = {}
+    for one in lost:
+        if one.here is not None and one.here.wall:
+            found.setdefault(one.sandbox, Counter())[one.here.wall] += 1
+    return {sandbox: dict(counts.most_common()) for sandbox, counts in found.items()}
 
 
 def causes(lost: Sequence[Lost]) -> list[Cause]:
