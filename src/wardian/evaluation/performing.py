@@ -61,8 +61,9 @@ def perform(unit: Unit) -> list[Produced]:
         if unit.case.kind == "suite":
             return _suite(unit, when)
         return _skill(unit, when)
-    except (WardianError, OSError, ValueError) as error:
-        outcome = Outcome("error", f"it could not be measured: {error}")
+    except Exception as error:  # one case that can't be measured must not cost the others
+        told = str(error) if isinstance(error, WardianError | OSError) else repr(error)
+        outcome = Outcome("error", f"it could not be measured: {told}")
         return [Produced(unit.case, outcome, time.monotonic() - begun, when)]
 
 
