@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DETAIL_SIZE 500
@@ -253,6 +254,12 @@ void refuses(long result, int number, const char *what) {
         blocked_with(0, "%s succeeded, and should fail with %s", what, errno_name(number));
     if (got != number)
         blocked_with(got, "%s: not %s", what, errno_name(number));
+}
+
+long ms_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 void rest(void) {
