@@ -1,9 +1,10 @@
 /* The C specimens' side of the contract; see _runner_c.h. */
 #include "_runner_c.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,8 +194,8 @@ static const char *temporary_directory(void) {
 const char *scratch(const char *name) {
     static char path[512];
     static int serial;
-    snprintf(path, sizeof path, "%s/wardian-%s-%d-%d", temporary_directory(), name, (int)getpid(),
-             serial++);
+    snprintf(path, sizeof path, "%s/wardian-probe-%d-%s-%d", temporary_directory(), (int)getpid(),
+             name, serial++);
     return path;
 }
 
@@ -205,13 +207,17 @@ static int remove_one(const char *path, const struct stat *facts, int type, stru
 
 /* Remove what a child left at its scratch paths. */
 static void sweep(pid_t pid) {
-    char pattern[512];
-    glob_t found = {0};
-    snprintf(pattern, sizeof pattern, "%s/wardian-*-%d-*", temporary_directory(), (int)pid);
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            nftw(found.gl_pathv[i], remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    globfree(&found);
+    char prefix[64], path[1024];
+    struct dirent *entry;
+    DIR *directory = opendir(temporary_directory());
+    int length = snprintf(prefix, sizeof prefix, "wardian-probe-%d-", (int)pid);
+    while (directory && (entry = readdir(directory))) {
+        snprintf(path, sizeof path, "%s/%s", temporary_directory(), entry->d_name);
+        if (strncmp(entry->d_name, prefix, (size_t)length) == 0)
+            nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    }
+    if (directory)
+        closedir(directory);
 }
 
 const char *witness(const char *name) {
@@ -270,6 +276,12 @@ long works(long result, const char *what) {
     if (result == -1)
         blocked("%s", what);
     return result;
+}
+
+long works_if_offered(long result, int absent, const char *what) {
+    if (result == -1 && errno == absent)
+        unavailable("%s: not offered here", what);
+    return works(result, what);
 }
 
 void refuses(long result, int number, const char *what) {
@@ -356,6 +368,19 @@ int end_of(int pid) {
         if (errno != EINTR)
             blocked("waitpid %d", pid);
     return status;
+}
+
+int holds(int capability) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    works(syscall(SYS_capget, &header, data), "capget");
+    return data[capability / 32].effective >> capability % 32 & 1;
+}
+
+void be_ordinary(void) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+    works(syscall(SYS_capset, &header, none), "capset");
 }
 
 void add_check(const char *name, void (*check)(void)) {

@@ -62,6 +62,8 @@ int file_with(const char *name, const char *text);
 int own_mounts(void);
 /* What a call returned, if it succeeded; the check fails with its errno if not. */
 long works(long result, const char *what);
+/* The same; failing with this errno means that it can't be asked here, for something is missing. */
+long works_if_offered(long result, int absent, const char *what);
 /* The call must have failed with this errno. */
 void refuses(long result, int number, const char *what);
 /* What was found must be so; the check fails with what the rest says if not. */
@@ -69,10 +71,10 @@ void refuses(long result, int number, const char *what);
 /* Whether something comes true within two seconds, asked every millisecond. */
 #define soon(so)                                                                                   \
     ({                                                                                             \
-        int left = 2000;                                                                           \
-        while (!(so) && left-- > 0)                                                                \
+        int rests_left = 2000;                                                                     \
+        while (!(so) && rests_left-- > 0)                                                          \
             rest();                                                                                \
-        left >= 0;                                                                                 \
+        rests_left >= 0;                                                                           \
     })
 void rest(void);
 /* A child that does this and ends with 0; it dies with the check. */
@@ -81,17 +83,20 @@ int child_that(void (*does)(void));
 void waits(void);
 /* How a child ended, as wait(2) tells it. */
 int end_of(int pid);
+/* Whether the check holds a capability; giving all of them up. */
+int holds(int capability);
+void be_ordinary(void);
 
 void add_check(const char *name, void (*check)(void));
 /* All checks, in their order. The specimen is allowed if each of them is. */
 void make_checks(void) __attribute__((noreturn));
 
 #define CHECK(name)                                                                                \
-    static void name(void);                                                                        \
+    static void check_##name(void);                                                                \
     __attribute__((constructor)) static void add_##name(void) {                                    \
-        add_check(#name, name);                                                                    \
+        add_check(#name, check_##name);                                                            \
     }                                                                                              \
-    static void name(void)
+    static void check_##name(void)
 
 #define CHECKS PROBE(make_checks)
 

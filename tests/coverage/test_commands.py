@@ -46,6 +46,19 @@ GOOD = """
     CHECK(is_positive) { want(syscall(SYS_getpid) > 0, "none"); }
     CHECKS
 """
+UNSTEADY = """
+    /* For a test: fails on the host, once. */
+    #define CAPABILITY "syscall_getuid"
+    #include "_runner_c.h"
+    #include <fcntl.h>
+    #include <stdio.h>
+    CHECK(settles) {
+        char path[500];
+        snprintf(path, sizeof path, "%s/seen", witness("DIR"));
+        want(open(path, O_CREAT | O_EXCL | O_WRONLY, 0600) < 0, "the first time");
+    }
+    CHECKS
+"""
 
 
 @pytest.fixture
@@ -167,6 +180,18 @@ def test_coverage_is_fine_where_policy_explains_all(syscalls: Syscalls, tree: Tr
     assert set(json.loads(again.stdout)["sandboxes"]) == {"wardian", "host"}
     one = syscalls("coverage", "--from", "kept", "--in", "wardian", "--no-use", "--json")
     assert json.loads(one.stdout)["differences"] is None
+
+
+def test_what_differs_for_no_reason_is_measured_once_more(syscalls: Syscalls, tree: Tree) -> None:
+    (tree.path / "core/syscall/getppid.c").unlink()
+    tree.add("getuid.c", UNSTEADY.strip("\n"), domain="syscall")
+    args = ("coverage", "--probes", str(tree.path), "--no-use", "--artifacts", "kept", "--json")
+    done = syscalls(*args)
+    assert done.returncode == 0, done.stderr
+    assert "2 measurements are made again" in done.stderr
+    found = {one["name"]: one["in"] for one in json.loads(done.stdout)["syscalls"]}
+    assert found["getuid"] == {"wardian": "supported", "host": "supported"}
+    assert syscalls("coverage", "--from", "kept", "--no-use").returncode == 0
 
 
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "gvisor"])

@@ -11,6 +11,7 @@ from wardian import syscalls
 from wardian.coverage.refresh import gvisor_tests, manual_pages, refreshed
 from wardian.coverage.usage import programs
 from wardian.errors import InputError
+from wardian.suites.catalogue import read_catalogue
 from wardian.syscalls.knowledge import (
     COLUMNS,
     INTERPRETERS,
@@ -135,19 +136,24 @@ def test_the_page_describes_every_column() -> None:
 # The generator
 
 
-def test_test_files_are_found_by_name_and_by_what_they_call() -> None:
+def test_test_files_are_found_by_name_and_by_what_their_cases_call(tmp_path: Path) -> None:
+    case = "TEST(Suite, {}) {{ {} }}\n"
     sources = {
-        "read.cc": "EXPECT_THAT(read(fd, b, 1), SyscallSucceeds());",
-        "pipe.cc": 'read(a, b, 1); read(c, d, 2); p->read(x); text = "read(1)"; // read(2)',
-        "inotify.cc": "read(a, b, 1); read(c, d, 2); read(e, f, 3);",
-        "processes.cc": "syscall(SYS_setpgid, 0, 0);",
-        "kill.cc": "setpgid(0, 0);",
-        "stat.cc": "fstatat(AT_FDCWD, p, &s, 0);",
+        "read.cc": case.format("A", "read(fd, b, 1);"),
+        "pipe.cc": case.format("A", "read(a, b, 1);") + case.format("B", 'text = "write(1)";'),
+        "inotify.cc": "".join(case.format(name, "read(a, b, 1);") for name in "ABC"),
+        "processes.cc": case.format("A", "syscall(SYS_setpgid, 0, 0);"),
+        "kill.cc": case.format("A", "setpgid(0, 0);"),
+        "stat.cc": case.format("A", "fstatat(AT_FDCWD, p, &s, 0);"),
+        "futex.cc": case.format("A", "futex_wait(x);"),
     }
-    found = gvisor_tests(sources, {"newfstatat": "stat"})
+    for name, text in sources.items():
+        (tmp_path / name).write_text(text)
+    found = gvisor_tests(read_catalogue(str(tmp_path)), {"newfstatat": "stat"})
     assert found["read"] == ["read.cc", "inotify.cc", "pipe.cc"]
     assert found["setpgid"] == ["processes.cc", "kill.cc"]
     assert found["newfstatat"] == ["stat.cc"]
+    assert found["futex_wait"] == []
     assert found["mount"] == []
 
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #ifdef SYS_epoll_wait_old
-CHECK(waits) {
+CHECK(waits_for_a_descriptor) {
     works(syscall(SYS_epoll_wait_old, -1, NULL, 0, 0), "epoll_wait_old");
 }
 #else

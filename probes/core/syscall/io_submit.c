@@ -1,96 +1,168 @@
-/* io_submit: asynchronous reads and writes, handed in. */
+/* io_submit: reads, writes, syncs and waits that go on by themselves. */
 #define CAPABILITY "syscall_io_submit"
 #include "_runner_c.h"
 
 #include <linux/aio_abi.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-static aio_context_t queue;
+static struct io_event event[8];
+static char bytes[16];
+static aio_context_t context;
 
-/* Hand one in and wait for its end. */
-static long result_of(struct iocb *one) {
-    struct io_event event = {0};
-    struct timespec limit = {.tv_sec = 3};
-    if (!queue)
-        works(syscall(SYS_io_setup, 8, &queue), "io_setup");
-    want(works(syscall(SYS_io_submit, queue, 1, &one), "io_submit") == 1, "it was not taken");
-    want(syscall(SYS_io_getevents, queue, 1, 1, &event, &limit) == 1, "it did not end");
-    want(event.data == one->aio_data && event.obj == (uintptr_t)one, "another ended");
-    return (long)event.res;
+static void make(void) {
+    works(syscall(SYS_io_setup, 8, &context), "io_setup");
 }
 
-static struct iocb request(int fd, int what, void *bytes, size_t size, long offset) {
-    return (struct iocb){.aio_data = 42,
-                         .aio_lio_opcode = (uint16_t)what,
-                         .aio_fildes = (uint32_t)fd,
-                         .aio_buf = (uintptr_t)bytes,
-                         .aio_nbytes = size,
+/* A file of some bytes that has no name. */
+static int file(void) {
+    int fd = (int)works(memfd_create("aio", 0), "memfd_create");
+    works(write(fd, "glass house", 11), "write");
+    return fd;
+}
+
+static struct iocb request(int operation, int fd, void *buffer, size_t size, long offset) {
+    return (struct iocb){.aio_lio_opcode = (uint16_t)operation, .aio_fildes = (unsigned)fd,
+                         .aio_buf = (unsigned long)buffer, .aio_nbytes = size,
                          .aio_offset = offset};
 }
 
-CHECK(writes_to_a_file) {
-    char bytes[8];
-    int fd = file_with("file", "");
-    struct iocb one = request(fd, IOCB_CMD_PWRITE, "glass", 5, 0);
-    want(result_of(&one) == 5, "not five bytes");
-    want(pread(fd, bytes, 8, 0) == 5 && memcmp(bytes, "glass", 5) == 0, "other bytes");
+static long submit(struct iocb *one) {
+    struct iocb *list[1] = {one};
+    return syscall(SYS_io_submit, context, 1, list);
 }
 
-CHECK(reads_from_a_file_at_a_place) {
-    char bytes[8];
-    struct iocb one = request(file_with("file", "glass"), IOCB_CMD_PREAD, bytes, 8, 2);
-    want(result_of(&one) == 3 && memcmp(bytes, "ass", 3) == 0, "other bytes");
+/* What one request gave. */
+static long done(struct iocb *one) {
+    struct timespec late = {3, 0};
+    want(works(submit(one), "io_submit") == 1, "not one");
+    want(syscall(SYS_io_getevents, context, 1, 1, event, &late) == 1, "no event");
+    return (long)event[0].res;
 }
 
-CHECK(tells_of_an_error_at_the_end) {
-    struct iocb one = request(file_with("file", "glass"), IOCB_CMD_PREAD, (void *)8, 8, 0);
-    want(result_of(&one) == -EFAULT, "no EFAULT");
+CHECK(reads_at_an_offset) {
+    struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 5, 6);
+    make();
+    want(done(&one) == 5 && memcmp(bytes, "house", 5) == 0, "other bytes");
 }
 
-CHECK(takes_several) {
-    int fd = file_with("file", "");
-    struct iocb one = request(fd, IOCB_CMD_PWRITE, "gl", 2, 0);
-    struct iocb two = request(fd, IOCB_CMD_PWRITE, "ass", 3, 2);
-    struct iocb *both[] = {&one, &two};
-    struct io_event events[2];
-    struct timespec limit = {.tv_sec = 3};
-    char bytes[8];
-    works(syscall(SYS_io_setup, 8, &queue), "io_setup");
-    want(works(syscall(SYS_io_submit, queue, 2, both), "io_submit") == 2, "not both");
-    want(syscall(SYS_io_getevents, queue, 2, 2, events, &limit) == 2, "they did not end");
-    want(pread(fd, bytes, 8, 0) == 5 && memcmp(bytes, "glass", 5) == 0, "other bytes");
+CHECK(writes_at_an_offset) {
+    int fd = file();
+    struct iocb one = request(IOCB_CMD_PWRITE, fd, "mouse", 5, 6);
+    make();
+    want(done(&one) == 5 && pread(fd, bytes, 11, 0) == 11, "not written");
+    want(memcmp(bytes, "glass mouse", 11) == 0, "other bytes");
 }
 
-CHECK(of_none_gives_0) {
-    works(syscall(SYS_io_setup, 8, &queue), "io_setup");
-    want(works(syscall(SYS_io_submit, queue, 0, NULL), "io_submit") == 0, "something was taken");
+CHECK(reads_into_several_places) {
+    char other[4];
+    struct iovec places[2] = {{bytes, 5}, {other, 4}};
+    struct iocb one = request(IOCB_CMD_PREADV, file(), places, 2, 0);
+    make();
+    want(done(&one) == 9 && memcmp(other, " hou", 4) == 0, "other bytes");
 }
 
-CHECK(refuses_an_unknown_request) {
-    struct iocb one = request(file_with("file", ""), 99, NULL, 0, 0), *list = &one;
-    works(syscall(SYS_io_setup, 8, &queue), "io_setup");
-    refuses(syscall(SYS_io_submit, queue, 1, &list), EINVAL, "io_submit of request 99");
+CHECK(writes_from_several_places) {
+    struct iovec places[2] = {{(char *)"ab", 2}, {(char *)"cd", 2}};
+    int fd = file();
+    struct iocb one = request(IOCB_CMD_PWRITEV, fd, places, 2, 0);
+    make();
+    want(done(&one) == 4 && pread(fd, bytes, 5, 0) == 5 && !memcmp(bytes, "abcds", 5), "others");
+}
+
+CHECK(tells_the_data_and_the_request) {
+    struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 1, 0);
+    one.aio_data = 42;
+    make();
+    want(done(&one) == 1 && event[0].data == 42, "other data");
+    want(event[0].obj == (unsigned long)&one, "another request");
+}
+
+CHECK(takes_several_at_once) {
+    int fd = file();
+    struct iocb one = request(IOCB_CMD_PREAD, fd, bytes, 1, 0);
+    struct iocb other = request(IOCB_CMD_PREAD, fd, bytes + 1, 1, 1);
+    struct iocb *list[2] = {&one, &other};
+    make();
+    want(works(syscall(SYS_io_submit, context, 2, list), "io_submit") == 2, "not two");
+    want(syscall(SYS_io_getevents, context, 2, 8, event, NULL) == 2, "not two events");
+    want(memcmp(bytes, "gl", 2) == 0, "other bytes");
+}
+
+CHECK(tells_a_descriptor_of_the_end) {
+    uint64_t count = 0;
+    int bell = (int)works(eventfd(0, 0), "eventfd");
+    struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 1, 0);
+    one.aio_flags = IOCB_FLAG_RESFD;
+    one.aio_resfd = (unsigned)bell;
+    make();
+    want(done(&one) == 1, "no byte");
+    want(read(bell, &count, 8) == 8 && count == 1, "not told");
+}
+
+CHECK(waits_for_a_descriptor) {
+    struct timespec none = {0, 0}, late = {3, 0};
+    int fd = (int)works(eventfd(0, 0), "eventfd");
+    struct iocb one = {
+        .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (unsigned)fd, .aio_buf = POLLIN};
+    make();
+    works(submit(&one), "io_submit");
+    want(syscall(SYS_io_getevents, context, 0, 1, event, &none) == 0, "ready too early");
+    works(eventfd_write(fd, 1), "eventfd_write");
+    want(syscall(SYS_io_getevents, context, 1, 1, event, &late) == 1, "not ready");
+    want(event[0].res == POLLIN, "%lld", (long long)event[0].res);
+}
+
+CHECK(gives_the_errors_of_the_work_as_events) {
+    struct iocb one = request(IOCB_CMD_PREAD, file(), (void *)8, 5, 0);
+    make();
+    want(done(&one) == -EFAULT, "%lld", (long long)event[0].res);
+}
+
+CHECK(does_nothing_for_nothing) {
+    make();
+    want(syscall(SYS_io_submit, context, 0, NULL) == 0, "not 0");
 }
 
 CHECK(refuses_a_closed_descriptor) {
-    char byte;
-    struct iocb one = request(-1, IOCB_CMD_PREAD, &byte, 1, 0), *list = &one;
-    works(syscall(SYS_io_setup, 8, &queue), "io_setup");
-    refuses(syscall(SYS_io_submit, queue, 1, &list), EBADF, "io_submit for -1");
+    struct iocb one = request(IOCB_CMD_PREAD, -1, bytes, 1, 0);
+    make();
+    refuses(submit(&one), EBADF, "of -1");
+}
+
+CHECK(refuses_unknown_work) {
+    struct iocb one = request(99, file(), bytes, 1, 0);
+    make();
+    refuses(submit(&one), EINVAL, "operation 99");
+}
+
+CHECK(refuses_what_must_be_empty) {
+    struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 1, 0);
+    one.aio_reserved2 = 1;
+    make();
+    refuses(submit(&one), EINVAL, "aio_reserved2 of 1");
+}
+
+CHECK(refuses_a_negative_count) {
+    make();
+    refuses(syscall(SYS_io_submit, context, -1l, NULL), EINVAL, "-1 requests");
 }
 
 CHECK(refuses_what_is_no_queue) {
-    struct iocb *list = NULL;
-    refuses(syscall(SYS_io_submit, 0, 1, &list), EINVAL, "io_submit to 0");
+    struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 1, 0);
+    refuses(submit(&one), EINVAL, "queue 0");
 }
 
-CHECK(refuses_a_bad_list) {
-    works(syscall(SYS_io_setup, 8, &queue), "io_setup");
-    refuses(syscall(SYS_io_submit, queue, 1, (void *)8), EFAULT, "io_submit of the list at 8");
+CHECK(refuses_a_bad_address) {
+    make();
+    refuses(syscall(SYS_io_submit, context, 1, (void *)8), EFAULT, "requests at 8");
 }
 
 CHECKS

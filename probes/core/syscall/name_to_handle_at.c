@@ -16,10 +16,8 @@ static int mount_id;
 
 static handle_t handle_of(const char *path) {
     handle_t handle = {.head.handle_bytes = MAX_HANDLE_SZ};
-    long result = syscall(SYS_name_to_handle_at, AT_FDCWD, path, &handle, &mount_id, 0);
-    if (result < 0 && errno == EOPNOTSUPP)
-        unavailable("this file system has no handles");
-    works(result, "name_to_handle_at");
+    works_if_offered(syscall(SYS_name_to_handle_at, AT_FDCWD, path, &handle, &mount_id, 0),
+                     EOPNOTSUPP, "name_to_handle_at");
     return handle;
 }
 

@@ -3,12 +3,8 @@
 #include "_runner_c.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 CHECK(gives_the_number_of_the_session) {
@@ -24,21 +20,6 @@ CHECK(makes_a_leader_of_session_and_group) {
 CHECK(leaves_the_terminal) {
     works(syscall(SYS_setsid), "setsid");
     want(open("/dev/tty", O_RDWR | O_NOCTTY) == -1, "there still is a terminal");
-}
-
-CHECK(leaves_a_terminal_it_had) {
-    works(syscall(SYS_setsid), "setsid");
-    int main = (int)works(posix_openpt(O_RDWR | O_NOCTTY), "posix_openpt");
-    works(unlockpt(main), "unlockpt");
-    int end = (int)works(open(ptsname(main), O_RDWR | O_NOCTTY), "open the terminal");
-    works(ioctl(end, TIOCSCTTY, 0), "TIOCSCTTY");
-    want(tcgetsid(end) == getpid(), "not the terminal of this session");
-    pid_t child = fork();
-    if (child == 0) {
-        syscall(SYS_setsid);
-        _exit(tcgetsid(end) == -1 ? 0 : 1);
-    }
-    want(end_of((int)works(child, "fork")) == 0, "the child kept the terminal");
 }
 
 static void compares(void) {
@@ -58,14 +39,6 @@ CHECK(leaves_the_parent_where_it_was) {
     pid_t session = getsid(0), group = getpgid(0);
     want(end_of(child_that(starts_a_session)) == 0, "no session");
     want(getsid(0) == session && getpgid(0) == group, "the parent moved");
-}
-
-CHECK(works_for_a_groups_member_whose_leader_goes_on) {
-    pid_t leader = child_that(waits);
-    works(setpgid(leader, leader), "setpgid");
-    works(setpgid(0, leader), "setpgid");
-    works(syscall(SYS_setsid), "setsid");
-    want(getpgid(0) == getpid() && getpgid(leader) == leader, "groups are not apart");
 }
 
 CHECK(refuses_a_groups_leader) {

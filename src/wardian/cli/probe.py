@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wardian.cli import output, probe_reading
+from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
 
 if TYPE_CHECKING:
@@ -290,5 +290,10 @@ class Progress:
             pass
 
 
-for _command in (probe_reading.diff, probe_reading.require, probe_reading.blame):
+for _command in (
+    probe_reading.diff,
+    probe_reading.require,
+    probe_reading.blame,
+    probe_fuzz.fuzz,
+):
     command.add_command(_command)

@@ -11,12 +11,11 @@ from wardian.cli import output
 from wardian.cli.probe_options import json_option, policy_option, probes_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from wardian.coverage.matrix import Matrix
     from wardian.coverage.usage import How, Use
     from wardian.probes.artifact import Artifact
-    from wardian.probes.specimen import Specimen
 
 DEFAULT_IN = "wardian,host"
 _directory = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -89,8 +88,7 @@ def coverage(
 
     if source is not None and (artifacts is not None or policy is not None):
         raise UsageError("--from: nothing is measured then; leave out --artifacts and --policy")
-    found = gathered(sandboxes, source, artifacts, policy, probes_dir, jobs)
-    matrix = matrix_of(found, sandboxes, policy)
+    found, matrix = gathered(sandboxes, source, artifacts, policy, probes_dir, jobs)
     uses = [] if no_use else used(skills, jobs, "again" if retrace else "usual")
     if as_json:
         output.print_json(report.document(matrix, found, uses))
@@ -175,8 +173,7 @@ def docs(
             output.say(f"{path} is not up to date: wardian syscalls docs --no-analysis -o {place}")
         ctx.exit(1 if stale else 0)
     if not no_analysis:
-        found = gathered(sandboxes, source, None, policy, probes_dir, jobs)
-        matrix = matrix_of(found, sandboxes, policy)
+        found, matrix = gathered(sandboxes, source, None, policy, probes_dir, jobs)
         uses = used(skills, jobs)
         texts[place / pages.ANALYSIS] = pages.analysis(matrix, found, uses)
     place.mkdir(parents=True, exist_ok=True)
@@ -220,72 +217,22 @@ def gathered(
     policy: str | None,
     probes_dir: str | None,
     jobs: int | None,
-) -> Sequence[Artifact]:
-    """The measurements of system calls: read, or made now. Raises NothingMatched and InputError."""
-    from wardian.coverage.cells import CAPABILITY
-    from wardian.errors import NothingMatched
-    from wardian.probes import artifact, specimen
-
-    if source is not None:
-        found = artifact.read_all(str(source))
-    else:
-        every = specimen.find_specimens(specimen.probes_dir(probes_dir))
-        wanted = [one for one in every if one.capability.startswith(CAPABILITY)]
-        if not wanted:
-            raise NothingMatched("there are no specimens of system calls")
-        found = _measured(wanted, sandboxes or DEFAULT_IN, policy, probes_dir, kept_in, jobs)
-    found = [one for one in found if one.capability.startswith(CAPABILITY)]
-    if not found:
-        raise NothingMatched(
-            f"{source} has no measurements of system calls",
-            hint="wardian syscalls coverage --artifacts DIR makes them",
-        )
-    return found
-
-
-def _measured(
-    wanted: Sequence[Specimen],
-    sandboxes: str,
-    policy: str | None,
-    probes_dir: str | None,
-    kept_in: Path | None,
-    jobs: int | None,
-) -> list[Artifact]:
-    from wardian.cli.probe import Progress, settings
-    from wardian.probes import artifact
-    from wardian.probes.running import kept, measure
-    from wardian.probes.witnesses import witnesses
-
-    places = settings(sandboxes, policy, (), probes_dir)
-    progress = Progress(len(wanted) * len(places))
-    on_done: Callable[[Artifact], None] = progress.step
-    if kept_in is not None:
-        for place in places:
-            artifact.clear(str(kept_in), place.name, [one.id for one in wanted], others=False)
-        on_done = kept(str(kept_in), progress.step)
-    for place in places:
-        if place.degraded:
-            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
-    try:
-        with witnesses() as env:
-            return measure(wanted, places, env, jobs=jobs, on_done=on_done)
-    finally:
-        progress.end()
-
-
-def matrix_of(found: Sequence[Artifact], sandboxes: str | None, policy: str | None) -> Matrix:
-    """Raises NothingMatched if no sandbox could be measured, UsageError for a wrong name."""
+) -> tuple[list[Artifact], Matrix]:
+    """The measurements, read or made now, and their matrix. Raises WardianError."""
     from wardian.cli.options import base_policy
+    from wardian.coverage import measuring
     from wardian.coverage.matrix import build
     from wardian.errors import NothingMatched
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
     wanted = check_backends(sandboxes, NAMES) if sandboxes is not None else ()
-    given = base_policy(policy)
-    decisions = dict.fromkeys(given.allow_syscalls, "allow")
-    decisions |= dict.fromkeys(given.deny_syscalls, "deny")
-    matrix = build(found, found[0].machine, wanted, decisions)
+    decided = measuring.decisions(base_policy(policy))
+    if source is not None:
+        found = measuring.read(str(source))
+    else:
+        found = _measured(sandboxes or DEFAULT_IN, policy, probes_dir, decided, kept_in, jobs)
+    matrix = build(found, found[0].machine, wanted, decided)
     for name in wanted:
         if name not in matrix.sandboxes:
             output.say(f"there are no measurements in {name}")
@@ -295,7 +242,39 @@ def matrix_of(found: Sequence[Artifact], sandboxes: str | None, policy: str | No
             output.say(f"nothing could be measured in {name}: {ones[0].cause}")
     if not any(line.cells for line in matrix.lines):
         raise NothingMatched("nothing was measured")
-    return matrix
+    return found, matrix
+
+
+def _measured(
+    sandboxes: str,
+    policy: str | None,
+    probes_dir: str | None,
+    decided: Mapping[str, str],
+    kept_in: Path | None,
+    jobs: int | None,
+) -> list[Artifact]:
+    from wardian.cli.probe import Progress, settings
+    from wardian.coverage import measuring
+
+    wanted = measuring.specimens_of_calls(probes_dir)
+    places = settings(sandboxes, policy, (), probes_dir)
+    for place in places:
+        if place.degraded:
+            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
+    progress = Progress(len(wanted) * len(places))
+
+    def again(count: int) -> None:
+        progress.end()
+        progress.total += count
+        output.say(f"{count} measurements are made again: something differs from the host")
+
+    try:
+        return measuring.measured(
+            wanted, places, decided, jobs=jobs, kept_in=str(kept_in) if kept_in else None,
+            on_done=progress.step, on_again=again,
+        )  # fmt: skip
+    finally:
+        progress.end()
 
 
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:

@@ -2,7 +2,7 @@
 
 used_by   the programs of programs.toml, traced now on this machine; all of them must be installed
 tests     from gVisor's sources, if a checkout is given: the files of test/syscalls/linux that are
-          called what the call is called, then those which use it most, together at most MOST_TESTS
+          called what the call is called, then those with most cases that make it, to MOST_TESTS
 man       from the sources of the Linux manual, if they are given: the page that describes it
 
 What is not given stays as it is, and so does ``named``, which is nobody's measurement.
@@ -12,61 +12,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from wardian.coverage.usage import measure_use
+from wardian.suites.catalogue import Catalogue, read_catalogue
 from wardian.syscalls.knowledge import PATH, Knowledge, parse, written
 from wardian.syscalls.table import rows
 
 MOST_TESTS = 5
-TESTS = "test/syscalls/linux"
-# Where a call is made by another name: the C library's, or that of the tests' own wrapper.
-CALLED = {
-    "clock_adjtime": ("clock_adjtime", "adjtimex"),
-    "clone3": ("clone3", "Clone3"),
-    "epoll_create": ("NewEpollFD",),
-    "epoll_create1": ("NewEpollFD",),
-    "eventfd2": ("eventfd", "NewEventFD"),
-    "execve": ("execve", "execv", "ForkAndExec", "Exec"),
-    "execveat": ("execveat", "ForkAndExecveat"),
-    "exit": (),
-    "exit_group": ("_exit",),
-    "fadvise64": ("posix_fadvise",),
-    "futex_wait": (),  # what the tests call so are functions of their own
-    "futex_wake": (),
-    "getdents64": ("getdents64", "Getdents"),
-    "inotify_init1": ("inotify_init1", "InotifyInit1"),
-    "memfd_create": ("memfd_create", "MemfdCreate"),
-    "mmap": ("mmap", "Mmap", "MmapAnon"),
-    "mq_getsetattr": ("mq_getattr", "mq_setattr"),
-    "mq_open": ("mq_open", "MqOpen"),
-    "mq_timedreceive": ("mq_receive", "mq_timedreceive"),
-    "mq_timedsend": ("mq_send", "mq_timedsend"),
-    "newfstatat": ("fstatat",),
-    "open": ("open", "Open"),
-    "openat": ("openat", "OpenAt", "open", "Open"),
-    "pipe": ("pipe", "Pipe"),
-    "pipe2": ("pipe2", "Pipe2"),
-    "pread64": ("pread", "PreadFd"),
-    "prlimit64": ("prlimit", "getrlimit", "setrlimit"),
-    "pselect6": ("pselect",),
-    "pwrite64": ("pwrite", "PwriteFd"),
-    "rt_sigaction": ("sigaction", "ScopedSigaction"),
-    "rt_sigpending": ("sigpending",),
-    "rt_sigprocmask": ("sigprocmask", "ScopedSignalMask", "pthread_sigmask"),
-    "rt_sigqueueinfo": ("rt_sigqueueinfo", "sigqueue"),
-    "rt_sigsuspend": ("sigsuspend",),
-    "rt_sigtimedwait": ("sigtimedwait", "sigwaitinfo"),
-    "signalfd4": ("signalfd", "NewSignalFD"),
-    "timerfd_create": ("timerfd_create", "TimerfdCreate"),
-    "timer_create": ("timer_create", "TimerCreate"),
-    "umount2": ("umount2", "umount"),
-    "wait4": ("wait4", "waitpid", "Wait4"),
-    "waitid": ("waitid", "Waitid"),
-}
+# Functions of the tests' own that are called like system calls.
+NOT_CALLS = ("futex_wait", "futex_wake")
 # The file that is about a call and is called otherwise.
 FILES = {
     "bind": "bind", "capget": "capabilities", "capset": "capabilities", "execve": "exec",
@@ -77,38 +35,34 @@ FILES = {
     "rt_sigaction": "sigaction", "rt_sigprocmask": "sigprocmask", "pselect6": "pselect",
     "shmget": "shm", "shmat": "shm", "shmctl": "shm", "shmdt": "shm",
     "semget": "semaphore", "semop": "semaphore", "semctl": "semaphore", "semtimedop": "semaphore",
+    "openat": "open", "execveat": "exec", "clone": "fork", "clone3": "fork", "lchown": "chown",
+    "epoll_create": "epoll", "epoll_create1": "epoll", "epoll_ctl": "epoll", "epoll_wait": "epoll",
+    "eventfd2": "eventfd", "inotify_init1": "inotify", "memfd_create": "memfd",
+    "timerfd_create": "timerfd", "timerfd_settime": "timerfd", "timerfd_gettime": "timerfd",
     "add_key": "keys", "request_key": "keys", "keyctl": "keys",
 }  # fmt: skip
 # Pages that the Linux manual itself does not have.
 OTHER_PAGES = {name: name for name in ("io_uring_setup", "io_uring_enter", "io_uring_register")}
 
 
-def gvisor_tests(
-    sources: Mapping[str, str], pages: Mapping[str, str | None]
-) -> dict[str, list[str]]:
-    """The test files of each call, by their sources."""
-    used = {name: _calls(text) for name, text in sources.items()}
-    return {row.name: _tests(row.name, pages.get(row.name), used) for row in rows()}
+def gvisor_tests(catalogue: Catalogue, pages: Mapping[str, str | None]) -> dict[str, list[str]]:
+    """The test files of each call, by what their cases call."""
+    used: dict[str, Counter[str]] = {}
+    for source in catalogue.sources:
+        for case in source.cases:
+            for call in case.syscalls:
+                used.setdefault(call, Counter())[os.path.basename(source.path)] += 1
+    files = sorted(os.path.basename(name) for name in catalogue.names)
+    return {row.name: _tests(row.name, pages.get(row.name), files, used) for row in rows()}
 
 
-def _calls(source: str) -> dict[str, int]:
-    """How often each name is called, or named as the number of a call."""
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", source, flags=re.DOTALL)
-    code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', code)
-    counts: dict[str, int] = {}
-    for name in re.findall(r"(?<![\w.>])(\w+)\s*\(", code):
-        counts[name] = counts.get(name, 0) + 1
-    for name in re.findall(r"\b(?:SYS|__NR)_(\w+)", code):
-        counts[f"SYS_{name}"] = counts.get(f"SYS_{name}", 0) + 1
-    return counts
-
-
-def _tests(name: str, page: str | None, used: Mapping[str, Mapping[str, int]]) -> list[str]:
-    names = set(CALLED.get(name, (name,))) | {f"SYS_{name}"}
-    counts = {file: sum(calls.get(one, 0) for one in names) for file, calls in used.items()}
-    about = {f for f in used if Path(f).stem in (name, FILES.get(name))}
-    about |= {f for f in used if Path(f).stem == page and counts[f]}
-    rest = sorted((f for f in used if counts[f] and f not in about), key=lambda f: (-counts[f], f))
+def _tests(
+    name: str, page: str | None, files: Sequence[str], used: Mapping[str, Mapping[str, int]]
+) -> list[str]:
+    counts = used.get(name, {}) if name not in NOT_CALLS else {}
+    about = {f for f in files if Path(f).stem in (name, FILES.get(name))}
+    about |= {f for f in counts if Path(f).stem == page}
+    rest = sorted((f for f in counts if f not in about), key=lambda f: (-counts[f], f))
     return (sorted(about) + rest)[:MOST_TESTS]
 
 
@@ -165,9 +119,8 @@ def main() -> int:
     pages = manual_pages(given.man) if given.man else None
     tests = None
     if given.gvisor:
-        files = sorted((given.gvisor / TESTS).glob("*.cc"))
-        sources = {file.name: file.read_text(encoding="utf-8") for file in files}
-        tests = gvisor_tests(sources, pages or {name: one.man for name, one in old.items()})
+        known_pages = pages or {name: one.man for name, one in old.items()}
+        tests = gvisor_tests(read_catalogue(str(given.gvisor)), known_pages)
     users = {one.name: one.calls for one in uses}
     temporary = f"{PATH}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8") as file:

@@ -76,9 +76,13 @@ def read_preset(name: str) -> Policy:
 
 def read_policy(path: str, base: Policy) -> Policy:
     """A policy file on top of ``base``. Raises PolicyError."""
+    return parse_policy(_read_text(path), path, base)
+
+
+def parse_policy(text: str, path: str, base: Policy) -> Policy:
+    """The text of a policy file that stands, or would stand, at ``path``. Raises PolicyError."""
     import tomllib  # writing a policy needs none of it
 
-    text = _read_text(path)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
