@@ -16,11 +16,12 @@ from wardian.suites.programs import Program
 from wardian.suites.running import Place, Running, Way, run_alone
 
 # A case that hangs behind a wall hangs behind most: it need not do so for long.
-LONGEST_S = 10.0
+LONGEST_S, MAX_HANGS = 10.0, 4
 # What is left when no other wall explains it.
 FRAME = "own root, namespace.user or no_new_privs"
 # The kind of a refusal → the wall that mostly is behind it.
 _LIKELY = {"limit": "limits", "network": "namespace.network", "file": "read-only mounts"}
+HANGS = "not found: it hangs"
 NOT_FOUND = "none that a policy can give up"
 
 
@@ -28,12 +29,16 @@ def wall_of(program: Program, here: Outcome, place: Place, way: Way, running: Ru
     """The name of the wall, or of two; what is left by elimination, where all could be tried."""
     launcher = launcher_for_tests()
     quick = way._replace(timeout_s=min(way.timeout_s, LONGEST_S))
+    hung = 0
     for walls in _trials(here, launcher):
         setting = without(walls, place.policy, {}, launcher)
         weaker = place._replace(policy=setting.policy, make=setting.make)
         seen = run_alone(program, here.case, weaker, quick, running, explain=False)
         if seen is not None and seen.status == "passed":
             return " and ".join(wall.name for wall in walls)
+        hung += seen is not None and seen.status == "timeout"
+        if hung == MAX_HANGS:
+            return HANGS
     refusal = likely(here.refusals)
     if refusal is not None and refusal.kind == "file":
         return ROOT.name  # the guest's root can't be left out and its paths be the same
