@@ -1,15 +1,15 @@
 """Which wall it is that a lost case meets: it is run by itself without each wall in turn.
 
 The walls and the ways to take one away are those of ``wardian probe blame``. A case that no single
-wall explains is tried without the syscall filter and one other: what the filter refuses, another
-wall often refuses as well.
+wall explains is tried without two: what the syscall filter or Landlock refuses, another wall often
+refuses as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wardian.probes.blame import ROOT, SECCOMP, WALLS, Wall, launcher_for_tests, without
+from wardian.probes.blame import LANDLOCK, ROOT, SECCOMP, WALLS, Wall, launcher_for_tests, without
 from wardian.suites.comparing import likely
 from wardian.suites.outcomes import Outcome
 from wardian.suites.programs import Program
@@ -52,5 +52,12 @@ def _trials(here: Outcome, launcher: str | None) -> Iterator[Sequence[Wall]]:
     first = _LIKELY.get(refusal.kind) if refusal is not None else None
     ordered = sorted(there, key=lambda wall: wall.name != first)
     yield from ([wall] for wall in ordered)
-    if SECCOMP in there:
-        yield from ([SECCOMP, wall] for wall in ordered if wall is not SECCOMP)
+    # Those that take something else away with them come last.
+    others = sorted(ordered, key=lambda wall: wall.also is not None)
+    for one, kinds in ((SECCOMP, None), (LANDLOCK, "mount")):
+        if one in there:
+            yield from (
+                [one, wall]
+                for wall in others
+                if wall not in (SECCOMP, one) and kinds in (None, wall.kind)
+            )
