@@ -108,6 +108,8 @@ def _general(refusal: Refused) -> str:
     if refusal.kind in ("syscall", "process") and not refusal.target.startswith("pid "):
         call, _, _ = refusal.target.partition("(")
         return f"{refusal.kind} {call or refusal.action}"
+    if refusal.kind == "limit":
+        return f"{refusal.kind} {refusal.action} {refusal.target}"
     target = re.sub(r"[0-9]+|(?<=[_./-])[A-Za-z0-9]{6}$", "…", refusal.target)
     return f"{refusal.kind} {refusal.action} {target}"
 

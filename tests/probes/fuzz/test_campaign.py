@@ -21,11 +21,12 @@ from tests.probes.conftest import PROBES, Probe, by_hand
 from tests.probes.reference import schema_of
 from wardian import Policy, Sandbox
 from wardian.errors import InputError, UsageError
-from wardian.probes.fuzz.campaign import SCHEMA, Bounds, State, document, load, save
+from wardian.probes.fuzz.campaign import Bounds
 from wardian.probes.fuzz.compare import difference
 from wardian.probes.fuzz.explain import BYPASS, Explainer
 from wardian.probes.fuzz.rules import rules
 from wardian.probes.fuzz.specimens import check_place, known_signatures
+from wardian.probes.fuzz.state import SCHEMA, State, document, load, save
 from wardian.probes.fuzz.wire import Answer, Outcome
 from wardian.probes.running import measure
 from wardian.probes.sandboxes import MakeSandbox, neutral
