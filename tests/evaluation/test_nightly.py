@@ -177,6 +177,24 @@ def test_findings_that_nothing_mends_become_an_issue(scene: Scene) -> None:
     assert scene.decision()["action"] == "noop"
 
 
+def test_suites_are_measured_beside_the_host(scene: Scene) -> None:
+    scene.put("outside.txt", "here")
+    for name, body in (("same_test", "exit 0"), ("lost_test", f"test -e {scene.root}/outside.txt")):
+        scene.put(f"suites/{name}", f"#!/bin/sh\n{body}\n")
+        (scene.root / "suites" / name).chmod(0o755)
+    text = (scene.root / "nightly.toml").read_text()
+    scene.put("nightly.toml", 'suites = ["suites"]\n' + text)
+    document = scene.night("2026-01-01", "--only", "suites,findings,documents")
+    told = {(r["name"], r["sandbox"]): r["status"] for r in document["results"]}
+    assert told["same_test:(program)", "wardian"] == told["lost_test:(program)", "host"] == "pass"
+    assert told["lost_test:(program)", "wardian"] == "fail"
+    (finding,) = document["findings"]
+    assert finding["title"] == "lost_test: 1 case does not pass in wardian"
+    assert finding["severity"] == "medium"
+    again = scene.night("2026-01-02", "--only", "suites,findings,documents")
+    assert {one["measured_in"] for one in again["results"]} == {document["campaign"]["uid"]}
+
+
 def test_a_budget_is_spent_on_what_matters_first_and_the_rest_comes_with_resume(
     scene: Scene,
 ) -> None:
