@@ -211,6 +211,17 @@ def test_a_budget_is_spent_on_what_matters_first_and_the_rest_comes_with_resume(
     assert len(whole["results"]) == 3 * 2 + 3 * 2 + 3
 
 
+def test_what_fails_now_and_then_is_told_and_is_no_finding(scene: Scene) -> None:
+    mark = scene.root / "tried"
+    body = f"p = {str(mark)!r}; seen = os.path.exists(p); open(p, 'w').close(); 1 / seen"
+    scene.probe("now_and_then", "It works the second time.", body)
+    scene.put("nightly.toml", (scene.root / "nightly.toml").read_text().replace('"wardian", ', ""))
+    document = scene.night("2026-01-01")
+    assert not document["findings"]
+    page = scene.page("EVALUATION_2026-01-01.md")
+    assert "only at the second try: `core__demo__now_and_then` in host" in page
+
+
 def test_with_nothing_to_go_on_with_resume_is_3(scene: Scene) -> None:
     assert scene.run("--resume").returncode == 3
 
