@@ -239,6 +239,14 @@ def test_shards_merged_are_a_whole(scene: Scene, wardian: Wardian) -> None:
     done = wardian("history", "merge", *names, "--store", "all.sqlite", cwd=scene.root)
     assert done.returncode == 0, done.stderr
     done = wardian(
+        "nightly", "--store", "all.sqlite", "-o", "whole", "--only", "findings,documents",
+        cwd=scene.root,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    joined = json.loads((scene.root / "whole/evaluation.json").read_text())
+    assert joined["campaign"]["night"] == "2026-01-02"
+    assert len(joined["results"]) == len(whole["results"])
+    done = wardian(
         "nightly", "--store", "all.sqlite", "-o", "out", "--date", "2026-01-03", cwd=scene.root
     )
     assert done.returncode == 0, done.stderr
@@ -255,6 +263,10 @@ def test_one_step_can_be_run_alone(scene: Scene) -> None:
     document = scene.night("2026-01-01", "--only", "skills,findings,documents")
     assert {one["kind"] for one in document["results"]} == {"skill"}
     assert scene.run("--only", "sweeping").returncode == 2
+    (scene.root / "out/evaluation.json").unlink()
+    again = scene.night("2026-01-02", "--only", "documents")
+    assert again["campaign"] == document["campaign"]
+    assert again["results"] == document["results"]
 
 
 # What is written
