@@ -1,13 +1,18 @@
 /* The C specimens' side of the contract; see _runner_c.h. */
 #include "_runner_c.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
 #include <linux/capability.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -182,13 +187,38 @@ void faulty(const char *format, ...) {
     DECIDE("error", 0);
 }
 
+static const char *temporary_directory(void) {
+    const char *directory = getenv("TMPDIR");
+    return directory ? directory : "/tmp";
+}
+
 const char *scratch(const char *name) {
     static char path[512];
     static int serial;
-    const char *directory = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/wardian-%s-%d-%d", directory ? directory : "/tmp", name,
-             (int)getpid(), serial++);
+    snprintf(path, sizeof path, "%s/wardian-probe-%d-%s-%d", temporary_directory(), (int)getpid(),
+             name, serial++);
     return path;
+}
+
+static int remove_one(const char *path, const struct stat *facts, int type, struct FTW *place) {
+    (void)facts, (void)type, (void)place;
+    remove(path);
+    return 0;
+}
+
+/* Remove what a child left at its scratch paths. */
+static void sweep(pid_t pid) {
+    char prefix[64], path[1024];
+    struct dirent *entry;
+    DIR *directory = opendir(temporary_directory());
+    int length = snprintf(prefix, sizeof prefix, "wardian-probe-%d-", (int)pid);
+    while (directory && (entry = readdir(directory))) {
+        snprintf(path, sizeof path, "%s/%s", temporary_directory(), entry->d_name);
+        if (strncmp(entry->d_name, prefix, (size_t)length) == 0)
+            nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    }
+    if (directory)
+        closedir(directory);
 }
 
 const char *witness(const char *name) {
@@ -225,6 +255,7 @@ static struct verdict verdict_of_child(void (*exercise)(void), int limit_ms) {
     close(ends[0]);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    sweep(pid);
     if (got == sizeof verdict)
         return verdict;
     verdict = (struct verdict){.observed = "error", .detail = "the child ended without a verdict"};
@@ -248,12 +279,57 @@ long works(long result, const char *what) {
     return result;
 }
 
+long works_if_offered(long result, int absent, const char *what) {
+    if (result == -1 && errno == absent)
+        unavailable("%s: not offered here", what);
+    return works(result, what);
+}
+
 void refuses(long result, int number, const char *what) {
     int got = errno;
     if (result != -1)
         blocked_with(0, "%s succeeded, and should fail with %s", what, errno_name(number));
     if (got != number)
         blocked_with(got, "%s: not %s", what, errno_name(number));
+}
+
+void own_directory(void) {
+    static int there;
+    if (there++)
+        return;
+    const char *path = scratch("own");
+    if (mkdir(path, 0700) < 0 || chdir(path) < 0)
+        faulty("a directory of its own, %s: %s", path, strerror(errno));
+}
+
+int file_with(const char *name, const char *text) {
+    own_directory();
+    int fd = open(name, O_CREAT | O_EXCL | O_RDWR, 0600);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) ||
+        lseek(fd, 0, SEEK_SET) != 0)
+        faulty("a file of its own, %s: %s", name, strerror(errno));
+    return fd;
+}
+
+static int put(const char *path, const char *format, unsigned number) {
+    char text[64];
+    int fd = open(path, O_WRONLY), size = snprintf(text, sizeof text, format, number);
+    if (fd < 0)
+        return -1;
+    int result = write(fd, text, (size_t)size) == size ? 0 : -1;
+    close(fd);
+    return result;
+}
+
+int own_mounts(void) {
+    unsigned uid = geteuid(), gid = getegid();
+    if (unshare(uid ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) < 0)
+        return -1;
+    if (uid && (put("/proc/self/setgroups", "deny", 0) < 0 ||
+                put("/proc/self/uid_map", "0 %u 1", uid) < 0 ||
+                put("/proc/self/gid_map", "0 %u 1", gid) < 0))
+        return -1;
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }
 
 long ms_now(void) {

@@ -13,8 +13,8 @@
  * A specimen of a system call makes several checks instead, each in a child of its own:
  *
  *   CHECK(reads_what_was_written) {
- *       int fd = works(open(scratch("file"), O_CREAT | O_RDWR, 0600), "open");
- *       want(read(fd, bytes, 5) == 0, "an empty file gave bytes");
+ *       int fd = file_with("file", "glass");
+ *       want(read(fd, bytes, 5) == 5, "not five bytes");
  *   }
  *   CHECK(refuses_a_closed_descriptor) {
  *       refuses(read(-1, bytes, 5), EBADF, "read -1");
@@ -52,9 +52,18 @@ const char *witness(const char *name);
  * becomes this specimen's; a child that a signal ends is blocked. Does not return. */
 void in_child(void (*exercise)(void)) __attribute__((noreturn));
 
-/* In a check: */
+/* In a check: whatever it leaves at its scratch paths is removed after it, however it ends. */
+/* Go to an empty directory of the check's own, once. */
+void own_directory(void);
+/* A new file there with this text, open for reading and writing, at its start. */
+int file_with(const char *name, const char *text);
+/* Go to a mount namespace of the check's own, as its administrator: what is mounted there reaches
+ * nobody else. -1 and errno if it may not. */
+int own_mounts(void);
 /* What a call returned, if it succeeded; the check fails with its errno if not. */
 long works(long result, const char *what);
+/* The same; failing with this errno means that it can't be asked here, for something is missing. */
+long works_if_offered(long result, int absent, const char *what);
 /* The call must have failed with this errno. */
 void refuses(long result, int number, const char *what);
 /* What was found must be so; the check fails with what the rest says if not. */
@@ -85,11 +94,11 @@ void add_check(const char *name, void (*check)(void));
 void make_checks(void) __attribute__((noreturn));
 
 #define CHECK(name)                                                                                \
-    static void name(void);                                                                        \
+    static void check_##name(void);                                                                \
     __attribute__((constructor)) static void add_##name(void) {                                    \
-        add_check(#name, name);                                                                    \
+        add_check(#name, check_##name);                                                            \
     }                                                                                              \
-    static void name(void)
+    static void check_##name(void)
 
 #define CHECKS PROBE(make_checks)
 

@@ -301,3 +301,48 @@ def test_a_check_that_fails_says_how_and_the_others_are_made(
 def test_a_check_at_fault_is_a_fault_of_the_specimen(tree: Tree) -> None:
     document = checked(tree, 'CHECK(is_faulty) { faulty("no scratch"); }')
     assert (document["observed"], document["detail"]) == ("error", "is_faulty: no scratch")
+
+
+def test_a_check_that_asks_for_what_is_not_offered_is_no_failure(tree: Tree) -> None:
+    document = checked(tree, 'CHECK(is_rare) { works_if_offered(close(-1), EBADF, "close"); }')
+    assert document["observed"] == "allowed"
+    assert document["checks"][-1]["detail"] == "close: not offered here"
+
+
+@pytest.mark.parametrize("end", ["", "raise(SIGKILL);", 'want(0, "x");'])
+def test_what_a_check_leaves_behind_is_removed_however_it_ends(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    place = tree.path / "temporary"
+    place.mkdir()
+    other = place / "wardian-probe-1-own-0"  # of a process that is none of its children
+    other.touch()
+    monkeypatch.setenv("TMPDIR", str(place))
+    document = checked(
+        tree,
+        f"""#include <sys/stat.h>
+        CHECK(leaves_much) {{
+            char byte;
+            want(read(file_with("file", "x"), &byte, 1) == 1 && byte == 'x', "no file");
+            works(mkdir("directory", 0700), "mkdir");
+            works(symlink("{place}", "directory/link"), "symlink");
+            works(mkdir(scratch("more"), 0700), "mkdir");
+            {end}
+        }}""",
+    )
+    assert document["checks"][-1]["ok"] is (end == "")
+    assert list(place.iterdir()) == [other]
+
+
+def test_a_check_mounts_where_nobody_else_sees_it(tree: Tree, tmp_path: Path) -> None:
+    before = Path("/proc/self/mountinfo").read_text()
+    document = checked(
+        tree,
+        f"""#include <sys/mount.h>
+        CHECK(mounts) {{
+            works_if_offered(own_mounts(), EPERM, "a mount namespace");
+            works(mount("none", "{tmp_path}", "tmpfs", 0, NULL), "mount");
+        }}""",
+    )
+    assert document["checks"][-1]["ok"] is not False, document
+    assert Path("/proc/self/mountinfo").read_text() == before

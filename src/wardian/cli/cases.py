@@ -31,7 +31,11 @@ Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
 )
 @click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
 @click.option(
-    "--in", "backends", default="wardian", metavar="NAMES", help="wardian, host, or both."
+    "--in",
+    "backends",
+    default="wardian",
+    metavar="NAMES",
+    help="wardian, bubblewrap, gvisor, host; several with commas.",
 )
 @click.option("--oracle", metavar="NAME", help="Compare with what this backend gives.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="So many at once; as many as CPUs.")
@@ -63,12 +67,20 @@ def command(
     from wardian.cli import output
     from wardian.runner.cases import report
     from wardian.runner.cases.model import check_backends
-    from wardian.runner.cases.running import Options
-    from wardian.sandbox.backends import NAMES
+    from wardian.runner.cases.running import Options, without_shortfall
+    from wardian.sandbox.backends import NAMES, shortfall
+    from wardian.sandbox.policy import Policy
 
+    named = check_backends(backends, NAMES)
+    judge = check_backends(oracle, NAMES)[0] if oracle is not None else None
+    for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
+        given_up = shortfall(name, Policy.default())
+        if given_up:
+            output.say(f"{name} can't put up: {', '.join(given_up)}")
     options = Options(
-        backends=check_backends(backends, NAMES),
-        oracle=check_backends(oracle, NAMES)[0] if oracle is not None else None,
+        backends=named,
+        oracle=judge,
+        at_best=without_shortfall,
         no_deps=no_deps,
         offline=offline,
         build=build,

@@ -93,6 +93,11 @@ def read_profile(name: str, known: Known | None = None) -> Profile:
     return _Reader(_path(name, os.getcwd()), known).profile(0)
 
 
+def profile_path(name: str) -> str:
+    """The file of a profile. Raises InputError for a name that is none."""
+    return _path(name, os.getcwd())
+
+
 def _path(name: str, base: str) -> str:
     if name.endswith(".toml") or "/" in name:
         return os.path.join(base, os.path.expanduser(name))

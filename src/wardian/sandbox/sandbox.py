@@ -117,10 +117,14 @@ class Sandbox:
         timeout_s: float | None = None,
         on_stdout: OnBytes | None = None,
         on_stderr: OnBytes | None = None,
+        on_trace: OnBytes | None = None,
     ) -> Process:
-        """Start a command and return its handle; callbacks come from a thread of their own."""
+        """Start a command and return its handle; callbacks come from a thread of their own.
+
+        ``on_trace`` is as in ``trace``.
+        """
         job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
-        process = self._start(job)
+        process = self._start(job._replace(on_trace=on_trace))
         process.pump_in_thread()
         return process
 

@@ -18,6 +18,7 @@ from wardian.runner.invocation import SKILL, STATE, Invocation, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_below, written
 from wardian.runner.script import choose
+from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
@@ -32,6 +33,18 @@ def usual_policy(case: Case) -> Policy:
     """What a case gets unless it is told otherwise."""
     policy = Policy.default().with_env(dict(case.env)).with_limits(time_s=case.time_s)
     return policy._replace(network=case.network)
+
+
+def as_asked(policy: Policy, backend: str) -> Policy:
+    """Every wall, or no run."""
+    return policy
+
+
+def without_shortfall(policy: Policy, backend: str) -> Policy:
+    """The walls that this backend has: what it can't put up is given up by name. Raises UsageError.
+    Whoever asks for it tells it (``wardian.sandbox.backends.shortfall``)."""
+    given_up = shortfall(backend, policy)
+    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
 
 
 def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
@@ -50,6 +63,7 @@ class Options(NamedTuple):
     build: bool = False
     say: Callable[[str], None] = print
     policy: Callable[[Case], Policy] = usual_policy
+    at_best: Callable[[Policy, str], Policy] = as_asked
     run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
 
@@ -137,7 +151,8 @@ def _observe(
     call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
-    with Sandbox(under(options.policy(case), call), backend_name=backend) as sandbox:
+    policy = options.at_best(options.policy(case), backend)
+    with Sandbox(under(policy, call), backend_name=backend) as sandbox:
         work = sandbox.work_path
         for path, data in case.files:
             sandbox.files.write(path, data)
@@ -146,8 +161,8 @@ def _observe(
         if options.policy is usual_policy or not commands:
             _set_up(sandbox, commands)
         else:
-            policy = under(usual_policy(case), call)._replace(work=work)
-            with Sandbox(policy, backend_name=backend) as other:
+            usual = options.at_best(usual_policy(case), backend)
+            with Sandbox(under(usual, call)._replace(work=work), backend_name=backend) as other:
                 _set_up(other, commands)
         result = _runs(sandbox, call, case, places, options)
         return _observed(result, _files(work, case), _names(places))

@@ -1,0 +1,346 @@
+"""``wardian suite``: other people's tests, in any sandbox, compared with a baseline."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wardian.cli import output
+
+if TYPE_CHECKING:
+    from wardian.suites.outcomes import ProgramResult
+    from wardian.suites.report import Told
+    from wardian.suites.running import Place
+
+
+@click.group(
+    "suite",
+    epilog="""\b
+Examples:
+  wardian suite run build/tests --in wardian,host
+  wardian suite catalogue gvisor/test/syscalls""",
+)
+def command() -> None:
+    """Run suites of tests that others wrote, in any sandbox, and compare."""
+
+
+@command.command(
+    "run",
+    epilog="""\b
+Examples:
+  wardian suite run build/tests --in wardian,bubblewrap,host -o results --resume
+  wardian suite run ./epoll_test --filter 'EpollTest.*' --isolate case
+
+\b
+Exit code: 0 nothing is lost (without a baseline: all passed), 1 findings, 2 usage, 3 nothing
+matches.""",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="DIR|BINARY...")
+@click.option(
+    "--in",
+    "sandboxes",
+    default="wardian",
+    metavar="NAMES",
+    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME|none",
+    help="Compare with this sandbox; host, if it is among several of --in.",
+)
+@click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs.")
+@click.option("--shard", metavar="I/N", help="Only the I-th of N parts of the cases.")
+@click.option(
+    "--filter",
+    "only",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cases that match: CASE, PROGRAM or PROGRAM:CASE. Repeatable.",
+)
+@click.option(
+    "--exclude", "without", multiple=True, metavar="GLOB", help="None that match. Repeatable."
+)
+@click.option("--timeout", default="60s", metavar="DURATION", help="For each case. [60s]")
+@click.option(
+    "--isolate",
+    type=click.Choice(["program", "case"]),
+    default="program",
+    help="A fresh sandbox for each. [program]",
+)
+@click.option(
+    "--protocol",
+    default="auto",
+    metavar="NAME",
+    help="auto, gtest, tap, exit: how programs tell their results. [auto]",
+)
+@click.option(
+    "--policy", default="conformance", metavar="FILE|PRESET", help="The policy. [conformance]"
+)
+@click.option("--read", "reads", multiple=True, metavar="PATH[:AT]", help="Share besides.")
+@click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
+@click.option(
+    "--source",
+    "sources",
+    type=click.Path(exists=True, path_type=Path),
+    help="The tests' sources: results are also told by system call.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the result of each program in DIR/SANDBOX/PROGRAM.json.",
+)
+@click.option("--resume", is_flag=True, help="What is in -o DIR and unchanged is not run again.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option(
+    "--blame", is_flag=True, help="Find the wall that each lost case meets, by taking walls away."
+)
+@click.option("--all", "every", is_flag=True, help="Shorten no list.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    sandboxes: str,
+    baseline: str | None,
+    jobs: int | None,
+    shard: str | None,
+    only: tuple[str, ...],
+    without: tuple[str, ...],
+    timeout: str,
+    isolate: str,
+    protocol: str,
+    policy: str,
+    reads: tuple[str, ...],
+    env: tuple[str, ...],
+    sources: Path | None,
+    directory: Path | None,
+    resume: bool,
+    junit: Path | None,
+    blame: bool,
+    every: bool,
+    as_json: bool,
+) -> None:
+    """Run the cases of test programs, each program in a fresh sandbox, and compare.
+
+    A crash or a hang costs one case: the rest of the program runs on in another sandbox. With a
+    baseline, what passes there and not elsewhere is told by cause, with what was refused.
+    """
+    from wardian.errors import NothingMatched, UsageError
+    from wardian.suites import report
+    from wardian.suites.programs import check_protocol, find_programs
+    from wardian.suites.running import Way
+    from wardian.suites.selection import Selection, parse_shard
+    from wardian.suites.suite import Hearing, Keeping, run_suite
+
+    if resume and directory is None:
+        raise UsageError("--resume needs the directory of the results: -o DIR")
+    names, baseline = _names(sandboxes, baseline)
+    if blame and baseline is None:
+        raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
+    part, parts = parse_shard(shard) if shard is not None else (1, 1)
+    way = Way(Selection(only, without, part, parts), _timeout(timeout), isolate == "case")
+    found = find_programs(paths, check_protocol(protocol))
+    places = _places(names, policy, reads, env)
+    _announce(places, baseline, found.passed_over)
+    calls_of = _calls_of(sources)
+    started = time.monotonic()
+    progress = Progress(len(found.programs) * len(places))
+    try:
+        results = run_suite(
+            found.programs,
+            places,
+            way,
+            jobs=jobs,
+            keeping=Keeping(str(directory) if directory is not None else None, resume),
+            baseline=baseline,
+            blame=blame,
+            hearing=Hearing(progress.case, progress.program, progress.second_look),
+        )
+    finally:
+        progress.end()
+    if not any(one.outcomes for one in results):
+        raise NothingMatched("no case matches", hint="see --filter, --exclude and --shard")
+    told = report.Told(results, places, baseline, calls_of, time.monotonic() - started)
+    if junit is not None:
+        junit.write_text(report.junit(told), encoding="utf-8")
+    _tell(told, as_json=as_json, every=every)
+    ctx.exit(1 if report.is_bad(told) else 0)
+
+
+def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]:
+    """The sandboxes, the baseline among them, and the baseline."""
+    from wardian.runner.cases.model import check_backends
+    from wardian.sandbox.backends import NAMES
+
+    names = list(check_backends(sandboxes, NAMES))
+    if baseline is None:
+        baseline = "host" if "host" in names and len(names) > 1 else "none"
+    if baseline == "none":
+        return names, None
+    baseline = check_backends(baseline, NAMES)[0]
+    return (names if baseline in names else [*names, baseline]), baseline
+
+
+def _places(
+    names: Sequence[str], policy: str, reads: Sequence[str], env: Sequence[str]
+) -> list[Place]:
+    from wardian.cli.options import base_policy
+    from wardian.errors import UsageError
+    from wardian.sandbox.policy import Share, check_environment_name
+    from wardian.suites.suite import place
+
+    variables = []
+    for text in env:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--env: {text!r} is not NAME=VALUE")
+        variables.append((check_environment_name(name), value))
+    shares = [Share.parse(text, write=False, base=os.getcwd()) for text in reads]
+    wanted = base_policy(policy)
+    return [place(name, wanted, reads=shares, env=variables) for name in names]
+
+
+def _announce(places: Sequence[Place], baseline: str | None, passed_over: Sequence[str]) -> None:
+    for one in places:
+        if one.degraded:
+            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+    if "host" in [one.name for one in places] and os.geteuid() == 0 and baseline == "host":
+        output.say("the host runs them as root, sandboxes as an ordinary user: compare as one")
+    if passed_over:
+        told = ", ".join(os.path.basename(one) for one in passed_over[:5])
+        more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
+        output.say(f"not googletest's, so passed over: {told}{more}")
+
+
+def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
+    from wardian.suites.catalogue import calls_of_cases, calls_of_programs, read_catalogue
+
+    if sources is None:
+        return calls_of_programs()
+    return calls_of_cases(read_catalogue(str(sources)))
+
+
+def _tell(told: Told, *, as_json: bool, every: bool) -> None:
+    from wardian.suites import report
+
+    if as_json:
+        output.print_json(report.document(told))
+    else:
+        for line in report.table(told):
+            output.print_text(line)
+        for lines in (report.call_lines(told, every=every), report.troubles(told, every=every)):
+            for line in ("", *lines) if lines else ():
+                output.print_text(line)
+    for line in report.summary(told):
+        output.say(line)
+    output.say(f"in {told.seconds:.1f} s")
+
+
+def _timeout(text: str) -> float:
+    from wardian.errors import UsageError
+    from wardian.sandbox.units import parse_duration
+
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--timeout: {error}") from None
+    if not seconds or seconds <= 0:
+        raise UsageError("--timeout: a case needs an end; write a duration such as 60s")
+    return seconds
+
+
+class Progress:
+    """How far it is, on a terminal only; called from many threads."""
+
+    def __init__(self, total: int) -> None:
+        import threading
+
+        self._total, self._done, self._cases, self._bad = total, 0, 0, 0
+        self._again: int | None = None
+        self._lock = threading.Lock()
+        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._last = 0.0
+
+    def case(self, sandbox: str, program: str, case: str, status: str) -> None:
+        """One more case has ended."""
+        from wardian.suites.outcomes import BAD
+
+        with self._lock:
+            if self._again is None:
+                self._cases += 1
+                self._bad += status in BAD
+            else:
+                self._again -= 1
+            self._show(f"{sandbox}: {program}")
+
+    def program(self, result: ProgramResult, kept: bool) -> None:
+        """One more program is done, or was done already."""
+        with self._lock:
+            self._done += 1
+            if kept:
+                self._cases += len(result.outcomes)
+            self._show(f"{result.sandbox}: {result.program}", now=True)
+
+    def second_look(self, count: int) -> None:
+        """So many cases are run once more, by themselves."""
+        with self._lock:
+            self._again = count
+
+    def _show(self, what: str, *, now: bool = False) -> None:
+        at = time.monotonic()
+        if not self._shown or (at - self._last < 0.1 and not now):
+            return
+        self._last = at
+        from wardian.text import printable
+
+        again = f", {self._again} to look at again" if self._again is not None else ""
+        text = f"{self._done}/{self._total} programs, {self._cases} cases, {self._bad} not passed"
+        self._write(f"\r{text}{again}  {printable(what)[:40]}\x1b[K")
+
+    def end(self) -> None:
+        """The line goes again."""
+        if self._shown:
+            self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            pass
+
+
+@command.command(
+    "catalogue",
+    epilog="""\b
+Examples:
+  wardian suite catalogue gvisor
+  wardian suite catalogue tests/ --json
+
+\b
+Exit code: 0, 1 the table names tests that are not there, 2 usage, 3 no case there.""",
+)
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def catalogue(ctx: click.Context, path: Path, as_json: bool) -> None:
+    """Tell which system calls the googletest sources at PATH exercise, case by case."""
+    from wardian.suites import catalogue as work
+
+    found = work.read_catalogue(str(path))
+    if as_json:
+        output.print_json(work.document(found))
+    else:
+        for line in work.lines(found):
+            output.print_text(line)
+    output.say(work.summary(found))
+    ctx.exit(1 if work.absent_files(found) else 0)

@@ -1,0 +1,1 @@
+"""Suites of tests: the adapter, shown on programs of our own."""

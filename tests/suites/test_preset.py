@@ -1,0 +1,48 @@
+"""The preset ``conformance`` is the default policy with more room, and no wall weaker."""
+
+from __future__ import annotations
+
+from wardian import Policy, Sandbox
+from wardian.sandbox.policy import Limits
+from wardian.sandbox.policy_file import preset_names
+
+
+def test_only_limits_differ_from_the_default() -> None:
+    default, conformance = Policy.default(), Policy.preset("conformance")
+    assert "conformance" in preset_names()
+    assert conformance != default
+    assert conformance._replace(limits=Limits()) == default._replace(limits=Limits())
+
+
+def test_every_limit_stands_and_gives_at_least_as_much_room() -> None:
+    default, conformance = Policy.default(), Policy.preset("conformance")
+    for name, value in default.limits._asdict().items():
+        more = conformance.limits._asdict()[name]
+        assert None not in (value, more), name
+        assert more >= value, name
+
+
+def test_the_same_walls_stand_in_a_run() -> None:
+    def walls(policy: Policy) -> dict[str, tuple[bool, bool, bool]]:
+        with Sandbox.create(policy) as sandbox:
+            told = sandbox.run(["true"]).check().protections
+        return {one.name: (one.requested, one.available, one.enforced) for one in told}
+
+    assert walls(Policy.preset("conformance")) == walls(Policy.default())
+
+
+def test_a_guest_sees_the_same_surroundings() -> None:
+    """Its identity, rights, mounts, environment and filter, as the kernel tells them."""
+    look = (
+        "id; env | sort; cat /proc/self/status | grep -E 'Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups';"
+        "cut -d' ' -f4- /proc/self/mountinfo | sed 's/wardian-[^ ]*//;s/size=[0-9]*k//;"
+        "s/nr_inodes=[0-9]*//' | sort; ls /dev /etc /; ls /proc/self/ns"
+    )
+
+    def seen(policy: Policy) -> str:
+        with Sandbox(policy, private_work=True) as sandbox:
+            return sandbox.run(["sh", "-c", look]).check().text
+
+    told = seen(Policy.preset("conformance"))
+    assert told == seen(Policy.default())
+    assert "NoNewPrivs:\t1" in told
