@@ -293,7 +293,6 @@ void refuses(long result, int number, const char *what) {
         blocked_with(got, "%s: not %s", what, errno_name(number));
 }
 
-<<<<<<< HEAD
 void own_directory(void) {
     static int there;
     if (there++)
@@ -331,12 +330,12 @@ int own_mounts(void) {
                 put("/proc/self/gid_map", "0 %u 1", gid) < 0))
         return -1;
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-=======
+}
+
 long ms_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
->>>>>>> wt-spec2
 }
 
 void rest(void) {
