@@ -384,6 +384,28 @@ static void mount_devpts(const struct builder *b, const struct step *step) {
     close(dir);
 }
 
+/* POSIX message queues are files of a filesystem of the ipc namespace's. It is mounted so that
+ * Landlock, which otherwise refuses every queue, can have a rule for it. Where that can't be, in a
+ * kernel without queues or in an ipc namespace that is not ours, queues stay refused. */
+static void mount_mqueue(const struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b, step->path, &name);
+    if (mkdirat(dir, name, 0755) < 0)
+        die(errno, "mount", "making %s in the guest", step->path);
+    unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+    int queues = -1;
+    int fs = (int)syscall(SYS_fsopen, "mqueue", 1 /* FSOPEN_CLOEXEC */);
+    if (fs >= 0 && syscall(SYS_fsconfig, fs, 6 /* CMD_CREATE */, NULL, NULL, 0) == 0)
+        queues = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, attributes);
+    if (queues >= 0) {
+        attach(queues, dir, name, "mount", step->path);
+        close(queues);
+    }
+    if (fs >= 0)
+        close(fs);
+    close(dir);
+}
+
 static void cover(const struct builder *b, const struct step *step) {
     if (!WALL_IS_UP(b->plan, WALL_MASK))
         return;
@@ -419,6 +441,9 @@ static void run_step(struct builder *b, struct step *step) {
         break;
     case STEP_DEVPTS:
         mount_devpts(b, step);
+        break;
+    case STEP_MQUEUE:
+        mount_mqueue(b, step);
         break;
     case STEP_MASK:
         cover(b, step);

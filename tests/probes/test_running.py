@@ -172,12 +172,18 @@ def test_a_c_specimen_is_compiled_once_and_kept_by_content(
         return measure(find_specimens(str(tree.path)), [neutral("wardian")], {})[0]
 
     assert run().detail == "one"
-    kept = list((tmp_path / "cache" / "wardian" / "probes").iterdir())
-    made = kept[0].stat().st_mtime_ns
+    place = tmp_path / "cache" / "wardian" / "probes"
+
+    def kept() -> dict[str, int]:
+        return {one.name: one.stat().st_mtime_ns for one in place.iterdir()}
+
+    made = kept()
+    assert len(made) == 2, "the specimen, and the helper that all share"
     assert run().detail == "one"
-    assert (len(kept), kept[0].stat().st_mtime_ns) == (1, made)
+    assert kept() == made
     file.write_text(file.read_text().replace("one", "two"))
     assert run().detail == "two"
+    assert len(kept()) == 3, "the helper is the same"
     file.write_text(file.read_text().replace("allowed", "no_such_function"))
     broken = run()
     assert (broken.status, "does not compile" in broken.cause) == ("not_run", True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from wardian.errors import PolicyError, UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import Host
-from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK, layout
+from wardian.sandbox.layout import HOSTNAME, MQUEUE, USER_ID, WORK, layout
 from wardian.sandbox.policy import NEVER_DENIED, Policy
 from wardian.sandbox.records import MAGIC, record
 from wardian.sandbox.result import Limit, Protection
@@ -211,6 +211,7 @@ def _landlock(
     readable = readable_places(policy) + [source.at for source in sources if not source.write]
     writable = [path for path, _ in private_places({source.at for source in sources})]
     writable += [source.at for source in sources if source.write]
+    writable.append(MQUEUE)
     records = [record("landlock", *handled)]
     for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):
         records.append(record("rule", path, access))

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 
 from wardian.errors import ShareError
-from wardian.sandbox.layout import INODES, PTYS, Layout, layout
+from wardian.sandbox.layout import INODES, MQUEUE, PTYS, Layout, layout
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.records import (
     BIND_DEVICE,
@@ -181,6 +181,7 @@ def _devices(shape: Layout) -> list[bytes]:
         for name in shape.devices
     ]
     steps.append(record("devpts", "/dev/pts", PTYS))
+    steps.append(record("mqueue", MQUEUE))
     links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
     links |= {name: f"/proc/self/fd/{i}" for i, name in enumerate(("stdin", "stdout", "stderr"))}
     steps += [record("symlink", target, f"/dev/{name}") for name, target in links.items()]
