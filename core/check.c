@@ -100,6 +100,7 @@ static void full_plan(struct text *plan) {
     put_record(plan, 3, "private", "/tmp", "1023");
     put_record(plan, 2, "proc", "/proc");
     put_record(plan, 3, "devpts", "/dev/pts", "64");
+    put_record(plan, 2, "mqueue", "/dev/mqueue");
     put_record(plan, 2, "mask", "/proc/keys");
     put_record(plan, 3, "sysctl", "0", "sys/user/max_user_namespaces");
     put_record(plan, 4, "landlock", "65535", "0", "3");
@@ -174,7 +175,7 @@ static void check_good_plans(void) {
     CHECK(parses(text.bytes, text.len, &plan, &problem));
     walk(&plan);
     CHECK(plan.uid == 1000 && plan.parent == 42 && plan.own_network && plan.notify && plan.own_proc);
-    CHECK(plan.step_count == 9 && plan.rule_count == 1 && plan.rlimit_count == 1);
+    CHECK(plan.step_count == 10 && plan.rule_count == 1 && plan.rlimit_count == 1);
     CHECK(strcmp(plan.argv[1], "") == 0 && plan.argv[2] == NULL && strcmp(plan.envp[0], "A=b") == 0);
     CHECK(plan.memory_bytes == UINT64_MAX && plan.refusal_errno[101] == 1);
     CHECK(plan.refusal_errno[272] == 38 && plan.streams[2].kind == STREAM_DIRECT);

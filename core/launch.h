@@ -52,6 +52,7 @@ enum step_kind {
     STEP_PRIVATE, /* path mode: a directory of our own that the guest may write to */
     STEP_PROC,    /* path */
     STEP_DEVPTS,  /* path max */
+    STEP_MQUEUE,  /* path */
     STEP_MASK,    /* path */
     STEP_SYSCTL,  /* path value, in the new /proc, before it becomes read-only */
 };

@@ -384,6 +384,24 @@ static void mount_devpts(const struct builder *b, const struct step *step) {
     close(dir);
 }
 
+/* The message queues of the guest's own ipc namespace. Landlock goes by inodes: a rule on this
+ * directory is what lets mq_open(2) pass, which never looks at the mount itself. */
+static void mount_mqueue(const struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = open_parent(b, step->path, &name);
+    if (mkdirat(dir, name, 0755) < 0)
+        die(errno, "mqueue", "making %s in the guest", step->path);
+    int known = (int)syscall(SYS_fsopen, "mqueue", 1 /* FSOPEN_CLOEXEC */);
+    if (known >= 0 || errno != ENODEV) { /* else this kernel was built without */
+        int queues = filesystem("mqueue", NULL,
+                                MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, "mqueue");
+        attach(queues, dir, name, "mqueue", step->path);
+        close(queues);
+    }
+    close(known);
+    close(dir);
+}
+
 static void cover(const struct builder *b, const struct step *step) {
     if (!WALL_IS_UP(b->plan, WALL_MASK))
         return;
@@ -416,6 +434,9 @@ static void run_step(struct builder *b, struct step *step) {
         break;
     case STEP_PROC:
         mount_proc(b, step);
+        break;
+    case STEP_MQUEUE:
+        mount_mqueue(b, step);
         break;
     case STEP_DEVPTS:
         mount_devpts(b, step);

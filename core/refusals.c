@@ -494,7 +494,7 @@ static uint64_t spent;
 uint64_t refusals_budget_spent(void) { return spent; }
 
 static bool within_budget(const struct plan *plan, uint64_t amount) {
-    if (!plan->disk_bytes)
+    if (!plan->disk_bytes || (int64_t)amount <= 0) /* such a length is the kernel's to refuse */
         return true;
     if (amount > plan->disk_bytes || spent > plan->disk_bytes - amount)
         return false;

@@ -108,6 +108,10 @@ TRUTHS = [
     ("personality", (0xFFFFFFFF,), ALLOW),
     ("personality", (0xFFFFFFFFFFFFFFFF,), ALLOW),
     ("personality", (0,), ALLOW),
+    ("personality", (6,), ALLOW),
+    ("personality", (0x7000008,), ALLOW),
+    *(("personality", (1 << bit,), EPERM) for bit in (*range(8, 24), *range(27, 32))),
+    ("personality", (0x7040008,), EPERM),
     ("personality", (0x0040000,), EPERM),
     ("personality", (0x0400000,), EPERM),
 ]

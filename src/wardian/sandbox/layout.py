@@ -17,6 +17,7 @@ WORK = "/work"
 HOME = "/home/user"
 INODES = 200_000
 PTYS = 64
+MQUEUE = "/dev/mqueue"
 
 
 class Layout(NamedTuple):

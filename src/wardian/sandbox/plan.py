@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import Host
-from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK, layout
+from wardian.sandbox.layout import HOSTNAME, MQUEUE, USER_ID, WORK, layout
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.records import MAGIC, record
 from wardian.sandbox.result import Limit, Protection
@@ -212,7 +212,7 @@ def _landlock(
     writable = [path for path, _ in private_places({source.at for source in sources})]
     writable += [source.at for source in sources if source.write]
     records = [record("landlock", *handled)]
-    for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):
+    for path, access in landlock.rules(readable, writable, ["/dev", MQUEUE], handled.handled_fs):
         records.append(record("rule", path, access))
     return records
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 
 from wardian.errors import ShareError
-from wardian.sandbox.layout import INODES, PTYS, Layout, layout
+from wardian.sandbox.layout import INODES, MQUEUE, PTYS, Layout, layout
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.records import (
     BIND_DEVICE,
@@ -134,6 +134,9 @@ def root_steps(policy: Policy, sources: Sequence[Source], standing: set[str]) ->
         steps += _network_files(shape, {b.path for b in base(policy.rootfs, policy.base)})
     steps += [record("file", path, 0o644, text.lstrip("\n")) for path, text in shape.files]
     steps += _devices(shape)
+    # Mounted only where the queues are the run's own; the directory is always there.
+    own_queues = "namespace.ipc" in standing
+    steps.append(record("mqueue", MQUEUE) if own_queues else record("dir", MQUEUE, 0o755))
     if "proc" in standing:
         steps.append(record("proc", "/proc"))
         steps += [record("sysctl", value, path) for path, value in shape.sysctl]
