@@ -101,6 +101,7 @@ TRUTHS = [
     ("socket", (AF_INET6, 5, SCTP), ERRNO | errno.EPROTONOSUPPORT),
     ("socketpair", (AF_UNIX, STREAM, 0), ALLOW),
     ("socketpair", (AF_INET, STREAM, 0), ERRNO | errno.EOPNOTSUPP),
+    ("socketpair", (AF_INET6, CLOEXEC, 0), ERRNO | errno.ESOCKTNOSUPPORT),
     ("socketpair", (AF_VSOCK, STREAM, 0), ERRNO | errno.EAFNOSUPPORT),
     # the rest
     ("prctl", (38,), ALLOW),
