@@ -34,7 +34,7 @@ KEEP_BYTES_PASSED = 2 << 10
 FRUITLESS_RUNS = 3  # in a row, that ended before any case began
 TIMEOUTS_IN_A_ROW = 32
 PATIENT_TIMEOUTS = 2  # in a row, after which a case gets a part of its time only
-IMPATIENCE = 6
+IMPATIENCE = 4
 END_S = 30.0
 
 OnCase = Callable[[str, str], None]
@@ -305,7 +305,8 @@ class _Runs:
         began_s = stream.began_s if running else stream.moved_s
         seconds = max(0.0, ran.seconds - began_s)
         if ran.late:
-            status, detail = "timeout", f"it did not end within {self.timeout_s:g} s"
+            patience_s = self.timeout_s if began_s else self.way.timeout_s
+            status, detail = "timeout", f"it did not end within {patience_s:g} s"
         else:
             status, detail = "crashed", f"the program {ran.end.told}"
         if not running:
@@ -409,7 +410,8 @@ class _Runs:
     def _watched(self, process: Process, began: float, moved_s: Callable[[], float]) -> bool:
         """Wait for the end; True if a case took too long and the run was ended."""
         while True:
-            left = began + moved_s() + self.timeout_s - time.monotonic()
+            patience_s = self.timeout_s if moved_s() else self.way.timeout_s  # it may start slowly
+            left = began + moved_s() + patience_s - time.monotonic()
             if left <= 0:
                 process.kill()
                 return True
