@@ -18,13 +18,28 @@ from benchmarks.contestants import (
     wardian_exec,
     why_not,
 )
-from benchmarks.figures import QUICK, Field, Sizes, command, crowd, idle, inside, parent, start
+from benchmarks.figures import (
+    QUICK,
+    Field,
+    Sizes,
+    command,
+    crowd,
+    idle,
+    inside,
+    parent,
+    seeing,
+    start,
+    suite,
+)
 from benchmarks.measuring import BUSY, Progress, load
 from benchmarks.peers import PEERS, Peer
 from benchmarks.results import Results
 from benchmarks.targets import judge
 
-FIGURES = ("start", "parents", "calls", "loop", "imports", "command", "idle", "rate", "crowd")
+FIGURES = (
+    "start", "parents", "calls", "loop", "imports", "refusals", "trace", "command", "idle", "rate",
+    "crowd", "suite",
+)  # fmt: skip
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results.json")
 
 
@@ -82,6 +97,10 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
         results.loop = inside.measure_loop(field, sizes, progress)
     if "imports" in figures:
         results.imports = start.measure_import(field, sizes, progress)
+    if "refusals" in figures:
+        results.refusals = seeing.measure_refusals(field, sizes, progress)
+    if "trace" in figures:
+        results.trace = seeing.measure_trace(field, sizes, progress)
     if "command" in figures:
         results.command = command.measure(sizes, progress)
     if "idle" in figures:
@@ -90,6 +109,8 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
         results.rate = crowd.measure_rate(field, sizes, progress)
     if "crowd" in figures:
         results.crowd = crowd.measure_crowd(field, sizes, progress)
+    if "suite" in figures:
+        results.suite = suite.measure(field, sizes, progress)
     return results
 
 

@@ -65,7 +65,11 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 def others(results: Results) -> list[str]:
     """The figures that have no column."""
-    lines = []
+    lines = [
+        f"{work}: " + ", ".join(f"{way} {spread.median:.1f} ms" for way, spread in numbers.items())
+        for works in (results.refusals, results.trace, results.suite)
+        for work, numbers in works.items()
+    ]
     for name, spread in results.command.items():
         lines.append(f"{name}: {spread.median:.1f} ms ({spread.p10:.1f}–{spread.p90:.1f})")
     for size, numbers in results.parents.items():

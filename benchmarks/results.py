@@ -17,7 +17,10 @@ class Results:
     parents: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by parent
     calls: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ns, by call
     loop: Numbers = dataclasses.field(default_factory=dict)  # s
+    refusals: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work
+    trace: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work
     command: Numbers = dataclasses.field(default_factory=dict)  # ms
     idle: dict[str, Idle] = dataclasses.field(default_factory=dict)
     rate: Numbers = dataclasses.field(default_factory=dict)  # runs per second
     crowd: dict[str, float] = dataclasses.field(default_factory=dict)
+    suite: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work

@@ -6,8 +6,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.contestants import FULL, Contestant
-from benchmarks.figures import Field
+from benchmarks.figures import Field, suite
 from benchmarks.figures.command import EXEC, NOTHING
+from benchmarks.figures.seeing import (
+    BARE,
+    GETPPIDS,
+    IMPORTS,
+    INSIDE,
+    READS,
+    STATS,
+    STRACE,
+    TOLD,
+    TRACE,
+    UNTOLD,
+    added,
+)
 from benchmarks.results import Results
 
 
@@ -32,8 +45,10 @@ def judge(results: Results, field: Field) -> list[Target]:
         *_starts(results, field),
         *_parents(results),
         *_inside(results),
+        *_seeing(results),
         *_command(results),
         *_many(results),
+        *_suite(results),
     ]
 
 
@@ -73,6 +88,25 @@ def _inside(results: Results) -> Iterator[Target]:
     if "wardian" in results.loop and "bare" in results.loop:
         ratio = results.loop["wardian"].median / results.loop["bare"].median
         yield Target("a shell's loop of programs, of the host's", ratio, 1.15)
+
+
+def _seeing(results: Results) -> Iterator[Target]:
+    for work, bound in ((IMPORTS, 1.25), (STATS, 1.3)):
+        if work in results.refusals:
+            row = results.refusals[work]
+            ratio = row[TOLD].median / row[UNTOLD].median
+            yield Target(f"{work} with refusals told, of the same untold", ratio, bound)
+    for work in (GETPPIDS, READS, IMPORTS):
+        row = results.trace.get(work, {})
+        if STRACE in row and TRACE in row:
+            ratio = added(row, TRACE, INSIDE) / added(row, STRACE, BARE)
+            yield Target(f"{work}: the time that a trace adds, of strace's", ratio, 0.33)
+
+
+def _suite(results: Results) -> Iterator[Target]:
+    for work, row in results.suite.items():
+        ratio = row[suite.ADAPTER].median / row[suite.BARE].median
+        yield Target(f"{work} through the adapter, of the bare run", ratio, 1.3)
 
 
 def _command(results: Results) -> Iterator[Target]:

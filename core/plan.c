@@ -316,7 +316,7 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         plan->discard = f[1].at;
         return true;
     case R_BUDGET:
-        if (!number(&f[1], &a) || !number(&f[2], &b) || a >= MAX_SYSCALL || b > 5)
+        if (!number(&f[1], &a) || !number(&f[2], &b) || a >= MAX_SYSCALL || b < 1 || b > 5)
             return false;
         plan->budget_call = (int)a;
         plan->budget_arg = (int)b;

@@ -505,8 +505,14 @@ static uint64_t spent;
 
 uint64_t refusals_budget_spent(void) { return spent; }
 
-static bool within_budget(const struct plan *plan, uint64_t amount) {
-    if (!plan->disk_bytes || (int64_t)amount <= 0) /* such a length is the kernel's to refuse */
+/* Negative, empty, or beyond what a number holds: the kernel refuses it itself, fallocate(2). */
+static bool is_no_range(uint64_t offset, uint64_t length) {
+    return offset > INT64_MAX || length == 0 || length > INT64_MAX - offset;
+}
+
+static bool within_budget(const struct plan *plan, const uint64_t *args) {
+    uint64_t amount = args[plan->budget_arg];
+    if (!plan->disk_bytes || is_no_range(args[plan->budget_arg - 1], amount))
         return true;
     if (amount > plan->disk_bytes || spent > plan->disk_bytes - amount)
         return false;
@@ -568,7 +574,7 @@ void refusals_answer(const struct plan *plan, int listener) {
         judge_limits(plan, &about);
         judge(plan, &about);
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    } else if (data->nr == plan->budget_call && within_budget(plan, data->args[plan->budget_arg])) {
+    } else if (data->nr == plan->budget_call && within_budget(plan, about.call.args)) {
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else {
         if (about.watched && plan->refusal_errno[data->nr])

@@ -10,6 +10,17 @@
  *   }
  *   PROBE(exercise)
  *
+ * A specimen of a system call makes several checks instead, each in a child of its own:
+ *
+ *   CHECK(reads_what_was_written) {
+ *       int fd = file_with("file", "glass");
+ *       want(read(fd, bytes, 5) == 5, "not five bytes");
+ *   }
+ *   CHECK(refuses_a_closed_descriptor) {
+ *       refuses(read(-1, bytes, 5), EBADF, "read -1");
+ *   }
+ *   CHECKS
+ *
  * By hand: cc -D_GNU_SOURCE -Iprobes -o x probes/core/…/x.c probes/_runner_c.c && ./x --output x.json
  * The verdicts end the exercise; coming to its end means allowed.
  */
@@ -40,6 +51,54 @@ const char *witness(const char *name);
 /* Perform the operation in a child, for what can't be undone and for what may kill. Its verdict
  * becomes this specimen's; a child that a signal ends is blocked. Does not return. */
 void in_child(void (*exercise)(void)) __attribute__((noreturn));
+
+/* In a check: whatever it leaves at its scratch paths is removed after it, however it ends. */
+/* Go to an empty directory of the check's own, once. */
+void own_directory(void);
+/* A new file there with this text, open for reading and writing, at its start. */
+int file_with(const char *name, const char *text);
+/* Go to a mount namespace of the check's own, as its administrator: what is mounted there reaches
+ * nobody else. -1 and errno if it may not. */
+int own_mounts(void);
+/* What a call returned, if it succeeded; the check fails with its errno if not. */
+long works(long result, const char *what);
+/* The same; failing with this errno means that it can't be asked here, for something is missing. */
+long works_if_offered(long result, int absent, const char *what);
+/* The call must have failed with this errno. */
+void refuses(long result, int number, const char *what);
+/* What was found must be so; the check fails with what the rest says if not. */
+#define want(so, ...) ((so) ? (void)0 : blocked_with(0, __VA_ARGS__))
+/* Whether something comes true within two seconds, asked every millisecond. */
+#define soon(so)                                                                                   \
+    ({                                                                                             \
+        int rests_left = 2000;                                                                     \
+        while (!(so) && rests_left-- > 0)                                                          \
+            rest();                                                                                \
+        rests_left >= 0;                                                                           \
+    })
+void rest(void);
+/* A child that does this and ends with 0; it dies with the check. */
+int child_that(void (*does)(void));
+/* What such a child may do: nothing, until a signal ends it. */
+void waits(void);
+/* How a child ended, as wait(2) tells it. */
+int end_of(int pid);
+/* Whether the check holds a capability; giving all of them up. */
+int holds(int capability);
+void be_ordinary(void);
+
+void add_check(const char *name, void (*check)(void));
+/* All checks, in their order. The specimen is allowed if each of them is. */
+void make_checks(void) __attribute__((noreturn));
+
+#define CHECK(name)                                                                                \
+    static void check_##name(void);                                                                \
+    __attribute__((constructor)) static void add_##name(void) {                                    \
+        add_check(#name, check_##name);                                                            \
+    }                                                                                              \
+    static void check_##name(void)
+
+#define CHECKS PROBE(make_checks)
 
 int probe_main(int argc, char **argv, const char *file, const char *capability,
                void (*exercise)(void));

@@ -16,18 +16,19 @@ PROGRAM = "calls"
 LOOP = "i=0; while [ $i -lt {} ]; do /bin/true; i=$((i+1)); done"
 
 
-def _compile(tools: str) -> None:
-    """Raises CalledProcessError."""
-    source = os.path.join(os.path.dirname(os.path.dirname(__file__)), f"{PROGRAM}.c")
-    target = os.path.join(tools, PROGRAM)
+def compiled(field: Field, program: str) -> str:
+    """Build a program of ours; the directory that it is in. Raises CalledProcessError."""
+    tools = os.path.join(field.workshop.base, "tools")
+    os.makedirs(tools, exist_ok=True)
+    source = os.path.join(os.path.dirname(os.path.dirname(__file__)), f"{program}.c")
+    target = os.path.join(tools, program)
     subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", target, source], check=True)
+    return tools
 
 
 def measure_calls(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers]:
     """Nanoseconds per call, by call and by contestant. Those that hand no output over write it."""
-    tools = os.path.join(field.workshop.base, "tools")
-    os.mkdir(tools)
-    _compile(tools)
+    tools = compiled(field, PROGRAM)
     seen: dict[str, list[tuple[float, ...]]] = {}
 
     def turn(name: str, contestant: Contestant) -> Callable[[], float]:

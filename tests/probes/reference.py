@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "probe-artifact.md"
+PLACE = Path(__file__).parents[2] / "docs" / "reference"
+PAGES = ("probe-artifact.md", "fuzz.md")
 FENCE = re.compile(r"^```json schema\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def schema_of(title: str) -> dict[str, Any]:
-    """The schema with this title on the page about probes."""
-    found = {one["title"]: one for one in map(json.loads, FENCE.findall(PAGE.read_text()))}
+    """The schema with this title on the pages about probes."""
+    text = "".join((PLACE / page).read_text() for page in PAGES)
+    found = {one["title"]: one for one in map(json.loads, FENCE.findall(text))}
     schema: dict[str, Any] = found[title]
     return schema

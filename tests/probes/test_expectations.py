@@ -212,3 +212,18 @@ def test_an_observation_is_believed_only_if_it_is_well_formed(change: dict[str, 
 def test_anything_else_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="JSON object"):
         read_observation(value, "x", "y")
+
+
+def test_a_profile_may_leave_what_the_table_denies_to_the_table(tmp_path: Path) -> None:
+    profile = read_profile(profile_file(tmp_path, 'syscalls = "table"\n'))
+    denied = ONE._replace(capability="syscall_mount")
+    assert profile.of(denied).expect == "blocked"
+    assert profile.of(denied).errno == ("EPERM",)
+    assert profile.of(ONE._replace(capability="syscall_openat2")).errno == ("ENOSYS",)
+    assert profile.of(ONE._replace(capability="syscall_read")) == Expectation()
+    assert read_profile(profile_file(tmp_path, "")).of(denied) == Expectation()
+
+
+def test_a_profile_has_no_other_word_for_the_table(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='syscalls is "table" or ""'):
+        read_profile(profile_file(tmp_path, 'syscalls = "filter"\n'))

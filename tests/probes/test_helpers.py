@@ -248,3 +248,101 @@ def test_a_python_specimen_starts_without_heavy_imports(tree: Tree, tmp_path: Pa
     done = by_hand(tree.path / "core/filesystem/light.py", cwd=tmp_path)
     loaded = observation(done.stdout)["detail"].split()
     assert not {"json", "argparse", "tempfile", "subprocess", "re"} & set(loaded)
+
+
+CHECKED = """\
+    #define CAPABILITY "syscall_asked"
+    #include "_runner_c.h"
+    #include <signal.h>
+    #include <unistd.h>
+    CHECK(is_right) { want(works(dup(1), "dup") > 1, "a descriptor that was taken"); }
+    CHECK(is_refused_rightly) { refuses(close(-1), EBADF, "close -1"); }
+    MORE
+    CHECKS
+    """
+
+
+def checked(tree: Tree, more: str) -> dict[str, Any]:
+    done = by_hand(tree.add("asked.c", CHECKED.replace("MORE", more), "syscall"), cwd=tree.path)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_a_specimen_of_checks_is_allowed_if_each_is(tree: Tree) -> None:
+    document = checked(tree, 'CHECK(is_not_for_here) { unavailable("no such thing"); }')
+    assert (document["observed"], document["detail"]) == ("allowed", "2 checks")
+    assert [(one["name"], one["ok"], one["detail"]) for one in document["checks"]] == [
+        ("is_right", True, ""),
+        ("is_refused_rightly", True, ""),
+        ("is_not_for_here", None, "no such thing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("check", "errno", "detail"),
+    [
+        ('works(close(-1), "close");', "EBADF", "close: Bad file descriptor"),
+        ('refuses(dup(1), EBADF, "dup");', None, "dup succeeded, and should fail with EBADF"),
+        ('refuses(close(-1), EIO, "close");', "EBADF", "close: not EIO: Bad file descriptor"),
+        ('want(1 > 2, "%d is more", 1);', None, "1 is more"),
+        ("raise(SIGKILL);", None, "killed by signal 9"),
+        ("pause();", None, "did not end in 4 s"),
+    ],
+)
+def test_a_check_that_fails_says_how_and_the_others_are_made(
+    tree: Tree, check: str, errno: str | None, detail: str
+) -> None:
+    document = checked(tree, f"CHECK(is_wrong) {{ {check} }}\nCHECK(comes_after) {{}}")
+    assert (document["observed"], document["errno"]) == ("blocked", errno)
+    assert document["detail"] == f"1 of 4 checks failed: is_wrong: {detail}"
+    assert [one["ok"] for one in document["checks"]] == [True, True, False, True]
+
+
+def test_a_check_at_fault_is_a_fault_of_the_specimen(tree: Tree) -> None:
+    document = checked(tree, 'CHECK(is_faulty) { faulty("no scratch"); }')
+    assert (document["observed"], document["detail"]) == ("error", "is_faulty: no scratch")
+
+
+def test_a_check_that_asks_for_what_is_not_offered_is_no_failure(tree: Tree) -> None:
+    document = checked(tree, 'CHECK(is_rare) { works_if_offered(close(-1), EBADF, "close"); }')
+    assert document["observed"] == "allowed"
+    assert document["checks"][-1]["detail"] == "close: not offered here"
+
+
+@pytest.mark.parametrize("end", ["", "raise(SIGKILL);", 'want(0, "x");'])
+def test_what_a_check_leaves_behind_is_removed_however_it_ends(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    place = tree.path / "temporary"
+    place.mkdir()
+    other = place / "wardian-probe-1-own-0"  # of a process that is none of its children
+    other.touch()
+    monkeypatch.setenv("TMPDIR", str(place))
+    document = checked(
+        tree,
+        f"""#include <sys/stat.h>
+        CHECK(leaves_much) {{
+            char byte;
+            want(read(file_with("file", "x"), &byte, 1) == 1 && byte == 'x', "no file");
+            works(mkdir("directory", 0700), "mkdir");
+            works(symlink("{place}", "directory/link"), "symlink");
+            works(mkdir(scratch("more"), 0700), "mkdir");
+            {end}
+        }}""",
+    )
+    assert document["checks"][-1]["ok"] is (end == "")
+    assert list(place.iterdir()) == [other]
+
+
+def test_a_check_mounts_where_nobody_else_sees_it(tree: Tree, tmp_path: Path) -> None:
+    before = Path("/proc/self/mountinfo").read_text()
+    document = checked(
+        tree,
+        f"""#include <sys/mount.h>
+        CHECK(mounts) {{
+            works_if_offered(own_mounts(), EPERM, "a mount namespace");
+            works(mount("none", "{tmp_path}", "tmpfs", 0, NULL), "mount");
+        }}""",
+    )
+    assert document["checks"][-1]["ok"] is not False, document
+    assert Path("/proc/self/mountinfo").read_text() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import pytest
 import wardian
 from tests.conftest import MakeSandbox, launchers
 from wardian import Policy, Sandbox
-from wardian.errors import CommandFailed, SandboxError, UsageError
+from wardian.errors import CommandFailed, PolicyError, SandboxError, UsageError
 
 PYTHON = os.path.realpath(sys.executable)
 
@@ -482,3 +483,28 @@ def test_what_one_run_writes_the_next_one_sees(sandbox: Sandbox, tmp_path: Path)
     assert sandbox.run(["cat", "/work/f"]).text == "kept\n"
     assert sandbox.run(["cat", "/tmp/g"]).exit_code == 1
     assert sandbox.files.list() == ["f"]
+
+
+def test_a_policy_that_denies_what_every_run_needs_is_refused_at_once() -> None:
+    box = Sandbox.create(Policy.default().but(deny_syscalls=("sendmsg",)))
+    with pytest.raises(PolicyError, match="sendmsg can't be denied"):
+        box.run(["true"], timeout_s=20)
+
+
+def test_space_in_a_range_that_no_file_has_is_refused_as_by_the_kernel(
+    make_sandbox: MakeSandbox,
+) -> None:
+    program = (
+        "import ctypes, os\n"
+        "fall = ctypes.CDLL(None, use_errno=True).fallocate\n"
+        "fall.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long]\n"
+        "fd = os.open('f', os.O_RDWR | os.O_CREAT)\n"
+        "for offset, length in [(-1, 1 << 40), (0, 0), (0, -1), (1, (1 << 63) - 1)] * 4:\n"
+        "    fall(fd, 0, offset, length); print(ctypes.get_errno())\n"
+        "print(fall(fd, 0, 0, 1 << 20), fall(fd, 0, 0, 1 << 30), ctypes.get_errno())\n"
+    )
+    sandbox = make_sandbox(Policy.default().with_limits(disk_bytes=16 << 20))
+    result = sandbox.run(["/usr/bin/python3", "-c", program])
+    refused = [errno.EINVAL, errno.EINVAL, errno.EINVAL, errno.EFBIG] * 4
+    # They take nothing of the disk limit; what is within it works, what is beyond it does not.
+    assert result.text.split() == [*map(str, refused), "0", "-1", str(errno.ENOSPC)]

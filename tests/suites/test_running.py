@@ -122,6 +122,7 @@ def test_what_passes_on_the_host_and_not_here_stands_beside_what_was_refused(
     found = document(suite("run", build("walls"), "--in", "wardian,host", "--json"))
     assert set(statuses(found, "walls", "host").values()) == {"passed"}
     lost = {one["case"]: one for one in found["lost"]}
+    assert lost.pop("Unsteady.FailsAfterIt")["unsteady"] is True
     assert set(lost) == {
         "Walls.Trace", "Walls.TraceAgain", "Walls.HostFile", "Walls.SkipsWithoutTracing",
     }  # fmt: skip
@@ -133,16 +134,34 @@ def test_what_passes_on_the_host_and_not_here_stands_beside_what_was_refused(
     ptrace = next(cases for cause, cases in causes.items() if "ptrace" in cause)
     assert len(ptrace) == 3
     of = {one["name"]: one for one in found["sandboxes"]}
-    assert (of["wardian"]["kept"], of["wardian"]["of_baseline"]) == (5, 9)
+    assert (of["wardian"]["kept"], of["wardian"]["of_baseline"]) == (7, 11)
+
+
+def test_what_only_fails_beside_others_is_told_and_not_lost(build: Build, suite: Suite) -> None:
+    done = suite("run", build("walls"), "--filter", "Unsteady.*", "--in", "wardian,host")
+    assert done.returncode == 0
+    assert "it passes when it is run by itself" in done.stdout
+    assert "of 2 that pass in host 2 pass (100.00 %)" in done.stderr
+
+
+def test_the_wall_that_a_case_meets_is_found_by_taking_walls_away(
+    build: Build, suite: Suite
+) -> None:
+    args = ("--filter", "Walls.*", "--in", "wardian,host", "--blame", "--json")
+    found = document(suite("run", build("walls"), *args))
+    walls = {one["case"]: one["wall"] for one in found["lost"]}
+    assert walls.pop("Walls.HostFile") == "own root"
+    assert set(walls.values()) == {"seccomp"}
+    assert found["walls"] == {"wardian": {"seccomp": 3, "own root": 1}}
 
 
 def test_what_is_lost_is_told_by_cause(build: Build, suite: Suite) -> None:
     done = suite("run", build("walls"), build("kinds"), "--in", "wardian", "--baseline", "host")
     assert done.returncode == 1
-    assert "4 cases that pass in host and not in wardian, by cause" in done.stdout
+    assert "5 cases that pass in host and not in wardian, by cause" in done.stdout
     assert "refused: process ptrace" in done.stdout
     assert "kinds:" not in done.stdout  # what fails on the host as well is not lost
-    assert "of 15 that pass in host 11 pass (73.33 %)" in done.stderr
+    assert "of 17 that pass in host 13 pass (76.47 %)" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
 
 
@@ -358,6 +377,7 @@ def test_an_interrupt_ends_all_that_runs(suite: Suite, tmp_path: Path) -> None:
         (("run", "PROGRAM", "--policy", "astrology"), 125, "no preset"),
         (("run", "PROGRAM", "--resume"), 2, "-o DIR"),
         (("run", "PROGRAM", "--env", "X"), 2, "--env"),
+        (("run", "PROGRAM", "--blame", "--baseline", "none"), 2, "--blame"),
         (("catalogue", "nowhere"), 2, "nowhere"),
         (("catalogue", "."), 3, "no googletest case"),
     ],
@@ -387,3 +407,23 @@ def test_a_sandbox_that_can_not_be_had_is_a_result(build: Build, suite: Suite) -
     found = document(done)
     assert statuses(found, "kinds", "gvisor") == {"(program)": "not_run"}
     assert "could not be set up" in outcomes(found, "kinds", "gvisor")["(program)"]["detail"]
+
+
+def test_progress_is_shown_on_a_terminal_and_goes_again(build: Build, tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    done = subprocess.run(
+        [*COMMAND, "suite", "run", str(build("kinds")), "--filter", "Few/*"],
+        stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL, cwd=tmp_path,
+        env=environment(TERM="xterm"), timeout=60, check=False,
+    )  # fmt: skip
+    os.close(theirs)
+    told = b""
+    try:
+        while piece := os.read(ours, 65536):
+            told += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert b"1/1 programs, 3 cases, 1 not passed" in told
+    assert told.rindex(b"\r\x1b[K") < told.index(b"wardian: 3 cases of 1 program")
+    assert b"\x1b" not in done.stdout

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wardian.cli import output, probe_reading
+from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
 
 if TYPE_CHECKING:
@@ -263,14 +263,18 @@ class Progress:
         """One more is done."""
         from wardian.probes.report import unexpected
 
+        self.advance(bad=unexpected(artifact))
+
+    def advance(self, *, bad: bool) -> None:
+        """One more of whatever is counted is done."""
         with self._lock:
             self.done += 1
-            self.bad += unexpected(artifact)
+            self.bad += bad
             if self._shown:
                 full = self.WIDTH * self.done // max(self.total, 1)
                 bar = "#" * full + "." * (self.WIDTH - full)
-                bad = f", {self.bad} unexpected" if self.bad else ""
-                self._write(f"\r[{bar}] {self.done}/{self.total}{bad}\x1b[K")
+                told = f", {self.bad} unexpected" if self.bad else ""
+                self._write(f"\r[{bar}] {self.done}/{self.total}{told}\x1b[K")
 
     def end(self) -> None:
         """The line goes again."""
@@ -286,5 +290,10 @@ class Progress:
             pass
 
 
-for _command in (probe_reading.diff, probe_reading.require, probe_reading.blame):
+for _command in (
+    probe_reading.diff,
+    probe_reading.require,
+    probe_reading.blame,
+    probe_fuzz.fuzz,
+):
     command.add_command(_command)

@@ -99,6 +99,9 @@ matches.""",
 )
 @click.option("--resume", is_flag=True, help="What is in -o DIR and unchanged is not run again.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option(
+    "--blame", is_flag=True, help="Find the wall that each lost case meets, by taking walls away."
+)
 @click.option("--all", "every", is_flag=True, help="Shorten no list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
@@ -121,6 +124,7 @@ def run(
     directory: Path | None,
     resume: bool,
     junit: Path | None,
+    blame: bool,
     every: bool,
     as_json: bool,
 ) -> None:
@@ -139,6 +143,8 @@ def run(
     if resume and directory is None:
         raise UsageError("--resume needs the directory of the results: -o DIR")
     names, baseline = _names(sandboxes, baseline)
+    if blame and baseline is None:
+        raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
     part, parts = parse_shard(shard) if shard is not None else (1, 1)
     way = Way(Selection(only, without, part, parts), _timeout(timeout), isolate == "case")
     found = find_programs(paths, check_protocol(protocol))
@@ -155,6 +161,7 @@ def run(
             jobs=jobs,
             keeping=Keeping(str(directory) if directory is not None else None, resume),
             baseline=baseline,
+            blame=blame,
             hearing=Hearing(progress.case, progress.program, progress.second_look),
         )
     finally:
@@ -214,10 +221,10 @@ def _announce(places: Sequence[Place], baseline: str | None, passed_over: Sequen
 
 
 def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
-    if sources is None:
-        return {}
-    from wardian.suites.catalogue import calls_of_cases, read_catalogue
+    from wardian.suites.catalogue import calls_of_cases, calls_of_programs, read_catalogue
 
+    if sources is None:
+        return calls_of_programs()
     return calls_of_cases(read_catalogue(str(sources)))
 
 
@@ -229,7 +236,7 @@ def _tell(told: Told, *, as_json: bool, every: bool) -> None:
     else:
         for line in report.table(told):
             output.print_text(line)
-        for lines in (report.call_lines(told), report.troubles(told, every=every)):
+        for lines in (report.call_lines(told, every=every), report.troubles(told, every=every)):
             for line in ("", *lines) if lines else ():
                 output.print_text(line)
     for line in report.summary(told):
@@ -330,16 +337,10 @@ def catalogue(ctx: click.Context, path: Path, as_json: bool) -> None:
     from wardian.suites import catalogue as work
 
     found = work.read_catalogue(str(path))
-    tests_of = _tests_of()
     if as_json:
-        output.print_json(work.document(found, tests_of))
+        output.print_json(work.document(found))
     else:
-        for line in work.lines(found, tests_of):
+        for line in work.lines(found):
             output.print_text(line)
     output.say(work.summary(found))
-    ctx.exit(1 if work.absent_files(found, tests_of) else 0)
-
-
-def _tests_of() -> dict[str, tuple[str, ...]]:
-    """System call → the test files that the table names for it; it names none so far."""
-    return {}
+    ctx.exit(1 if work.absent_files(found) else 0)

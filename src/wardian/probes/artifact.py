@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
-from wardian.probes.verdict import ERRNOS, EXPECTED, OBSERVED, STATUSES
+from wardian.probes.verdict import ERRNOS, EXPECTED, OBSERVED, STATUSES, Check, read_checks
 
 SCHEMA = "wardian.probe/1"
 MAX_BYTES = 1 << 20
@@ -79,11 +79,13 @@ class Artifact(NamedTuple):
     refusals: tuple[str, ...]
     wardian: str
     time: str
+    checks: tuple[Check, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The JSON document."""
         fields = self._asdict()
         fields |= {name: list(fields[name]) for name in _LISTS}
+        fields["checks"] = [one._asdict() for one in self.checks]
         return {"schema": SCHEMA} | fields
 
 
@@ -101,9 +103,9 @@ def check(document: Any) -> Artifact:
             raise ValueError(f"`{name}` is {value!r}")
         if isinstance(value, list) and not all(isinstance(one, str) for one in value):
             raise ValueError(f"`{name}` must hold texts")
-    fields = {name: document[name] for name in Artifact._fields}
+    fields = {name: document[name] for name in _FIELDS if name != "schema"}
     fields |= {name: tuple(fields[name]) for name in _LISTS}
-    return Artifact(**fields)
+    return Artifact(**fields, checks=read_checks(document.get("checks", [])))
 
 
 def place(directory: str, sandbox: str, probe_id: str) -> str:

@@ -15,7 +15,7 @@ from wardian.runner.state import home
 
 FLAGS = ("-std=c17", "-Wall", "-Wextra", "-O1", "-D_GNU_SOURCE", "-pthread")
 LIBRARIES = ("-ldl", "-lrt")
-HELPERS = ("_runner_c.c", "_runner_c.h")
+HELPERS = ("_runner_c.c", "_runner_c.h", "_runner_fuzz.h")
 COMPILE_S = 120
 
 
@@ -37,7 +37,19 @@ def built(specimen: Specimen) -> str:
     if helper is None:
         raise BuildError(f"{HELPERS[0]} is not there")
     sources = [specimen.source, *(os.path.join(helper, name) for name in HELPERS)]
-    place = os.path.join(home("XDG_CACHE_HOME", ".cache"), "probes", _digest(cc, sources))
+    # __FILE__ names the specimen, so that it knows its ID when it is run alone.
+    words = (*FLAGS, f"-I{helper}", specimen.path, sources[1], *LIBRARIES)
+    return compiled(cc, words, sources, (FLAGS, LIBRARIES), specimen.root)
+
+
+def compiled(
+    cc: str, words: Sequence[str], sources: Sequence[str], flags: object, cwd: str | None = None
+) -> str:
+    """What the compiler makes of ``words``, kept by the content of the sources and the flags.
+
+    Raises BuildError.
+    """
+    place = os.path.join(home("XDG_CACHE_HOME", ".cache"), "probes", _digest(cc, sources, flags))
     if os.path.exists(place):
         return place
     try:
@@ -46,12 +58,10 @@ def built(specimen: Specimen) -> str:
         why = (error.strerror or "").lower()
         raise BuildError(f"compiled specimens can't be kept in {error.filename}: {why}") from None
     temporary = f"{place}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    # __FILE__ names the specimen, so that it knows its ID when it is run alone.
-    command = [cc, *FLAGS, f"-I{helper}", "-o", temporary, specimen.path, sources[1], *LIBRARIES]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=COMPILE_S,
-            check=False, cwd=specimen.root, stdin=subprocess.DEVNULL,
+            [cc, "-o", temporary, *words], capture_output=True, text=True, errors="replace",
+            timeout=COMPILE_S, check=False, cwd=cwd, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         if done.returncode != 0:
             raise BuildError(f"it does not compile: {_first_error(done.stderr)}")
@@ -72,8 +82,8 @@ def _has_helpers(directory: str) -> bool:
     return all(os.path.exists(os.path.join(directory, name)) for name in HELPERS)
 
 
-def _digest(cc: str, sources: Sequence[str]) -> str:
-    hashed = hashlib.sha256(repr((cc, platform.machine(), FLAGS, LIBRARIES)).encode())
+def _digest(cc: str, sources: Sequence[str], flags: object) -> str:
+    hashed = hashlib.sha256(repr((cc, platform.machine(), flags)).encode())
     for source in sources:
         with open(source, "rb") as file:
             hashed.update(hashlib.sha256(file.read()).digest())

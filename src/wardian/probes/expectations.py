@@ -1,6 +1,7 @@
 """What should happen, by profile: strict TOML, with a reason for each. See docs/probe.md.
 
-Precedence: specimen, capability, domain, then allowed. What is wrong is told with file and line.
+Precedence: specimen, capability, domain, the syscall table where a profile says so, then allowed.
+What is wrong is told with file and line.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from wardian.errors import InputError
 from wardian.probes.specimen import Specimen, shipped
 from wardian.probes.verdict import ERRNOS, EXPECTED, Expectation
 from wardian.sandbox.policy_file import locate, suggest
+from wardian.syscalls.table import find
 
 SECTIONS = ("specimen", "capability", "domain")
-_KEYS = {"description": str, "extends": str} | dict.fromkeys(SECTIONS, dict)
+_KEYS = {"description": str, "extends": str, "syscalls": str} | dict.fromkeys(SECTIONS, dict)
+TABLE = "table"
+SYSCALL = "syscall_"
 _ENTRY_KEYS = ("expect", "errno", "reason")
+_DENIED = {"deny": "EPERM", "absent": "ENOSYS"}
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 8
 
@@ -30,6 +35,7 @@ class Profile(NamedTuple):
     specimen: Mapping[str, Expectation]
     capability: Mapping[str, Expectation]
     domain: Mapping[str, Expectation]
+    syscalls: str = ""  # "table": what the table denies is expected to be denied
 
     def of(self, specimen: Specimen) -> Expectation:
         """What is expected of this specimen."""
@@ -40,7 +46,13 @@ class Profile(NamedTuple):
         ):
             if name in table:
                 return table[name]
-        return Expectation()
+        return self._by_table(specimen.capability) or Expectation()
+
+    def _by_table(self, capability: str) -> Expectation | None:
+        row = find(capability.removeprefix(SYSCALL)) if capability.startswith(SYSCALL) else None
+        if self.syscalls != TABLE or row is None or row.kind not in _DENIED:
+            return None
+        return Expectation("blocked", row.reason.removesuffix("."), (_DENIED[row.kind],))
 
 
 class Known(NamedTuple):
@@ -79,6 +91,11 @@ def read_profile(name: str, known: Known | None = None) -> Profile:
     With ``known``, an entry for something that does not exist is an error. Raises InputError.
     """
     return _Reader(_path(name, os.getcwd()), known).profile(0)
+
+
+def profile_path(name: str) -> str:
+    """The file of a profile. Raises InputError for a name that is none."""
+    return _path(name, os.getcwd())
 
 
 def _path(name: str, base: str) -> str:
@@ -130,12 +147,16 @@ class _Reader:
                 kind = "a table" if _KEYS[key] is dict else "a text"
                 raise self.wrong([key], f"{key} must be {kind}")
         base = self._base(document.get("extends"), depth)
+        syscalls = document.get("syscalls", base.syscalls)
+        if syscalls not in (TABLE, ""):
+            raise self.wrong(["syscalls"], f'syscalls is "{TABLE}" or ""')
         tables = {
             section: {**getattr(base, section), **self._section(section, document.get(section, {}))}
             for section in SECTIONS
         }
         name = os.path.basename(self.path).removesuffix(".toml")
-        return Profile(name, document.get("description", base.description), **tables)
+        description = document.get("description", base.description)
+        return Profile(name, description, **tables, syscalls=syscalls)
 
     def _base(self, name: str | None, depth: int) -> Profile:
         if name is None:

@@ -112,6 +112,7 @@ def measure_one(
         refusals=measured.refusals,
         wardian=__version__,
         time=when,
+        checks=seen.checks if seen is not None else (),
     )
 
 

@@ -25,12 +25,22 @@ class Expectation(NamedTuple):
     errno: tuple[str, ...] = ()
 
 
+class Check(NamedTuple):
+    """One thing that a specimen of several looked at; ``ok`` is None where it can't be asked."""
+
+    name: str
+    ok: bool | None
+    errno: str | None
+    detail: str
+
+
 class Observation(NamedTuple):
     """What happened."""
 
     observed: str
     errno: str | None = None
     detail: str = ""
+    checks: tuple[Check, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -77,6 +87,27 @@ def read_observation(document: Any, probe_id: str, capability: str) -> Observati
     if document["observed"] not in OBSERVED:
         raise ValueError(f"`observed` is {document['observed']!r}")
     number = document.get("errno")
-    if number is not None and not (isinstance(number, str) and number in ERRNOS):
+    if not _is_errno(number):
         raise ValueError(f"`errno` is {number!r}")
-    return Observation(document["observed"], number, document["detail"])
+    checks = read_checks(document.get("checks", []))
+    return Observation(document["observed"], number, document["detail"], checks)
+
+
+def read_checks(documents: Any) -> tuple[Check, ...]:
+    """The checks of an observation or an artifact. Raises ValueError with what is wrong."""
+    if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
+        raise ValueError("`checks` must hold objects")
+    for one in documents:
+        if set(one) != set(Check._fields):
+            raise ValueError(f"a check has {', '.join(Check._fields)}")
+        if not isinstance(one["name"], str) or not isinstance(one["detail"], str):
+            raise ValueError("`name` and `detail` of a check are texts")
+        if not isinstance(one["ok"], bool | None):
+            raise ValueError("`ok` of a check is true, false or null")
+        if not _is_errno(one["errno"]):
+            raise ValueError(f"`errno` of a check is {one['errno']!r}")
+    return tuple(Check(**one) for one in documents)
+
+
+def _is_errno(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value in ERRNOS)

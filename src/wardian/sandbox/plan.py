@@ -8,11 +8,11 @@ import math
 import struct
 from collections.abc import Mapping, Sequence
 
-from wardian.errors import UsageError, WallError
+from wardian.errors import PolicyError, UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import Host
 from wardian.sandbox.layout import HOSTNAME, MQUEUE, USER_ID, WORK, layout
-from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy import NEVER_DENIED, Policy
 from wardian.sandbox.records import MAGIC, record
 from wardian.sandbox.result import Limit, Protection
 from wardian.sandbox.root import private_places, readable_places, root_steps
@@ -262,6 +262,8 @@ def make_filter(
     from wardian.syscalls import compile_filter, number
 
     deny = set(policy.deny_syscalls)
+    if NEVER_DENIED in deny:
+        raise PolicyError(f"{NEVER_DENIED} can't be denied: the filter is handed over with it")
     if "proc" not in standing:
         # Nothing counts nested user namespaces then, and clone3's flags lie behind a pointer.
         deny.add("clone3")

@@ -6,7 +6,14 @@ import os
 from collections.abc import Callable, Collection, Sequence
 
 from wardian.errors import PolicyError, ShareError, UsageError, WardianError
-from wardian.sandbox.policy import NETWORKS, Limits, Policy, Share, check_environment_name
+from wardian.sandbox.policy import (
+    NETWORKS,
+    NEVER_DENIED,
+    Limits,
+    Policy,
+    Share,
+    check_environment_name,
+)
 from wardian.sandbox.units import (
     format_duration,
     format_size,
@@ -69,9 +76,13 @@ def read_preset(name: str) -> Policy:
 
 def read_policy(path: str, base: Policy) -> Policy:
     """A policy file on top of ``base``. Raises PolicyError."""
+    return parse_policy(_read_text(path), path, base)
+
+
+def parse_policy(text: str, path: str, base: Policy) -> Policy:
+    """The text of a policy file that stands, or would stand, at ``path``. Raises PolicyError."""
     import tomllib  # writing a policy needs none of it
 
-    text = _read_text(path)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -296,8 +307,8 @@ def _calls(raw: Any) -> list[str]:
 
 def _denied(raw: Any) -> list[str]:
     names = _calls(raw)
-    if "sendmsg" in names:
-        raise PolicyError("sendmsg can't be denied: the filter itself is handed over with it")
+    if NEVER_DENIED in names:
+        raise PolicyError(f"{NEVER_DENIED} can't be denied: the filter is handed over with it")
     return names
 
 
@@ -308,7 +319,7 @@ def all_but(names: Collection[str]) -> list[str]:
     return [
         row.name
         for row in rows()
-        if row.kind in ("allow", "when") and row.name not in names and row.name != "sendmsg"
+        if row.kind in ("allow", "when") and row.name not in names and row.name != NEVER_DENIED
     ]
 
 

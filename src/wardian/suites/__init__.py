@@ -7,6 +7,7 @@ lines        the other protocols: TAP, and plain exit codes
 selection    which cases are wanted: globs and shards
 running      one program in one sandbox: listed, run, and run on after a crash or a hang
 suite        all programs in all sandboxes, some at a time, kept and resumed
+blaming      which wall it is, found by taking walls away
 comparing    what passes in the baseline and not here, and why
 sources      C++ sources of tests: cases, and the system calls that each names
 catalogue    a tree of such sources beside the table of system calls

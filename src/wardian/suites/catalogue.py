@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError, NothingMatched
 from wardian.suites.sources import Case, Source, read_source
+from wardian.syscalls.knowledge import known
 from wardian.syscalls.table import rows
 from wardian.text import printable
 
@@ -28,6 +29,11 @@ class Catalogue(NamedTuple):
     sources: tuple[Source, ...]
     others: int = 0
     names: tuple[str, ...] = ()  # of every file, with cases or without
+
+    @property
+    def tests_of(self) -> dict[str, tuple[str, ...]]:
+        """System call → the test files that the table names for it; they are gVisor's."""
+        return tests_of() if self.root.endswith(f"/{GVISOR}") else {}
 
     @property
     def cases(self) -> list[Case]:
@@ -111,16 +117,21 @@ def by_syscall(catalogue: Catalogue) -> dict[str, Tested]:
     }
 
 
+def tests_of() -> dict[str, tuple[str, ...]]:
+    """System call → names of gVisor's files, as the table has them."""
+    return {name: one.tests for name, one in known().items() if one.tests}
+
+
 def absent_files(
-    catalogue: Catalogue, tests_of: Mapping[str, Sequence[str]]
+    catalogue: Catalogue, named: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, list[str]]:
     """File → the calls that name it as their test, for files that the tree does not have.
 
-    ``tests_of`` is system call → names of files.
+    ``named`` is system call → names of files; the table's own unless given.
     """
     there = {os.path.basename(name) for name in catalogue.names}
     found: dict[str, list[str]] = {}
-    for call, files in tests_of.items():
+    for call, files in (catalogue.tests_of if named is None else named).items():
         for file in files:
             if os.path.basename(file) not in there:
                 found.setdefault(file, []).append(call)
@@ -141,7 +152,17 @@ def calls_of_cases(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def document(catalogue: Catalogue, tests_of: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def calls_of_programs() -> dict[str, tuple[str, ...]]:
+    """``PROGRAM`` → the system calls for which the table names its source, when that is not at
+    hand: gVisor's epoll_test is made of epoll.cc."""
+    found: dict[str, list[str]] = {}
+    for call, files in tests_of().items():
+        for file in files:
+            found.setdefault(f"{os.path.splitext(file)[0]}_test", []).append(call)
+    return {program: tuple(calls) for program, calls in found.items()}
+
+
+def document(catalogue: Catalogue) -> dict[str, Any]:
     """The JSON document (docs/reference/suite.md)."""
     return {
         "schema": SCHEMA,
@@ -163,11 +184,11 @@ def document(catalogue: Catalogue, tests_of: Mapping[str, Sequence[str]]) -> dic
             name: {"files": list(one.files), "cases": one.cases}
             for name, one in by_syscall(catalogue).items()
         },
-        "absent_files": absent_files(catalogue, tests_of),
+        "absent_files": absent_files(catalogue),
     }  # fmt: skip
 
 
-def lines(catalogue: Catalogue, tests_of: Mapping[str, Sequence[str]]) -> list[str]:
+def lines(catalogue: Catalogue) -> list[str]:
     """For people: files with their cases and calls, then what nobody tests."""
     width = max(len(source.path) for source in catalogue.sources)
     told = [f"{'file':<{width}}  cases  system calls"]
@@ -181,7 +202,7 @@ def lines(catalogue: Catalogue, tests_of: Mapping[str, Sequence[str]]) -> list[s
     unknown = sorted({name for source in catalogue.sources for name in source.unknown})
     if unknown:
         told.append(f"numbers that the table has no row for: {' '.join(unknown)}")
-    for file, calls in absent_files(catalogue, tests_of).items():
+    for file, calls in absent_files(catalogue).items():
         told.append(f"the table names {printable(file)} for {' '.join(calls)}: it is not there")
     return told
 

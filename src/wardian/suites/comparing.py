@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -120,6 +121,15 @@ class Cause(NamedTuple):
     sandbox: str
     cause: str
     cases: tuple[Lost, ...]
+
+
+def walls(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
+    """Sandbox → wall → how many lost cases pass without it, where that was asked; most first."""
+    found: dict[str, Counter[str]] = {}
+    for one in lost:
+        if one.here is not None and one.here.wall:
+            found.setdefault(one.sandbox, Counter())[one.here.wall] += 1
+    return {sandbox: dict(counts.most_common()) for sandbox, counts in found.items()}
 
 
 def causes(lost: Sequence[Lost]) -> list[Cause]:

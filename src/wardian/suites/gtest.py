@@ -63,12 +63,17 @@ def _parameter(comment: str) -> str:
 
 
 class Ended(NamedTuple):
-    """A case that has ended, as the stream told it; times count from the start of the run."""
+    """A case that has ended, as the stream told it; times count from the start of the run.
+
+    What we hear of it comes late, so what happened since ``after_s``, when the case before it had
+    ended, may be its own.
+    """
 
     status: str
     began_s: float
     ended_s: float
     output: bytes
+    after_s: float = 0.0
 
 
 class Stream:
@@ -80,6 +85,7 @@ class Stream:
         self.current: str | None = None
         self.began_s = 0.0
         self.moved_s = 0.0  # when a case began or ended last
+        self.after_s = 0.0  # when one ended last
         self.suites_failed: dict[str, Excerpt] = {}  # what was said of each, beside its cases
         self.outside = Excerpt(keep_bytes)  # what was printed while no case ran
         self._suite: str | None = None
@@ -158,8 +164,8 @@ class Stream:
             return  # a child that ran on says it again; only bad news is news
         mine = name == self.current
         output = self._output.bytes if mine else b""
-        self.ended[name] = Ended(status, self._begun[name], at_s, output)
-        self.moved_s = at_s
+        self.ended[name] = Ended(status, self._begun[name], at_s, output, self.after_s)
+        self.moved_s = self.after_s = at_s
         if mine:
             self.current = None
 

@@ -38,7 +38,8 @@ class Refused(NamedTuple):
 class Outcome(NamedTuple):
     """One case. ``detail`` is one line: a signal, a reason to skip, the first failure.
 
-    ``alone`` is what came of it in a sandbox of its own afterwards, where that was asked.
+    ``alone`` is what came of it in a sandbox of its own afterwards, and ``wall`` the one without
+    which it passes, where that was asked.
     """
 
     case: str
@@ -49,6 +50,7 @@ class Outcome(NamedTuple):
     refusals: tuple[Refused, ...] = ()
     alone: str = ""
     parameter: str = ""
+    wall: str = ""
 
     @property
     def of_program(self) -> bool:
@@ -59,7 +61,7 @@ class Outcome(NamedTuple):
         """As JSON; what is empty is left out."""
         told: dict[str, Any] = {"case": self.case, "status": self.status}
         told["seconds"] = round(self.seconds, 4)
-        for name in ("detail", "output", "alone", "parameter"):
+        for name in ("detail", "output", "alone", "parameter", "wall"):
             if getattr(self, name):
                 told[name] = getattr(self, name)
         if self.refusals:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from wardian.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases
+from wardian.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
 from wardian.suites.outcomes import BAD, STATUSES, Outcome, ProgramResult
 from wardian.suites.running import Place
 from wardian.text import printable
@@ -127,6 +127,10 @@ def troubles(told: Told, *, every: bool = False) -> list[str]:
             )
             for cause in found:
                 lines += _of_cause(cause, every=every)
+            blamed = walls(told.lost).get(sandbox, {})
+            if blamed:
+                lines += ["", f"of these pass in {sandbox} without"]
+                lines += [f"  {number:>4}  {wall}" for wall, number in blamed.items()]
     return lines
 
 
@@ -205,8 +209,9 @@ def _plain(case: str) -> str:
     return f"{suite}.{name.partition('/')[0]}"
 
 
-def call_lines(told: Told) -> list[str]:
-    """System calls × sandboxes: cases that passed, of those that ran."""
+def call_lines(told: Told, *, every: bool = False) -> list[str]:
+    """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
+    the same it is left out, unless every one is asked for."""
     rows = []
     for call, by in by_call(told).items():
         cells = []
@@ -214,7 +219,8 @@ def call_lines(told: Told) -> list[str]:
             found = by.get(name, Counter())
             ran = sum(found.values()) - found["disabled"]
             cells.append(f"{found['passed']}/{ran}" if ran else "-")
-        rows.append((call, cells))
+        if every or len(set(cells)) > 1:
+            rows.append((call, cells))
     return _aligned(("syscall", told.sandboxes), rows) if rows else []
 
 
@@ -243,6 +249,7 @@ def document(told: Told) -> dict[str, Any]:
             }
             for one in causes(lost)
         ],
+        "walls": walls(lost),
         "gained": [
             {"sandbox": sandbox, "program": program, "case": case}
             for sandbox, program, case in (
@@ -284,7 +291,7 @@ def _lost(one: Lost) -> dict[str, Any]:
     }
     if one.here is not None:
         told["refusals"] = [refusal._asdict() for refusal in one.here.refusals]
-        told["detail"] = one.here.detail
+        told |= {"detail": one.here.detail, "wall": one.here.wall}
         told["output"] = one.here.output[-4096:]
     return told
 

@@ -40,6 +40,11 @@ END_S = 30.0
 OnCase = Callable[[str, str], None]
 
 
+def create(policy: Policy, backend: str) -> Sandbox:
+    """The ordinary way to a sandbox."""
+    return Sandbox.create(policy, backend=backend)
+
+
 class Place(NamedTuple):
     """A sandbox, and what a program gets in it."""
 
@@ -48,6 +53,7 @@ class Place(NamedTuple):
     version: str = ""
     degraded: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    make: Callable[[Policy, str], Sandbox] = create
 
 
 class Way(NamedTuple):
@@ -129,14 +135,14 @@ def run_program(
 
 
 def run_alone(
-    program: Program, case: str, place: Place, way: Way, running: Running
+    program: Program, case: str, place: Place, way: Way, running: Running, *, explain: bool = True
 ) -> Outcome | None:
-    """One case of a program in a sandbox of its own; None if that could not be had. If it does not
-    pass and nothing was seen to be refused, it is run once more with all that it does traced."""
+    """One case of a program in a sandbox of its own; None if that could not be had. To explain it,
+    if it does not pass and nothing was seen to be refused, it is run once more and traced."""
     outcome = _alone(program, case, place, way, running, traced=False)
     if outcome is None or outcome.status == "passed" or outcome.refusals:
         return outcome
-    if place.name != TRACING:
+    if place.name != TRACING or not explain:
         return outcome
     again = _alone(program, case, place, way, running, traced=True)
     return outcome if again is None else outcome._replace(refusals=again.refusals)
@@ -279,7 +285,7 @@ class _Runs:
         self, stream: gtest.Stream, ran: Ran, chosen: Sequence[str], told: set[str]
     ) -> set[str]:
         refusals = _Timed(ran)
-        self.refusals = _refused(ran.result.refusals)
+        self.refusals = _refused(ran.result.refusals, routine=True)
         found: dict[str, Outcome] = {}
         for name, ended in stream.ended.items():
             found[name] = _ended(name, ended, refusals)
@@ -311,7 +317,7 @@ class _Runs:
             status, detail = "crashed", f"the program {ran.end.told}"
         if not running:
             detail += ", before it began"
-        seen = refusals.between(began_s, ran.seconds, limits=bool(ran.end.reason))
+        seen = refusals.between(stream.after_s, ran.seconds, limits=bool(ran.end.reason))
         return Outcome(name, status, seconds, detail, _text(output), seen)
 
     def _after_all(self, stream: gtest.Stream, ran: Ran) -> Outcome:
@@ -384,7 +390,7 @@ class _Runs:
         self.count += 1
         if self.running.stopped:
             raise Stopped
-        with Sandbox.create(self.policy, backend=self.place.name) as sandbox:
+        with self.place.make(self.policy, self.place.name) as sandbox:
             _scratch(sandbox)
             began = time.monotonic()
             process = sandbox.start(
@@ -454,7 +460,9 @@ def _report(sandbox: Sandbox) -> dict[str, gtest.Reported]:
 
 class _Timed:
     """Refusals by the time at which they were seen. The supervisor counts from the moment at which
-    the guest starts, we from before the sandbox is set up."""
+    the guest starts, we from before the sandbox is set up, and what is printed reaches us late: on
+    a busy machine a refusal may be charged to the cases beside its own as well. A case that is run
+    by itself has none but its own."""
 
     def __init__(self, ran: Ran) -> None:
         self._refusals = ran.result.refusals
@@ -467,18 +475,20 @@ class _Timed:
         return _refused(
             one
             for one in self._refusals
-            if began_s <= one.time_s + self._late_s <= ended_s or (limits and one.kind == "limit")
+            if began_s - self._late_s < one.time_s <= ended_s or (limits and one.kind == "limit")
         )
 
 
-def _refused(refusals: Iterable[Refusal]) -> tuple[Refused, ...]:
-    found = dict.fromkeys(Refused.of(one) for one in refusals if not is_routine(one))
-    return tuple(found)[:MAX_REFUSALS]
+def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Refused, ...]:
+    """The likely cause last; what libraries look for anyway only if it is asked for, and first."""
+    ordered = sorted(refusals, key=lambda one: not is_routine(one))
+    found = dict.fromkeys(Refused.of(one) for one in ordered if routine or not is_routine(one))
+    return tuple(found)[-MAX_REFUSALS:]
 
 
 def _ended(name: str, ended: gtest.Ended, refusals: _Timed) -> Outcome:
     seconds = max(0.0, ended.ended_s - ended.began_s)
-    seen = () if ended.status == "passed" else refusals.between(ended.began_s, ended.ended_s)
+    seen = () if ended.status == "passed" else refusals.between(ended.after_s, ended.ended_s)
     return Outcome(name, ended.status, seconds, "", _text(ended.output), seen)
 
 

@@ -25,7 +25,7 @@ from wardian.suites.programs import Program
 from wardian.suites.running import Place, Running, Stopped, Way, run_alone, run_program
 
 MAX_KEPT_BYTES = 256 << 20
-MAX_LOOKED_AT = 1000  # cases that are run again by themselves, in each sandbox
+MAX_LOOKS = 1000  # cases that are run again by themselves, in each sandbox
 MAX_HANGS = 2  # of one program, among those
 
 OnCase = Callable[[str, str, str, str], None]
@@ -81,10 +81,12 @@ def run_suite(
     jobs: int | None = None,
     keeping: Keeping = NOT_KEPT,
     baseline: str | None = None,
+    blame: bool = False,
     hearing: Hearing = NOBODY,
 ) -> list[ProgramResult]:
     """A result for each program and sandbox, in their order. What passes in the baseline and not
-    elsewhere is then run once more by itself, so that its cause stands beside it."""
+    elsewhere is then run once more by itself, so that its cause stands beside it; to ``blame``
+    a wall, several times."""
     running = Running()
     pairs = [(program, one) for program in programs for one in places]
     results: dict[int, ProgramResult] = {}
@@ -99,7 +101,9 @@ def run_suite(
                 done.result()
             found = [results[index] for index in range(len(pairs))]
             if baseline is not None:
-                found = _looked_at(found, pairs, baseline, way, running, keeping, hearing, pool)
+                looks = _Looks(pairs, baseline, way, running, keeping, hearing, pool)
+                found = looks.alone(found)
+                found = looks.blame(found) if blame else found
         except BaseException:
             running.stop()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -139,42 +143,82 @@ def _result(
     return result
 
 
-def _looked_at(
-    found: list[ProgramResult],
-    pairs: Sequence[tuple[Program, Place]],
-    baseline: str,
-    way: Way,
-    running: Running,
-    keeping: Keeping,
-    hearing: Hearing,
-    pool: ThreadPoolExecutor,
-) -> list[ProgramResult]:
-    """The supervisor tells the same thing once in a run, and what runs beside it may disturb a
-    case: so each lost one is run by itself, which gives it the refusals that are its own."""
-    places = {(program.name, where.name): (program, where) for program, where in pairs}
-    todo: list[Lost] = []
-    for name in dict.fromkeys(where.name for _, where in pairs):
-        lost = [one for one in lost_cases(found, baseline) if one.sandbox == name]
-        todo += [one for one in lost if one.here is not None and _is_open(one.here)][:MAX_LOOKED_AT]
-    hearing.on_second_look(len(todo))
-    again: dict[tuple[str, str], dict[str, Outcome]] = {}
-    hung: Counter[tuple[str, str]] = Counter()
+class _Looks:
+    """What is run again when all is done, to find out why."""
 
-    def look(one: Lost) -> None:
-        program, where = places[one.program, one.sandbox]
-        if hung[one.program, one.sandbox] >= MAX_HANGS:
-            return
-        alone = run_alone(program, one.case, where, way, running)
-        if alone is not None and alone.status == "timeout":
-            hung[one.program, one.sandbox] += 1
-        if alone is not None and one.here is not None:
-            told = _joined(one.here, alone)
-            again.setdefault((one.program, one.sandbox), {})[one.case] = told
-        hearing.on_case(one.sandbox, one.program, one.case, "looked at again")
+    def __init__(
+        self,
+        pairs: Sequence[tuple[Program, Place]],
+        baseline: str,
+        way: Way,
+        running: Running,
+        keeping: Keeping,
+        hearing: Hearing,
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        self.places = {(program.name, where.name): (program, where) for program, where in pairs}
+        self.baseline, self.way, self.running = baseline, way, running
+        self.keeping, self.hearing, self.pool = keeping, hearing, pool
 
-    for done in [pool.submit(look, one) for one in todo]:
-        done.result()
-    return [_changed(one, again.get((one.program, one.sandbox), {}), keeping) for one in found]
+    def alone(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
+        """The supervisor tells the same thing once in a run, and what runs beside it may disturb a
+        case: so each lost one is run by itself, which gives it the refusals that are its own."""
+        hung: Counter[tuple[str, str]] = Counter()
+
+        def look(one: Lost, here: Outcome) -> Outcome | None:
+            program, where = self.places[one.program, one.sandbox]
+            if hung[one.program, one.sandbox] >= MAX_HANGS:
+                return None
+            alone = run_alone(program, one.case, where, self.way, self.running)
+            if alone is None:
+                return None
+            hung[one.program, one.sandbox] += alone.status == "timeout"
+            return _joined(here, alone)
+
+        return self._each(found, _is_open, look)
+
+    def blame(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
+        """Only our own walls can be taken away one by one."""
+        from wardian.suites.blaming import wall_of
+
+        def look(one: Lost, here: Outcome) -> Outcome | None:
+            program, where = self.places[one.program, one.sandbox]
+            return here._replace(wall=wall_of(program, here, where, self.way, self.running))
+
+        def is_open(here: Outcome) -> bool:
+            return not (here.of_program or here.wall or here.alone == "passed")
+
+        ours = [one for one in found if one.sandbox in ("wardian", self.baseline)]
+        others = [one for one in found if one not in ours]
+        done = {
+            (one.program, one.sandbox): one for one in [*self._each(ours, is_open, look), *others]
+        }
+        return [done[one.program, one.sandbox] for one in found]
+
+    def _each(
+        self,
+        found: Sequence[ProgramResult],
+        is_open: Callable[[Outcome], bool],
+        look: Callable[[Lost, Outcome], Outcome | None],
+    ) -> list[ProgramResult]:
+        todo: list[tuple[Lost, Outcome]] = []
+        for name in dict.fromkeys(one.sandbox for one in found):
+            lost = [one for one in lost_cases(found, self.baseline) if one.sandbox == name]
+            todo += [(one, one.here) for one in lost if one.here and is_open(one.here)][:MAX_LOOKS]
+        self.hearing.on_second_look(len(todo))
+        again: dict[tuple[str, str], dict[str, Outcome]] = {}
+
+        def one(lost: Lost, here: Outcome) -> None:
+            seen = look(lost, here)
+            if seen is not None:
+                again.setdefault((lost.program, lost.sandbox), {})[lost.case] = seen
+            self.hearing.on_case(lost.sandbox, lost.program, lost.case, "looked at again")
+
+        for done in [self.pool.submit(one, lost, here) for lost, here in todo]:
+            done.result()
+        return [
+            _changed(one, again.get((one.program, one.sandbox), {}), self.keeping) for one in found
+        ]
 
 
 def _changed(
@@ -198,11 +242,12 @@ def _is_open(here: Outcome) -> bool:
 
 
 def _joined(first: Outcome, alone: Outcome) -> Outcome:
+    """What was refused to it when it was by itself is the truth about it."""
     if alone.status == "passed":
         return first._replace(alone="passed")
     return first._replace(
         alone=alone.status,
-        refusals=alone.refusals or first.refusals,
+        refusals=alone.refusals,
         detail=first.detail or alone.detail,
         output=first.output or alone.output,
     )

@@ -1,0 +1,44 @@
+/* restart_syscall: how the kernel resumes what a stop interrupted. */
+#define CAPABILITY "syscall_restart_syscall"
+#include "_runner_c.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void interrupt(pid_t child) {
+    usleep(50000); /* for it to fall asleep */
+    works(kill(child, SIGSTOP), "stop");
+    want(waitpid(child, NULL, WUNTRACED) == child, "not stopped");
+    works(kill(child, SIGCONT), "continue");
+}
+
+static void sleeps(void) {
+    struct timespec time = {0, 300000000};
+    _exit(syscall(SYS_nanosleep, &time, NULL) == 0 ? 0 : 1);
+}
+
+CHECK(resumes_a_sleep) {
+    pid_t child = child_that(sleeps);
+    interrupt(child);
+    want(end_of(child) == 0, "it was cut short");
+}
+
+static void polls(void) {
+    _exit(poll(NULL, 0, 300) == 0 ? 0 : 1);
+}
+
+CHECK(resumes_a_poll) {
+    pid_t child = child_that(polls);
+    interrupt(child);
+    want(end_of(child) == 0, "it was cut short");
+}
+
+CHECK(has_nothing_to_resume_when_called_by_hand) {
+    refuses(syscall(SYS_restart_syscall), EINTR, "restart_syscall");
+}
+
+CHECKS

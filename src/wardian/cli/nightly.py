@@ -1,0 +1,278 @@
+"""``wardian nightly``: measure, compare, find, propose, write it down."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wardian.cli import output
+from wardian.cli.history import store_option
+from wardian.cli.probe_options import json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wardian.evaluation.config import Config
+    from wardian.evaluation.executing import Executor
+    from wardian.evaluation.nightly import Night
+    from wardian.evaluation.performing import Produced
+    from wardian.evaluation.units import Unit
+
+SCHEMA = "wardian.nightly/1"
+
+
+@click.command(
+    "nightly",
+    epilog="""\b
+Examples:
+  wardian nightly
+  wardian nightly --config nightly.toml --budget 30m -o evaluation --resume
+
+\b
+Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 it failed.""",
+)
+@click.option("--config", "config_path", metavar="FILE", help="What to measure. [nightly.toml]")
+@store_option
+@click.option(
+    "-o", "--output", "directory", type=click.Path(file_okay=False, path_type=Path),
+    default=Path("evaluation"), help="Where the documents go. [evaluation]",
+)  # fmt: skip
+@click.option("--budget", metavar="DURATION", help="Begin nothing after so long: 30m.")
+@click.option("--resume", is_flag=True, help="Go on with the campaign that was broken off.")
+@click.option("--only", multiple=True, metavar="STEP", help="Only this step. Repeatable.")
+@click.option("--shard", metavar="I/N", help="The I-th of N parts; see wardian history merge.")
+@click.option("--campaign", "name", metavar="NAME", help="What shards of one campaign share.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs.")
+@click.option("--in", "sandboxes", metavar="NAMES", help="In these sandboxes only.")
+@click.option("--executor", metavar="URL", help="dask://HOST:PORT: on that cluster.")
+@click.option("--date", "night", metavar="YYYY-MM-DD", help="The night it stands for. [today]")
+@click.option(
+    "--open-pr", "pulls", multiple=True, type=int, metavar="N",
+    help="A pull request of ours is open: what is new becomes a comment. Repeatable.",
+)  # fmt: skip
+@click.option("--open-issue", "issues", multiple=True, type=int, metavar="N", help="Likewise.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, **options: Any) -> None:
+    """Measure skills, probes and suites in every sandbox, compare with the last time, explain
+    what changed, and propose what mends it.
+
+    Results whose dependencies did not change are used again, so an unchanged night is short.
+    """
+    ctx.exit(_run(**options))
+
+
+def _run(
+    *,
+    config_path: str | None,
+    store_path: str | None,
+    directory: Path,
+    budget: str | None,
+    resume: bool,
+    only: tuple[str, ...],
+    shard: str | None,
+    name: str | None,
+    jobs: int | None,
+    sandboxes: str | None,
+    executor: str | None,
+    night: str | None,
+    pulls: tuple[int, ...],
+    issues: tuple[int, ...],
+    as_json: bool,
+) -> int:
+    from wardian.evaluation import nightly
+    from wardian.evaluation.campaign import Hearing, Wishes
+    from wardian.evaluation.config import read_config
+    from wardian.evaluation.documents.decision import OpenOnes
+    from wardian.evaluation.store import Store
+
+    config = _narrowed(read_config(config_path), jobs, sandboxes)
+    wishes = Wishes(
+        only=_steps(only),
+        resume=resume,
+        shard=_shard(shard),
+        budget_s=_budget(budget) if budget is not None else config.budget_s,
+        night=_night(night),
+        name=name or "",
+    )
+    progress = Progress()
+    hearing = Hearing(progress.plan, progress.step, progress.say)
+    with Store.open(store_path) as store:
+        try:
+            done = nightly.run(
+                store, config, wishes, output=str(directory),
+                open_ones=OpenOnes(pulls, issues), executor=_executor(executor, config),
+                hearing=hearing,
+            )  # fmt: skip
+        finally:
+            progress.end()
+    return _tell(done, directory, as_json=as_json)
+
+
+def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
+    from wardian.evaluation.documents.evaluation import headline
+
+    campaign, decision = done.gathered.campaign, done.decision
+    if as_json:
+        output.print_json(
+            {
+                "schema": SCHEMA,
+                "campaign": campaign.uid,
+                "night": campaign.night,
+                "state": campaign.state,
+                "headline": headline(done.gathered),
+                "decision": decision.action,
+                "reason": decision.reason,
+                "findings": [
+                    {"severity": one.severity, "slug": one.slug, "title": one.title}
+                    for one in done.gathered.findings
+                ],
+                "files": [str(directory / name) for name in done.files],
+            }
+        )
+    else:
+        output.print_text(f"{campaign.night}: {headline(done.gathered)}")
+        for one in done.gathered.findings:
+            proposal = one.document.get("proposal") or {}
+            mended = "  (a verified patch is there)" if proposal.get("verified") else ""
+            output.print_text(f"  {one.severity:<8} {one.title}{mended}")
+        output.print_text(f"{decision.action}: {decision.reason}")
+    if done.files:
+        output.say(f"{len(done.files)} documents in {directory}/")
+    return 0 if decision.action == "noop" else 1
+
+
+def _narrowed(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
+    from wardian.runner.cases.model import check_backends
+    from wardian.sandbox.backends import NAMES
+
+    if jobs is not None:
+        config = config._replace(jobs=jobs)
+    if sandboxes is not None:
+        config = config._replace(sandboxes=check_backends(sandboxes, NAMES))
+    return config
+
+
+def _steps(only: Sequence[str]) -> tuple[str, ...]:
+    from wardian.errors import UsageError
+    from wardian.evaluation.campaign import STEPS
+
+    names = [name for one in only for name in one.split(",")]
+    for name in names:
+        if name not in STEPS:
+            raise UsageError(
+                f"--only: there is no step {name!r}", hint=f"steps: {', '.join(STEPS)}"
+            )
+    return tuple(names)
+
+
+def _shard(text: str | None) -> tuple[int, int]:
+    from wardian.errors import UsageError
+
+    if text is None:
+        return 1, 1
+    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--shard: {text!r} is not one of N parts: 1/3, 2/3, 3/3")
+    return int(found[1]), int(found[2])
+
+
+def _budget(text: str) -> float:
+    from wardian.errors import UsageError
+    from wardian.sandbox.units import parse_duration
+
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--budget: {error}") from None
+    if not seconds or seconds <= 0:
+        raise UsageError("--budget: write a duration such as 30m")
+    return seconds
+
+
+def _night(text: str | None) -> str:
+    from datetime import date
+
+    from wardian.errors import UsageError
+
+    if text is None:
+        return ""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise UsageError(f"--date: {text!r} is no date: YYYY-MM-DD") from None
+
+
+def _executor(url: str | None, config: Config) -> Executor | None:
+    from wardian.errors import UsageError
+
+    if url is None:
+        return None
+    if not url.startswith("dask://"):
+        raise UsageError(f"--executor: {url!r} is none; dask://HOST:PORT is")
+    from wardian.evaluation.cluster import Dask
+
+    return Dask(url.removeprefix("dask://"))
+
+
+class Progress:
+    """How far it is and how long it will take, on a terminal only; called from many threads."""
+
+    WIDTH = 24
+
+    def __init__(self) -> None:
+        import threading
+
+        self.total = self.done = self.known = self.bad = 0
+        self._begun = time.monotonic()
+        self._lock = threading.Lock()
+        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def plan(self, units: Sequence[Unit]) -> None:
+        """What there is to do; what is known already has been told before."""
+        with self._lock:
+            self.total, self._begun = len(units), time.monotonic()
+
+    def step(self, unit: Unit, known: bool, produced: Sequence[Produced]) -> None:
+        """One more is done."""
+        with self._lock:
+            self.known += known
+            if known:
+                return
+            self.done += 1
+            self.bad += any(one.outcome.health in ("bad", "broken") for one in produced)
+            if self._shown:
+                full = self.WIDTH * self.done // max(self.total, 1)
+                bar = "#" * full + "." * (self.WIDTH - full)
+                bad = f", {self.bad} not as they should be" if self.bad else ""
+                self._write(f"\r[{bar}] {self.done}/{self.total}{bad}, {self._left()}\x1b[K")
+
+    def _left(self) -> str:
+        each = (time.monotonic() - self._begun) / max(self.done, 1)
+        seconds = int(each * (self.total - self.done))
+        told = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
+        return f"about {told} left"
+
+    def say(self, text: str) -> None:
+        """A line of its own."""
+        if self._shown:
+            self._write(f"\r{text[:100]}\x1b[K")
+
+    def end(self) -> None:
+        """The line goes again."""
+        if self._shown:
+            self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            pass

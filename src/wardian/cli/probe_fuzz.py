@@ -1,0 +1,196 @@
+"""``wardian probe fuzz``: where a sandbox answers otherwise than the kernel below it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from wardian.cli import output
+from wardian.cli.probe_options import json_option, policy_option
+
+if TYPE_CHECKING:
+    from wardian.probes.fuzz.campaign import Bounds, State
+    from wardian.probes.sandboxes import Setting
+
+DEFAULT_SECONDS = 60.0
+
+
+@click.command(
+    "fuzz",
+    epilog="""\b
+Examples:
+  wardian probe fuzz --seconds 300
+  wardian probe fuzz --in bubblewrap --calls network,ipc --count 5000 --seed 7
+
+\b
+Exit code: 0 no news, 1 news, 2 usage, 3 no such call, 125 programs can't be run here.""",
+)
+@click.option(
+    "--in",
+    "sandbox",
+    default="wardian",
+    metavar="NAME",
+    help="In which sandbox: wardian, bubblewrap, gvisor, host. [wardian]",
+)
+@click.option("--seconds", type=click.FloatRange(min=0.1), help="Stop after so long. [60]")
+@click.option("--count", type=click.IntRange(min=1), help="Stop after so many programs.")
+@click.option("--seed", type=click.IntRange(min=0, max=(1 << 63) - 1), help="Repeat a campaign.")
+@click.option("--calls", metavar="NAMES", help="Calls or groups of the table, with commas.")
+@click.option("--resume", metavar="FILE|DIR", help="Go on where this state ended.")
+@click.option(
+    "--artifacts", default="artifacts", metavar="DIR", help="Where the state goes. [artifacts]"
+)
+@click.option("--out", "-o", metavar="DIR", help="Where specimens of what is news go. [probes]")
+@policy_option
+@json_option
+@click.pass_context
+def fuzz(
+    ctx: click.Context,
+    sandbox: str,
+    seconds: float | None,
+    count: int | None,
+    seed: int | None,
+    calls: str | None,
+    resume: str | None,
+    artifacts: str,
+    out: str | None,
+    policy: str | None,
+    as_json: bool,
+) -> None:
+    """Run short programs of system calls here and in a sandbox, and tell where they part.
+
+    What the policy explains is counted by its reason. What it does not explain is seen again,
+    made as small as it gets, and written as a specimen.
+    """
+    from wardian.probes.fuzz import campaign, specimens
+    from wardian.sandbox.host import this_host
+
+    out = out or _default_out()
+    specimens.check_place(out)
+    state = _state(ctx, sandbox, seed, calls, resume)
+    name = f"{state.sandbox}-{state.seed}.json"
+    path = resume if resume and os.path.isfile(resume) else None
+    path = path or os.path.join(resume or os.path.join(artifacts, "fuzz"), name)
+    setting = _setting(state.sandbox, policy)
+    bounds = campaign.Bounds(seconds, count)
+    if seconds is None and count is None:
+        bounds = campaign.Bounds(DEFAULT_SECONDS, None)
+    output.say(f"seed {state.seed}, from program {state.position}, in {state.sandbox}")
+    interrupted = False
+    progress = _Progress(bounds, state.position)
+    with campaign.Campaign(setting, state, out, this_host().arch) as running:
+        try:
+            running.run(bounds, progress.step, path)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            progress.end()
+    if as_json:
+        output.print_json(campaign.document(state, out, path))
+    else:
+        _tell(state)
+    output.say(f"{'interrupted; ' if interrupted else ''}to go on: --resume {path}")
+    ctx.exit(130 if interrupted else 1 if state.news else 0)
+
+
+def _state(
+    ctx: click.Context, sandbox: str, seed: int | None, calls: str | None, resume: str | None
+) -> State:
+    """A new one, or the one to resume. Raises UsageError, InputError, NothingMatched."""
+    from click.core import ParameterSource
+
+    from wardian.errors import UsageError
+    from wardian.probes.fuzz import campaign
+    from wardian.sandbox.backends import NAMES
+
+    if resume is not None:
+        given = [name for name in ("sandbox", "seed", "calls")
+                 if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
+        if given:
+            raise UsageError("--resume has its own sandbox, seed and calls")
+        return campaign.load(resume)
+    if sandbox not in NAMES:
+        raise UsageError(f"there is no sandbox {sandbox!r}", hint=f"sandboxes: {', '.join(NAMES)}")
+    wanted = [one for one in (calls or "").split(",") if one]
+    if seed is None:
+        seed = int.from_bytes(os.urandom(4), "big")
+    return campaign.State(sandbox, seed, wanted)
+
+
+def _setting(sandbox: str, policy: str | None) -> Setting:
+    from wardian.cli.options import base_policy
+    from wardian.probes.sandboxes import neutral
+
+    found = neutral(sandbox, base_policy(policy))
+    if found.degraded:
+        output.say(f"{found.name} can't put up: {', '.join(found.degraded)}")
+    return found
+
+
+def _default_out() -> str:
+    """The specimens of the repository; a directory here where wardian is installed."""
+    from wardian.probes.specimen import HERE, shipped
+
+    return (
+        "probes"
+        if os.path.isdir(os.path.join(HERE, "data"))
+        else os.path.realpath(shipped("probes"))
+    )
+
+
+def _tell(state: State) -> None:
+    programs = state.counts["programs"]
+    rate = programs / state.seconds if state.seconds else 0
+    output.print_text(
+        f"{programs} programs, {state.executed_calls} calls in {state.seconds:.1f} s"
+        f" ({rate:.0f} programs a second)"
+    )
+    for kind in ("same", "explained", "known", "unstable", "repeated", "news"):
+        if state.counts[kind]:
+            output.print_text(f"  {kind:10} {state.counts[kind]}")
+    if state.explained:
+        output.print_text("\nexplained:")
+    for (wall, reason), count in state.explained.most_common():
+        output.print_text(f"  {count:6}  {wall}: {reason}")
+    for one in state.news.values():
+        output.print_text(
+            f"\nnews: {one['signature']}  ({one['count']} programs, {one['specimen']})"
+        )
+        if one["detail"]:
+            output.print_text(f"  {one['detail']}")
+        for place in ("host", "sandbox"):
+            for line in one[place]:
+                output.print_text(f"  {place:8} {line}")
+
+
+class _Progress:
+    """How far it is, on a terminal only."""
+
+    def __init__(self, bounds: Bounds, first: int) -> None:
+        self._bounds, self._first = bounds, first
+        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def step(self, state: State, seconds: float) -> None:
+        if self._shown:
+            done = state.position - self._first
+            parts = [f"{done} programs", f"{done / max(seconds, 0.001):.0f}/s"]
+            if self._bounds.seconds is not None:
+                parts.append(f"{seconds:.0f} of {self._bounds.seconds:.0f} s")
+            if state.news:
+                parts.append(f"{len(state.news)} news")
+            self._write(f"\r{', '.join(parts)}\x1b[K")
+
+    def end(self) -> None:
+        if self._shown:
+            self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            pass

@@ -1,0 +1,185 @@
+"""``wardian syscalls``: every system call, what becomes of it, and what was measured of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wardian.cli import output, syscalls_coverage
+from wardian.cli.probe_options import json_option, probes_option
+
+if TYPE_CHECKING:
+    from wardian.coverage.matrix import Line
+    from wardian.probes.specimen import Specimen
+    from wardian.syscalls.table import Row
+
+DECISIONS = ("allow", "when", "deny", "absent")
+ARTIFACTS = "artifacts"
+
+
+@click.group(
+    "syscalls",
+    epilog="""\b
+Examples:
+  wardian syscalls show openat
+  wardian syscalls coverage --in wardian,host""",
+)
+def command() -> None:
+    """Tell of every system call what the sandbox decides, why, and what was measured."""
+
+
+@command.command(
+    "table",
+    epilog="""\b
+Examples:
+  wardian syscalls table --group network
+  wardian syscalls table --priority critical --priority high --json
+
+\b
+Exit code: 0, 2 usage, 3 nothing matches.""",
+)
+@click.option("--group", "groups", multiple=True, help="Only of this group. Repeatable.")
+@click.option(
+    "--priority",
+    "priorities",
+    multiple=True,
+    type=click.Choice(("critical", "high", "medium", "low")),
+    help="Only of this priority. Repeatable.",
+)
+@click.option(
+    "--decision",
+    "decisions",
+    multiple=True,
+    type=click.Choice(DECISIONS),
+    help="Only with this decision; `when` depends on arguments. Repeatable.",
+)
+@click.option(
+    "--arch",
+    type=click.Choice(("x86_64", "arm64", "aarch64")),
+    help="Only calls of this architecture, with its numbers; this machine's unless given.",
+)
+@json_option
+def table(
+    groups: tuple[str, ...],
+    priorities: tuple[str, ...],
+    decisions: tuple[str, ...],
+    arch: str | None,
+    as_json: bool,
+) -> None:
+    """List system calls: number, group, priority, decision, reason."""
+    from wardian.coverage import report
+    from wardian.errors import NothingMatched
+    from wardian.syscalls.knowledge import known
+    from wardian.syscalls.table import canonical_arch, rows
+    from wardian.syscalls.table import groups as known_groups
+
+    machine = canonical_arch(arch or os.uname().machine)
+    for group in groups:
+        if group not in known_groups():
+            names = ", ".join(known_groups())
+            raise NothingMatched(f"there is no group {group!r}", hint=f"groups: {names}")
+    found = [
+        (row, known()[row.name])
+        for row in rows()
+        if (not groups or row.group in groups)
+        and (not priorities or known()[row.name].priority in priorities)
+        and (not decisions or row.kind in decisions)
+        and row.number(machine) is not None
+    ]
+    if not found:
+        raise NothingMatched("no system call is like that")
+    if as_json:
+        entries = [report.entry(*one) for one in found]
+        output.print_json({"schema": report.TABLE_SCHEMA, "arch": machine, "syscalls": entries})
+        return
+    for line in report.table_lines(found, machine):
+        output.print_text(line)
+    output.say(f"{len(found)} system calls of {machine}")
+
+
+@command.command(
+    "show",
+    epilog="""\b
+Examples:
+  wardian syscalls show mount
+  wardian syscalls show wait4 --from artifacts --json
+
+\b
+Exit code: 0, 2 usage, 3 there is no such call, 125 not artifacts.""",
+)
+@click.argument("name")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help=f"Artifacts with results; {ARTIFACTS}/ if it is there.",
+)
+@probes_option
+@json_option
+def show(name: str, source: Path | None, probes_dir: str | None, as_json: bool) -> None:
+    """Show all that is known of a system call: decision, reason, users, tests, results."""
+    from wardian.coverage import report
+    from wardian.syscalls.knowledge import know
+
+    row = _row(name)
+    one = report.One(
+        row, know(row.name), _probes(row, probes_dir), _skills(row), _results(row, source)
+    )
+    if as_json:
+        output.print_json(report.show_document(one))
+        return
+    for text in report.show_lines(one):
+        output.print_text(text)
+
+
+def _row(name: str) -> Row:
+    from wardian.errors import NothingMatched, PolicyError
+    from wardian.syscalls.table import lookup
+
+    try:
+        return lookup(name)
+    except PolicyError as error:
+        raise NothingMatched(str(error), hint=error.hint) from None
+
+
+def _probes(row: Row, probes_dir: str | None) -> list[Specimen]:
+    from wardian.coverage.cells import CAPABILITY
+    from wardian.probes import specimen
+
+    found = specimen.find_specimens(specimen.probes_dir(probes_dir))
+    return [one for one in found if one.capability == f"{CAPABILITY}{row.name}"]
+
+
+def _skills(row: Row) -> list[str]:
+    """The skills that were traced before and make this call."""
+    from wardian.coverage.usage import skill_folders, skill_use, skills_dir
+
+    uses = [skill_use(folder, "known") for folder in skill_folders(skills_dir())]
+    return [use.name for use in uses if row.name in use.calls]
+
+
+def _results(row: Row, source: Path | None) -> Line | None:
+    """What artifacts say of it. Raises InputError if some were named and are none."""
+    from wardian.coverage.cells import CAPABILITY
+    from wardian.coverage.matrix import build
+    from wardian.errors import InputError
+    from wardian.probes import artifact
+
+    try:
+        found = artifact.read_all(str(source or ARTIFACTS))
+    except InputError:
+        if source is not None:
+            raise
+        return None
+    ones = [one for one in found if one.capability == f"{CAPABILITY}{row.name}"]
+    if not ones:
+        return None
+    lines = build(ones, ones[0].machine).lines
+    return next((line for line in lines if line.name == row.name), None)
+
+
+for _command in (syscalls_coverage.coverage, syscalls_coverage.docs):
+    command.add_command(_command)

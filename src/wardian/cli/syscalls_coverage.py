@@ -1,0 +1,294 @@
+"""``wardian syscalls coverage | docs``: what was measured, and the pages that tell of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wardian.cli import output
+from wardian.cli.probe_options import json_option, policy_option, probes_option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wardian.coverage.matrix import Matrix
+    from wardian.coverage.usage import How, Use
+    from wardian.probes.artifact import Artifact
+
+DEFAULT_IN = "wardian,host"
+_directory = click.Path(exists=True, file_okay=False, path_type=Path)
+
+_from_option = click.option(
+    "--from", "source", type=_directory, help="Artifacts to believe; measured now unless given."
+)
+_in_option = click.option(
+    "--in",
+    "sandboxes",
+    metavar="NAMES",
+    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas. "
+    f"[{DEFAULT_IN}, or all that --from has]",
+)
+_skills_option = click.option(
+    "--skills", metavar="DIR", help="Skills whose cases are traced; those of wardian's repository."
+)
+_jobs_option = click.option(
+    "--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."
+)
+
+
+@click.command(
+    "coverage",
+    epilog="""\b
+Examples:
+  wardian syscalls coverage
+  wardian syscalls coverage --in wardian,bubblewrap,gvisor,host --artifacts out --json
+
+\b
+Exit code: 0 fine, 1 something differs from the host and policy does not explain it, 2 usage,
+3 nothing was measured, 125 not artifacts.""",
+)
+@_in_option
+@_from_option
+@click.option(
+    "--artifacts",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep what is measured now: DIR/SANDBOX/ID.json.",
+)
+@policy_option
+@probes_option
+@_skills_option
+@click.option("--no-use", is_flag=True, help="Trace no programs and no skills.")
+@click.option("--retrace", is_flag=True, help="Trace programs again that were traced before.")
+@_jobs_option
+@json_option
+@click.pass_context
+def coverage(
+    ctx: click.Context,
+    sandboxes: str | None,
+    source: Path | None,
+    artifacts: Path | None,
+    policy: str | None,
+    probes_dir: str | None,
+    skills: str | None,
+    no_use: bool,
+    retrace: bool,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Measure which system calls a sandbox supports: a matrix, counts, and what programs need.
+
+    Specimens check each call's effects and errors in each sandbox. A call is supported if all its
+    checks hold, partly if some do, denied if it is refused, missing if it is not there. Then
+    interpreters, common tools and skills are traced: how many of their calls are supported?
+    """
+    from wardian.coverage import report
+    from wardian.errors import UsageError
+
+    if source is not None and (artifacts is not None or policy is not None):
+        raise UsageError("--from: nothing is measured then; leave out --artifacts and --policy")
+    found, matrix = gathered(sandboxes, source, artifacts, policy, probes_dir, jobs)
+    uses = [] if no_use else used(skills, jobs, "again" if retrace else "usual")
+    if as_json:
+        output.print_json(report.document(matrix, found, uses))
+    else:
+        _tell(matrix, uses)
+    output.say(report.summary(matrix))
+    ctx.exit(1 if matrix.unexplained else 0)
+
+
+def _tell(matrix: Matrix, uses: Sequence[Use]) -> None:
+    from wardian.coverage import report
+
+    parts = [
+        [*report.matrix_lines(matrix), "", report.LEGEND],
+        report.counts_lines(matrix),
+        report.use_lines(uses, matrix) if uses else [],
+        report.note_lines(matrix),
+        report.difference_lines(matrix.unexplained),
+    ]
+    for number, lines in enumerate(part for part in parts if part):
+        for line in ("", *lines) if number else lines:
+            output.print_text(line)
+
+
+@click.command(
+    "docs",
+    epilog="""\b
+Examples:
+  wardian syscalls docs -o docs/reference
+  wardian syscalls docs --check -o docs/reference
+
+\b
+Exit code: 0 written, or as it should be; 1 --check found a page that is not; 2 usage.""",
+)
+@click.option(
+    "-o",
+    "--output",
+    "place",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("docs/reference"),
+    help="Where the pages go. [docs/reference]",
+)
+@click.option("--check", is_flag=True, help="Write nothing; is the reference page up to date?")
+@click.option("--no-analysis", is_flag=True, help="Only the reference page: nothing is measured.")
+@_in_option
+@_from_option
+@policy_option
+@probes_option
+@_skills_option
+@_jobs_option
+@json_option
+@click.pass_context
+def docs(
+    ctx: click.Context,
+    place: Path,
+    check: bool,
+    no_analysis: bool,
+    sandboxes: str | None,
+    source: Path | None,
+    policy: str | None,
+    probes_dir: str | None,
+    skills: str | None,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Write the pages about system calls: syscalls.md and GVISOR_SYSCALL_ANALYSIS.md.
+
+    The first is the table with everything known of each call, the same on every machine. The second
+    is the analysis of what was measured: matrix, gaps, recommendations, gVisor's tests.
+    """
+    from wardian.coverage import pages
+
+    reference = place / pages.REFERENCE
+    texts = {reference: pages.reference()}
+    if check:
+        stale = [path for path, text in texts.items() if _content(path) != text]
+        if as_json:
+            output.print_json(
+                {"schema": pages.SCHEMA, "written": [], "stale": [str(path) for path in stale]}
+            )
+        for path in stale:
+            output.say(f"{path} is not up to date: wardian syscalls docs --no-analysis -o {place}")
+        ctx.exit(1 if stale else 0)
+    if not no_analysis:
+        found, matrix = gathered(sandboxes, source, None, policy, probes_dir, jobs)
+        uses = used(skills, jobs)
+        texts[place / pages.ANALYSIS] = pages.analysis(matrix, found, uses)
+    place.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        _write(path, text)
+    if as_json:
+        output.print_json(
+            {"schema": pages.SCHEMA, "written": [str(path) for path in texts], "stale": []}
+        )
+    for path in texts:
+        output.say(f"wrote {path}")
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    import os
+
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+# What both need
+
+
+def gathered(
+    sandboxes: str | None,
+    source: Path | None,
+    kept_in: Path | None,
+    policy: str | None,
+    probes_dir: str | None,
+    jobs: int | None,
+) -> tuple[list[Artifact], Matrix]:
+    """The measurements, read or made now, and their matrix. Raises WardianError."""
+    from wardian.cli.options import base_policy
+    from wardian.coverage import measuring
+    from wardian.coverage.matrix import build
+    from wardian.errors import NothingMatched
+    from wardian.runner.cases.model import check_backends
+    from wardian.sandbox.backends import NAMES
+
+    wanted = check_backends(sandboxes, NAMES) if sandboxes is not None else ()
+    decided = measuring.decisions(base_policy(policy))
+    if source is not None:
+        found = measuring.read(str(source))
+    else:
+        found = _measured(sandboxes or DEFAULT_IN, policy, probes_dir, decided, kept_in, jobs)
+    matrix = build(found, found[0].machine, wanted, decided)
+    for name in wanted:
+        if name not in matrix.sandboxes:
+            output.say(f"there are no measurements in {name}")
+    for name in matrix.sandboxes:
+        ones = [one for one in found if one.sandbox == name]
+        if all(one.status == "not_run" for one in ones):
+            output.say(f"nothing could be measured in {name}: {ones[0].cause}")
+    if not any(line.cells for line in matrix.lines):
+        raise NothingMatched("nothing was measured")
+    return found, matrix
+
+
+def _measured(
+    sandboxes: str,
+    policy: str | None,
+    probes_dir: str | None,
+    decided: Mapping[str, str],
+    kept_in: Path | None,
+    jobs: int | None,
+) -> list[Artifact]:
+    from wardian.cli.probe import Progress, settings
+    from wardian.coverage import measuring
+
+    wanted = measuring.specimens_of_calls(probes_dir)
+    places = settings(sandboxes, policy, (), probes_dir)
+    for place in places:
+        if place.degraded:
+            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
+    progress = Progress(len(wanted) * len(places))
+
+    def again(count: int) -> None:
+        progress.end()
+        progress.total += count
+        output.say(f"{count} measurements are made again: something differs from the host")
+
+    try:
+        return measuring.measured(
+            wanted, places, decided, jobs=jobs, kept_in=str(kept_in) if kept_in else None,
+            on_done=progress.step, on_again=again,
+        )  # fmt: skip
+    finally:
+        progress.end()
+
+
+def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
+    """What programs and skills use. Raises InputError if SKILLS is no directory."""
+    from wardian.cli.probe import Progress
+    from wardian.coverage.usage import measure_use, programs, skill_folders, skills_dir
+
+    folders = skill_folders(skills_dir(skills))
+    progress = Progress(len(programs()) + len(folders))
+
+    def step(use: Use) -> None:
+        progress.advance(bad=bool(use.problem) and not use.skipped)
+
+    try:
+        return measure_use(folders, jobs=jobs, how=how, on_done=step)
+    finally:
+        progress.end()

@@ -1,0 +1,10 @@
+"""Which syscalls a sandbox supports, measured: what specimens found, beside what programs use.
+
+cells      the checks of a syscall's specimens in one sandbox → supported, partial, denied, missing
+matrix     all of them, differences from the host, and what policy explains
+measuring  the measurements: artifacts that are there, or made now
+usage      the syscalls that interpreters, tools and skills make, traced
+report     the matrix as JSON and as text
+pages      the reference page, and the analysis in Markdown
+refresh    writes syscalls/knowledge.tsv from what can be generated; for those who keep the table
+"""

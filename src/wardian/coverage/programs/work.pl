@@ -1,0 +1,33 @@
+# The ordinary work of Perl: files, pipes, children, sockets, a signal.
+use strict;
+use warnings;
+use File::Path qw(make_path remove_tree);
+use File::Temp qw(tempdir);
+use IO::Socket::INET;
+use POSIX qw(:sys_wait_h);
+
+my $place = tempdir(CLEANUP => 1);
+open(my $out, '>', "$place/list") or die $!;
+print $out "b\na\n";
+close($out);
+open(my $in, '<', "$place/list") or die $!;
+my @lines = sort <$in>;
+close($in);
+rename("$place/list", "$place/old") or die $!;
+make_path("$place/a/b");
+my @names = glob("$place/*");
+remove_tree("$place/a");
+my $text = `sort $place/old`;
+system('true') == 0 or die;
+my $pid = fork();
+POSIX::_exit(3) if $pid == 0;
+waitpid($pid, 0);
+local $SIG{USR1} = sub { };
+kill('USR1', $$);
+my $server = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die $!;
+my $client = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $server->sockport) or die $!;
+my $peer = $server->accept;
+print $peer "hello\n";
+close($peer);
+my $answer = <$client>;
+select(undef, undef, undef, 0.001);

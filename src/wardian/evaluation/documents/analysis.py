@@ -1,0 +1,18 @@
+"""SYSCALL_ANALYSIS.md: every system call, whether it works, who needs it. Pure."""
+
+from __future__ import annotations
+
+from wardian.coverage.pages import analysis
+from wardian.evaluation.documents.coverage import artifacts, matrix_of, uses
+from wardian.evaluation.documents.gathered import Gathered
+
+NOTHING = "No specimen of a system call was among what was measured.\n"
+
+
+def page(gathered: Gathered) -> str:
+    """The whole document, as `wardian syscalls coverage` writes it, for this campaign."""
+    campaign = gathered.campaign
+    found = matrix_of(campaign, gathered.results)
+    if not found.sandboxes:
+        return f"# System calls, {campaign.night}\n\n{NOTHING}"
+    return analysis(found, artifacts(campaign, gathered.results), uses(gathered))

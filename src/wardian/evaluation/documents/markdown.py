@@ -1,0 +1,54 @@
+"""Markdown: tables, links, and text of others made harmless. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from wardian.text import printable
+
+SIGNS = {"good": "✓", "bad": "✗", "broken": "!", "absent": "–"}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
+MAX_CELL = 300
+
+
+def text(raw: str, limit: int = MAX_CELL) -> str:
+    """Words of others, in a line: nothing in them is markup."""
+    plain = printable(raw)
+    plain = plain if len(plain) <= limit else plain[: limit - 1] + "…"
+    return _SPECIAL.sub(r"\\\1", plain)
+
+
+def code(raw: str, limit: int = MAX_CELL) -> str:
+    """Words of others, as they are."""
+    plain = printable(raw)
+    plain = plain if len(plain) <= limit else plain[: limit - 1] + "…"
+    fence = "``" if "`" in plain else "`"
+    inner = f" {plain} " if fence == "``" else plain
+    return f"{fence}{inner}{fence}".replace("|", "\\|") if plain else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table; cells are Markdown already."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return [*lines, ""]
+
+
+def number(value: float, kind: str, sandbox: str, health: str = "") -> str:
+    """A number that leads to the cases it counts."""
+    shown = str(int(value))
+    anchor = f"#{health}" if health else ""
+    return f"[{shown}](evidence/{kind}-{sandbox}.md{anchor})"
+
+
+def block(raw: str, language: str = "") -> list[str]:
+    """A fenced block that nothing in it can end."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", raw)), default=2)
+    fence = "`" * (longest + 1)
+    return [f"{fence}{language}", raw.rstrip("\n"), fence, ""]
+
+
+def several(count: int, word: str) -> str:
+    """1 case, 2 cases."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

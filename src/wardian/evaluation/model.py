@@ -1,0 +1,166 @@
+"""What the store holds, as values. Everything that is measured is a case in a sandbox.
+
+A probe, a check inside a specimen, a case of a gtest program and a case of a skill differ in their
+kind and in the words of their status; ``health`` says the same of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+KINDS = ("probe", "check", "suite", "skill", "trace")
+STATES = ("running", "finished", "partial", "interrupted")
+HEALTH = ("good", "bad", "broken", "absent")
+SEVERITIES = ("critical", "high", "medium", "low")
+_GOOD = frozenset(("supported", "blocked_expected", "pass", "ok"))
+_BAD = frozenset(("blocked_unexpected", "allowed_unexpected", "fail"))
+_ABSENT = frozenset(("unavailable", "skip", "not_wanted"))
+
+
+def health(status: str) -> str:
+    """good: as it should be; bad: not so; absent: can't be asked here; broken: no answer came."""
+    if status in _GOOD:
+        return "good"
+    if status in _BAD:
+        return "bad"
+    return "absent" if status in _ABSENT else "broken"
+
+
+class Campaign(NamedTuple):
+    """One evaluation on one machine. Times are UTC in ISO 8601; ``ended`` is empty while it runs.
+
+    ``versions`` names what else the results depend on: sandboxes, interpreters, skills (by digest).
+    """
+
+    id: int
+    uid: str
+    kind: str
+    night: str
+    started: str
+    ended: str
+    state: str
+    host: str
+    kernel: str
+    machine: str
+    user_id: int
+    wardian: str
+    wardian_digest: str
+    policy: str
+    policy_digest: str
+    config_digest: str
+    versions: Mapping[str, str]
+    shard: str
+    owner: str
+
+
+class Case(NamedTuple):
+    """Something that can be asked of a sandbox. ``about`` is small: title, source, script …
+
+    ``group`` is a probe's domain, a skill's name, a suite's program.
+    """
+
+    kind: str
+    name: str
+    sandbox: str
+    group: str = ""
+    capability: str = ""
+    about: Mapping[str, Any] = {}
+    id: int = 0
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What tells it from every other case."""
+        return self.kind, self.name, self.sandbox
+
+
+class Outcome(NamedTuple):
+    """What came of a case. ``observed`` is allowed or blocked, where that was asked; ``evidence``
+    is bounded: refusals, an excerpt of the output, checks, the calls made."""
+
+    status: str
+    cause: str = ""
+    detail: str = ""
+    errno: str | None = None
+    observed: str | None = None
+    evidence: Mapping[str, Any] = {}
+
+    @property
+    def health(self) -> str:
+        """See ``health``."""
+        return health(self.status)
+
+
+class Result(NamedTuple):
+    """One case in one campaign. ``key`` names everything that it depends on; ``measured_in`` is
+    the uid of the campaign that measured it, another one where the result was used again."""
+
+    campaign_id: int
+    case: Case
+    outcome: Outcome
+    outcome_id: int
+    duration_s: float
+    time: str
+    key: str
+    measured_in: str
+
+    @property
+    def status(self) -> str:
+        return self.outcome.status
+
+    @property
+    def health(self) -> str:
+        return self.outcome.health
+
+
+class Moment(NamedTuple):
+    """A result as a timeline needs it: equal outcomes have equal ids."""
+
+    campaign_id: int
+    outcome_id: int
+    status: str
+    observed: str | None
+    errno: str | None
+    time: str
+    key: str = ""
+
+    @property
+    def health(self) -> str:
+        return health(self.status)
+
+
+class Figure(NamedTuple):
+    """A number of a campaign. ``evidence`` tells where it comes from: a selection of cases."""
+
+    campaign_id: int
+    name: str
+    sandbox: str
+    value: float
+    unit: str = ""
+    evidence: str = ""
+
+
+class Finding(NamedTuple):
+    """Something to act on. ``document`` holds evidence and the proposed change; ``slug`` is the
+    same every night for the same thing."""
+
+    campaign_id: int
+    slug: str
+    severity: str
+    title: str
+    cause: str
+    document: Mapping[str, Any]
+
+
+class Step(NamedTuple):
+    """A part of a campaign: how far it is, how many results were used again."""
+
+    campaign_id: int
+    name: str
+    state: str
+    started: str
+    ended: str
+    total: int
+    done: int
+    reused: int
+    document: Mapping[str, Any]

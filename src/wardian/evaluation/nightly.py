@@ -1,0 +1,122 @@
+"""A whole nightly: measure, compare, find, propose, write it down. The command only calls this."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from wardian.evaluation import campaign as running
+from wardian.evaluation import comparison as comparing
+from wardian.evaluation import figures, findings, proposals
+from wardian.evaluation.campaign import MEASURING, Hearing, Wishes
+from wardian.evaluation.comparison import Comparison
+from wardian.evaluation.config import Config
+from wardian.evaluation.documents.coverage import matrix_of
+from wardian.evaluation.documents.decision import Decision, OpenOnes, decide
+from wardian.evaluation.documents.gathered import Gathered, gather
+from wardian.evaluation.executing import Executor
+from wardian.evaluation.model import Campaign, Figure, Finding
+from wardian.evaluation.preparing import Prepared, prepare
+from wardian.evaluation.store import Store, now
+from wardian.evaluation.writing import write_documents
+
+MAX_PROPOSED = 20  # findings for which changes are tried
+
+
+class Night(NamedTuple):
+    """What came of it. ``files`` are the documents that were written."""
+
+    gathered: Gathered
+    decision: Decision
+    files: tuple[str, ...]
+
+
+def run(
+    store: Store,
+    config: Config,
+    wishes: Wishes,
+    *,
+    output: str | None = None,
+    open_ones: OpenOnes | None = None,
+    executor: Executor | None = None,
+    hearing: Hearing | None = None,
+) -> Night:
+    """All steps that are wanted. Raises what ``prepare``, ``measure`` and writing raise."""
+    hearing = hearing or Hearing()
+    begun = time.monotonic()
+    prepared = prepare(config, wishes.shard)
+    made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
+    compared, found = _judged(store, made, prepared, wishes, hearing)
+    _record_figures(store, made, found, time.monotonic() - begun)
+    made = running.close(store, made)
+    gathered = gather(store, made, compared)
+    before = store.findings(compared.last.id) if compared.last is not None else []
+    decision = decide(gathered, before, open_ones or OpenOnes(), config.title)
+    files: list[str] = []
+    if output is not None and _wanted(wishes, "documents"):
+        files = write_documents(output, gathered, decision)
+        store.step(made.id, "documents", state="done", ended=now(), total=len(files),
+                   done=len(files))  # fmt: skip
+    return Night(gathered, decision, tuple(files))
+
+
+def _wanted(wishes: Wishes, step: str) -> bool:
+    return not wishes.only or step in wishes.only
+
+
+def _judged(
+    store: Store, made: Campaign, prepared: Prepared, wishes: Wishes, hearing: Hearing
+) -> tuple[Comparison, list[Finding]]:
+    """The comparison, and the findings with what would mend them."""
+    steps = {one.name: one.state for one in store.steps(made.id)}
+    whole = (
+        all(steps.get(step, "done") == "done" for step in MEASURING)
+        and wishes.shard == (1, 1)
+        and not wishes.only
+    )
+    store.step(made.id, "comparison", state="running")
+    compared = comparing.compare(store, made, whole=whole)
+    store.step(made.id, "comparison", state="done", ended=now(), total=len(compared.differences),
+               done=len(compared.differences))  # fmt: skip
+    if not _wanted(wishes, "findings"):
+        return compared, []
+    store.step(made.id, "findings", state="running")
+    results = store.results(made.id, evidence=True)
+    onsets = comparing.onsets(store, made, results)
+    troubles = findings.troubles(results, compared, onsets)
+    pairs = findings.findings(troubles, compared, findings.users(results))
+    campaigns = {one.id: one for one in store.campaigns()}
+    found = []
+    for number, (one, ones) in enumerate(pairs):
+        tries: list[dict[str, Any]] = []
+        if number < MAX_PROPOSED and ones:
+            hearing.say(f"looking for what mends: {one.title}")
+            tried = proposals.proposals(ones, prepared, store, campaigns)
+            tries = [each.document() for each in tried]
+        proposal = {"proposal": tries[0] if tries else None, "alternatives": tries[1:]}
+        found.append(one._replace(document={**one.document, **proposal}))
+    store.record_findings(made.id, found)
+    store.step(made.id, "findings", state="done", ended=now(), total=len(found), done=len(found))
+    return compared, found
+
+
+def _record_figures(store: Store, made: Campaign, found: list[Finding], seconds: float) -> None:
+    results = store.results(made.id, evidence=True)
+    own = sum(one.measured_in == made.uid for one in results)
+    used = len(findings.users(results))
+    matrix = matrix_of(made, results)
+    calls = [
+        Figure(made.id, f"syscalls.{status}", sandbox, count, "calls", "SYSCALL_ANALYSIS.md")
+        for sandbox in matrix.sandboxes
+        for status, count in matrix.counts(sandbox).items()
+    ]
+    store.record_figures(made.id, [
+        *figures.counted(results),
+        *figures.skills_passing(results),
+        *calls,
+        Figure(made.id, "syscalls.used", "", used, "calls", "trace:total"),
+        Figure(made.id, "findings.total", "", len(found), "findings", "findings"),
+        Figure(made.id, "campaign.seconds", "", round(seconds, 1), "s", "steps"),
+        Figure(made.id, "campaign.measured", "", own, "results", "results"),
+        Figure(made.id, "campaign.reused", "", len(results) - own, "results", "results"),
+    ])  # fmt: skip
