@@ -384,21 +384,25 @@ static void mount_devpts(const struct builder *b, const struct step *step) {
     close(dir);
 }
 
-/* The message queues of the guest's own ipc namespace. Landlock goes by inodes: a rule on this
- * directory is what lets mq_open(2) pass, which never looks at the mount itself. */
+/* POSIX message queues are files of a filesystem of the ipc namespace's. It is mounted so that
+ * Landlock, which otherwise refuses every queue, can have a rule for it. Where that can't be, in a
+ * kernel without queues or in an ipc namespace that is not ours, queues stay refused. */
 static void mount_mqueue(const struct builder *b, const struct step *step) {
     const char *name;
     int dir = open_parent(b, step->path, &name);
     if (mkdirat(dir, name, 0755) < 0)
-        die(errno, "mqueue", "making %s in the guest", step->path);
-    int known = (int)syscall(SYS_fsopen, "mqueue", 1 /* FSOPEN_CLOEXEC */);
-    if (known >= 0 || errno != ENODEV) { /* else this kernel was built without */
-        int queues = filesystem("mqueue", NULL,
-                                MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, "mqueue");
-        attach(queues, dir, name, "mqueue", step->path);
+        die(errno, "mount", "making %s in the guest", step->path);
+    unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+    int queues = -1;
+    int fs = (int)syscall(SYS_fsopen, "mqueue", 1 /* FSOPEN_CLOEXEC */);
+    if (fs >= 0 && syscall(SYS_fsconfig, fs, 6 /* CMD_CREATE */, NULL, NULL, 0) == 0)
+        queues = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, attributes);
+    if (queues >= 0) {
+        attach(queues, dir, name, "mount", step->path);
         close(queues);
     }
-    close(known);
+    if (fs >= 0)
+        close(fs);
     close(dir);
 }
 
@@ -435,11 +439,11 @@ static void run_step(struct builder *b, struct step *step) {
     case STEP_PROC:
         mount_proc(b, step);
         break;
-    case STEP_MQUEUE:
-        mount_mqueue(b, step);
-        break;
     case STEP_DEVPTS:
         mount_devpts(b, step);
+        break;
+    case STEP_MQUEUE:
+        mount_mqueue(b, step);
         break;
     case STEP_MASK:
         cover(b, step);

@@ -113,8 +113,8 @@ static bool add_step(struct plan *plan, enum step_kind kind, const struct record
     case STEP_DEVPTS:
         step->path = f[1].at;
         return number(&f[2], &step->number);
-    case STEP_PROC:
     case STEP_MQUEUE:
+    case STEP_PROC:
     case STEP_MASK:
         step->path = f[1].at;
         return true;

@@ -71,11 +71,13 @@ void refuses(long result, int number, const char *what);
 /* Whether something comes true within two seconds, asked every millisecond. */
 #define soon(so)                                                                                   \
     ({                                                                                             \
-        int rests_left = 2000;                                                                     \
-        while (!(so) && rests_left-- > 0)                                                          \
+        long rests_until = ms_now() + 2000;                                                        \
+        int came;                                                                                  \
+        while (!(came = (so)) && ms_now() < rests_until)                                           \
             rest();                                                                                \
-        rests_left >= 0;                                                                           \
+        came;                                                                                      \
     })
+long ms_now(void);
 void rest(void);
 /* A child that does this and ends with 0; it dies with the check. */
 int child_that(void (*does)(void));

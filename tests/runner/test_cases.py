@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from xml.dom import minidom
 
@@ -147,6 +148,18 @@ def test_cases_run_in_every_backend_and_are_reported(
     assert right.returncode == 0
     assert "right" in right.stdout
     assert "pass" in right.stdout
+
+
+@pytest.mark.parametrize(("name", "program"), [("bubblewrap", "bwrap"), ("gvisor", "runsc")])
+def test_a_backend_that_lacks_walls_gives_them_up_by_name_and_tells(
+    make_skill: MakeSkill, wardian: Wardian, name: str, program: str
+) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    skill = make_skill({"scripts/a.sh": SCRIPT, "cases.toml": CASES})
+    done = wardian("test", skill, "--in", name, "--case", "right")
+    assert done.returncode == 0, done.stdout
+    assert f"{name} can't put up: " in done.stderr
 
 
 def test_nothing_matched_is_3_and_bad_usage_2(make_skill: MakeSkill, wardian: Wardian) -> None:

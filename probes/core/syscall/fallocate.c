@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE 65536 /* the largest there are */
 static char bytes[4 * PAGE];
 
 static long allocate(int fd, int mode, long offset, long size) {

@@ -34,7 +34,7 @@ CHECK(lists_names_inodes_and_types) {
 
 CHECK(gives_all_names_in_parts) {
     int found = 0;
-    char name[8];
+    char name[16];
     own_directory();
     for (int i = 0; i < 50; i++) {
         snprintf(name, sizeof name, "n%d", i);

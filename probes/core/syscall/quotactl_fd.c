@@ -6,19 +6,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define ASK(what, kind) ((unsigned)(what) << SUBCMDSHIFT | (kind))
+
 CHECK(refuses_a_closed_descriptor) {
-    refuses(syscall(SYS_quotactl_fd, -1, QCMD(Q_SYNC, USRQUOTA), 0, NULL), EBADF, "of -1");
+    refuses(syscall(SYS_quotactl_fd, -1, ASK(Q_SYNC, USRQUOTA), 0, NULL), EBADF, "of -1");
 }
 
 CHECK(refuses_an_unknown_kind) {
     int fd = file_with("file", "");
-    refuses(syscall(SYS_quotactl_fd, fd, QCMD(Q_SYNC, 99), 0, NULL), EINVAL, "of kind 99");
+    refuses(syscall(SYS_quotactl_fd, fd, ASK(Q_SYNC, 99), 0, NULL), EINVAL, "of kind 99");
 }
 
 CHECK(asks_the_file_system) {
     unsigned format;
     int fd = file_with("file", "");
-    long result = syscall(SYS_quotactl_fd, fd, QCMD(Q_GETFMT, USRQUOTA), 0, &format);
+    long result = syscall(SYS_quotactl_fd, fd, ASK(Q_GETFMT, USRQUOTA), 0, &format);
     if (result == -1 && errno == ENOSYS)
         unavailable("this file system has no quotas");
     if (result == -1 && errno != ESRCH) /* none are kept */

@@ -77,10 +77,10 @@ def list_campaigns(last: int = 20, store_path: str | None = None, as_json: bool 
             bad = sum(result.health in ("bad", "broken") for result in results)
             rows.append((one, len(results), bad, len(store.findings(one.id))))
     if as_json:
-        told = [
-            one._asdict() | {"results": count, "bad": bad, "findings": found}
-            for one, count, bad, found in rows
-        ]
+        told = []
+        for one, count, bad, found in rows:
+            fields = {k: v for k, v in one._asdict().items() if k not in ("policy", "owner", "id")}
+            told.append(fields | {"results": count, "bad": bad, "findings": found})
         output.print_json({"schema": LIST_SCHEMA, "campaigns": told})
         return
     for one, count, bad, found in rows:

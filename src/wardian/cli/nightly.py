@@ -53,13 +53,21 @@ Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 
 @click.option("--executor", metavar="URL", help="dask://HOST:PORT: on that cluster.")
 @click.option("--date", "night", metavar="YYYY-MM-DD", help="The night it stands for. [today]")
 @click.option(
-    "--open-pr", "pulls", multiple=True, type=int, metavar="N",
+    "--open-pr", "pulls", multiple=True, type=int, metavar="N", envvar="WARDIAN_OPEN_PR",
     help="A pull request of ours is open: what is new becomes a comment. Repeatable.",
 )  # fmt: skip
-@click.option("--open-issue", "issues", multiple=True, type=int, metavar="N", help="Likewise.")
+@click.option(
+    "--open-issue",
+    "issues",
+    multiple=True,
+    type=int,
+    metavar="N",
+    envvar="WARDIAN_OPEN_ISSUE",
+    help="Likewise.",
+)
 @json_option
 @click.pass_context
-def command(ctx: click.Context, **options: Any) -> None:
+def command(ctx: click.Context, /, **options: Any) -> None:
     """Measure skills, probes and suites in every sandbox, compare with the last time, explain
     what changed, and propose what mends it.
 
@@ -103,15 +111,16 @@ def _run(
     )
     progress = Progress()
     hearing = Hearing(progress.plan, progress.step, progress.say)
-    with Store.open(store_path) as store:
-        try:
+    performing = _executor(executor, config)
+    try:
+        with Store.open(store_path) as store:
             done = nightly.run(
                 store, config, wishes, output=str(directory),
-                open_ones=OpenOnes(pulls, issues), executor=_executor(executor, config),
-                hearing=hearing,
+                open_ones=OpenOnes(pulls, issues), executor=performing, hearing=hearing,
             )  # fmt: skip
-        finally:
-            progress.end()
+    finally:
+        progress.end()
+        performing.close()
     return _tell(done, directory, as_json=as_json)
 
 
@@ -209,11 +218,12 @@ def _night(text: str | None) -> str:
         raise UsageError(f"--date: {text!r} is no date: YYYY-MM-DD") from None
 
 
-def _executor(url: str | None, config: Config) -> Executor | None:
+def _executor(url: str | None, config: Config) -> Executor:
     from wardian.errors import UsageError
+    from wardian.evaluation.executing import Local
 
     if url is None:
-        return None
+        return Local(config.jobs)
     if not url.startswith("dask://"):
         raise UsageError(f"--executor: {url!r} is none; dask://HOST:PORT is")
     from wardian.evaluation.cluster import Dask

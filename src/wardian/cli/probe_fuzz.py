@@ -12,7 +12,8 @@ from wardian.cli import output
 from wardian.cli.probe_options import json_option, policy_option
 
 if TYPE_CHECKING:
-    from wardian.probes.fuzz.campaign import Bounds, State
+    from wardian.probes.fuzz.campaign import Bounds
+    from wardian.probes.fuzz.state import State
     from wardian.probes.sandboxes import Setting
 
 DEFAULT_SECONDS = 60.0
@@ -66,6 +67,7 @@ def fuzz(
     made as small as it gets, and written as a specimen.
     """
     from wardian.probes.fuzz import campaign, specimens
+    from wardian.probes.fuzz import state as documents
     from wardian.sandbox.host import this_host
 
     out = out or _default_out()
@@ -89,7 +91,7 @@ def fuzz(
         finally:
             progress.end()
     if as_json:
-        output.print_json(campaign.document(state, out, path))
+        output.print_json(documents.document(state, out, path))
     else:
         _tell(state)
     output.say(f"{'interrupted; ' if interrupted else ''}to go on: --resume {path}")
@@ -103,7 +105,7 @@ def _state(
     from click.core import ParameterSource
 
     from wardian.errors import UsageError
-    from wardian.probes.fuzz import campaign
+    from wardian.probes.fuzz import state
     from wardian.sandbox.backends import NAMES
 
     if resume is not None:
@@ -111,13 +113,13 @@ def _state(
                  if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
         if given:
             raise UsageError("--resume has its own sandbox, seed and calls")
-        return campaign.load(resume)
+        return state.load(resume)
     if sandbox not in NAMES:
         raise UsageError(f"there is no sandbox {sandbox!r}", hint=f"sandboxes: {', '.join(NAMES)}")
     wanted = [one for one in (calls or "").split(",") if one]
     if seed is None:
         seed = int.from_bytes(os.urandom(4), "big")
-    return campaign.State(sandbox, seed, wanted)
+    return state.State(sandbox, seed, wanted)
 
 
 def _setting(sandbox: str, policy: str | None) -> Setting:

@@ -58,13 +58,14 @@ def comparable(store: Reader, campaign: Campaign) -> list[Campaign]:
 
 
 def compare(store: Reader, campaign: Campaign, *, whole: bool) -> Comparison:
-    """``whole``: all was measured that there is, so what is not there is gone."""
+    """``whole``: all was measured that there is, so what is not there is gone, unless it was no
+    longer wanted."""
     earlier = comparable(store, campaign)
     after = {one.case.identity: one for one in store.results(campaign.id)}
     before = _last_known(store, earlier, set(after))
     campaigns = {one.id: one for one in (*earlier, campaign)}
     found = [_difference(before.get(name), one) for name, one in after.items()]
-    if whole and earlier:
+    if whole and earlier and earlier[-1].config_digest == campaign.config_digest:
         gone = [r for r in store.results(earlier[-1].id) if r.case.identity not in after]
         found += [Difference("vanished", one.case, one, None) for one in gone]
     differences = [one for one in found if one is not None and (earlier or one.before)]

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from wardian.evaluation.performing import Produced, perform
+from wardian.evaluation.surroundings import Surroundings
 from wardian.evaluation.units import Unit
 
 OnDone = Callable[[Unit, list[Produced]], None]
@@ -23,12 +24,24 @@ class Executor(Protocol):
         """Perform them in this order; returns those that were not begun before the deadline
         (``time.monotonic()``). ``on_done`` is called for each, never twice, one at a time."""
 
+    def surroundings(self) -> tuple[Surroundings, tuple[str, ...]] | None:
+        """The machines that measure, and their sandboxes; None if it is this one."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
 
 class Local:
     """On this machine, in threads: each waits for a sandbox most of the time."""
 
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or os.cpu_count() or 1
+
+    def surroundings(self) -> None:
+        """It is this one."""
+
+    def close(self) -> None:
+        """It holds nothing."""
 
     def run(self, units: Sequence[Unit], on_done: OnDone, deadline: float | None) -> list[Unit]:
         """See Executor."""

@@ -78,7 +78,12 @@ def findings(
     for one in troubles:
         groups.setdefault(_cause(one), []).append(one)
     found = [_finding(key, ones, using) for key, ones in groups.items()]
-    found += [(_vanished(one), []) for one in comparison.of("vanished") if one.case.kind != "check"]
+    gone: dict[tuple[str, str, str], list[Difference]] = {}
+    for each in comparison.of("vanished"):
+        if each.case.kind != "check":
+            key = (each.case.kind, each.case.group, each.case.sandbox)
+            gone.setdefault(key, []).append(each)
+    found += [(_vanished(key, ones), []) for key, ones in gone.items()]
     return sorted(found, key=lambda one: (SEVERITIES.index(one[0].severity), one[0].slug))
 
 
@@ -247,18 +252,21 @@ def _explained(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> st
     return ". ".join(told)
 
 
-def _vanished(one: Difference) -> Finding:
-    case = one.case
-    title = f"{case.name} is not measured any more in {case.sandbox}"
-    before = one.before.status if one.before is not None else ""
+def _vanished(key: tuple[str, str, str], ones: Sequence[Difference]) -> Finding:
+    kind, group, sandbox = key
+    what = ones[0].case.name if len(ones) == 1 else f"{len(ones)} cases of {group}"
+    cases = [
+        {"kind": kind, "name": one.case.name, "sandbox": sandbox, "status": "vanished",
+         "before": one.before.status if one.before is not None else ""}
+        for one in ones[:SHOWN_CASES]
+    ]  # fmt: skip
     document = {
-        "cases": [{"kind": case.kind, "name": case.name, "sandbox": case.sandbox,
-                   "status": "vanished", "before": before}],
-        "count": 1, "skills": [case.group] if case.kind == "skill" else [], "proposal": None,
-        "changes": [], "calls": [], "wall": "", "refusal": None,
+        "cases": cases, "count": len(ones), "skills": [group] if kind == "skill" else [],
+        "changes": [], "calls": [], "wall": "", "refusal": None, "proposal": None,
     }  # fmt: skip
-    cause = f"it was {before} before, and is not there now"
-    return Finding(0, slug_of(("vanished", *case.identity)), "low", title, cause, document)
+    title = f"{what} not measured any more in {sandbox}"
+    cause = "measured the last time, and not there now"
+    return Finding(0, slug_of(("vanished", *key)), "low", title, cause, document)
 
 
 def troubles(

@@ -44,7 +44,8 @@ def run(
     """All steps that are wanted. Raises what ``prepare``, ``measure`` and writing raise."""
     hearing = hearing or Hearing()
     begun = time.monotonic()
-    prepared = prepare(config, wishes.shard)
+    elsewhere = executor.surroundings() if executor is not None else None
+    prepared = prepare(config, wishes.shard, elsewhere)
     made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
     compared, found = _judged(store, made, prepared, wishes, hearing)
     _record_figures(store, made, found, time.monotonic() - begun)

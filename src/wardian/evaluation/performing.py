@@ -80,8 +80,8 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
     )
     produced = [Produced(unit.case, outcome, found.duration_s, when)]
     for check in found.checks:
-        status = "unavailable" if check.ok is None else "ok" if check.ok else "fail"
-        cause = "" if check.ok else check.detail
+        status = _check_status(check.ok, found.status)
+        cause = check.detail if status == "fail" else ""
         case = unit.case._replace(
             kind="check",
             name=f"{unit.case.name}#{check.name}",
@@ -90,6 +90,15 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
         outcome = Outcome(status, cause, check.detail, check.errno)
         produced.append(Produced(case, outcome, 0.0, when))
     return produced
+
+
+def _check_status(ok: bool | None, specimen: str) -> str:
+    """What a specimen is expected to be denied, its checks are denied by right."""
+    if ok is None:
+        return "unavailable"
+    if ok:
+        return "ok"
+    return "blocked_expected" if specimen == "blocked_expected" else "fail"
 
 
 _VOLATILE = ("time", "duration_s", "host", "kernel", "machine", "uid", "wardian", "refusals")

@@ -41,14 +41,19 @@ class Prepared(NamedTuple):
         return tuple(one.name for one in self.settings)
 
 
-def prepare(config: Config, shard: tuple[int, int] = (1, 1)) -> Prepared:
-    """``shard`` is number and total, from 1 on.
+def prepare(
+    config: Config,
+    shard: tuple[int, int] = (1, 1),
+    elsewhere: tuple[Surroundings, tuple[str, ...]] | None = None,
+) -> Prepared:
+    """``shard`` is number and total, from 1 on; ``elsewhere`` is what stands for this machine and
+    its sandboxes, where others measure.
 
     Raises InputError, PolicyError, UsageError, NothingMatched.
     """
     making.forget_files()
-    around = here()
-    names = config.sandboxes or working_sandboxes()
+    around, working = elsewhere or (here(), ())
+    names = config.sandboxes or working or working_sandboxes()
     if not names:
         raise UsageError("no sandbox works here", hint="see: wardian doctor")
     policy = policy_of_config(config)

@@ -28,10 +28,6 @@ _RESULTS = """
            r.duration_s, r.time, r.key, r.measured_in
     FROM results r JOIN cases c ON c.id = r.case_id JOIN outcomes o ON o.id = r.outcome_id
 """
-_NEWEST = """
-    WHERE r.case_id = (SELECT id FROM cases WHERE kind = ? AND name = ? AND sandbox = ?)
-    ORDER BY r.campaign_id DESC LIMIT 8
-"""
 _CAMPAIGN = ", ".join(Campaign._fields)
 
 
@@ -139,16 +135,6 @@ class Reader:
             (campaign_id, *identity),
         )
         return _result(rows[0]) if rows else None
-
-    def reusable(self, identities: Iterable[tuple[str, str, str]]) -> dict[str, Result]:
-        """The newest result of each of these cases, by its key; with evidence."""
-        found: dict[str, Result] = {}
-        query = _RESULTS.format(evidence="o.evidence") + _NEWEST
-        for identity in identities:
-            for row in self._rows(query, identity):
-                one = _result(row)
-                found.setdefault(one.key, one)
-        return found
 
     def evidence(self, outcome_id: int) -> dict[str, Any]:
         """What an outcome rests on."""

@@ -36,10 +36,15 @@ def built(specimen: Specimen) -> str:
     helper = next((d for d in _helper_dirs(specimen) if _has_helpers(d)), None)
     if helper is None:
         raise BuildError(f"{HELPERS[0]} is not there")
-    sources = [specimen.source, *(os.path.join(helper, name) for name in HELPERS)]
+    headers = [os.path.join(helper, name) for name in HELPERS[1:]]
+    runner = os.path.join(helper, HELPERS[0])
+    flags = (*FLAGS, f"-I{helper}")
+    # The helper is the same for all, and larger than most: it is compiled once.
+    ready = compiled(cc, (*flags, "-c", runner), [runner, *headers], FLAGS)
     # __FILE__ names the specimen, so that it knows its ID when it is run alone.
-    words = (*FLAGS, f"-I{helper}", specimen.path, sources[1], *LIBRARIES)
-    return compiled(cc, words, sources, (FLAGS, LIBRARIES), specimen.root)
+    words = (*flags, specimen.path, ready, *LIBRARIES)
+    made_of = (FLAGS, LIBRARIES, os.path.basename(ready))
+    return compiled(cc, words, [specimen.source, *headers], made_of, specimen.root)
 
 
 def compiled(

@@ -211,8 +211,9 @@ def _landlock(
     readable = readable_places(policy) + [source.at for source in sources if not source.write]
     writable = [path for path, _ in private_places({source.at for source in sources})]
     writable += [source.at for source in sources if source.write]
+    writable.append(MQUEUE)
     records = [record("landlock", *handled)]
-    for path, access in landlock.rules(readable, writable, ["/dev", MQUEUE], handled.handled_fs):
+    for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):
         records.append(record("rule", path, access))
     return records
 

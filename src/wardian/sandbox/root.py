@@ -134,9 +134,6 @@ def root_steps(policy: Policy, sources: Sequence[Source], standing: set[str]) ->
         steps += _network_files(shape, {b.path for b in base(policy.rootfs, policy.base)})
     steps += [record("file", path, 0o644, text.lstrip("\n")) for path, text in shape.files]
     steps += _devices(shape)
-    # Mounted only where the queues are the run's own; the directory is always there.
-    own_queues = "namespace.ipc" in standing
-    steps.append(record("mqueue", MQUEUE) if own_queues else record("dir", MQUEUE, 0o755))
     if "proc" in standing:
         steps.append(record("proc", "/proc"))
         # Who lets unshare pass by name means namespaces: the count would refuse them all the same.
@@ -190,6 +187,7 @@ def _devices(shape: Layout) -> list[bytes]:
         for name in shape.devices
     ]
     steps.append(record("devpts", "/dev/pts", PTYS))
+    steps.append(record("mqueue", MQUEUE))
     links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
     links |= {name: f"/proc/self/fd/{i}" for i, name in enumerate(("stdin", "stdout", "stderr"))}
     steps += [record("symlink", target, f"/dev/{name}") for name, target in links.items()]

@@ -245,7 +245,7 @@ def _hint(wall: str, number: int) -> str:
         return "this user may start no more processes: see ulimit -u"
     if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
         return "a limit of this process is very low: see ulimit -a"
-    if wall in ("namespaces", "network", "mount", "proc", "devpts", "mqueue", "mask"):
+    if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
         from wardian.sandbox.launcher import LAUNCHER
         from wardian.sandbox.surroundings import advice, surroundings
 

@@ -21,6 +21,7 @@ class Lost(NamedTuple):
     status: str
     cause: str
     here: Outcome | None
+    besides: bool = False  # it befell the program here, and is no case of the baseline's
 
     @property
     def unsteady(self) -> bool:
@@ -54,7 +55,8 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
         # What befell the program besides its cases has no name where it did not happen.
         theirs = {one.case for one in native.outcomes}
         befell = [one for one in here.outcomes if one.of_program and one.case not in theirs]
-        found += [_told(here, one.case, one) for one in befell if one.status != "passed"]
+        lost = [_told(here, one.case, one) for one in befell if one.status != "passed"]
+        found += [one._replace(besides=True) for one in lost]
     return found
 
 
@@ -106,6 +108,8 @@ def _general(refusal: Refused) -> str:
     if refusal.kind in ("syscall", "process") and not refusal.target.startswith("pid "):
         call, _, _ = refusal.target.partition("(")
         return f"{refusal.kind} {call or refusal.action}"
+    if refusal.kind == "limit":
+        return f"{refusal.kind} {refusal.action} {refusal.target}"
     target = re.sub(r"[0-9]+|(?<=[_./-])[A-Za-z0-9]{6}$", "…", refusal.target)
     return f"{refusal.kind} {refusal.action} {target}"
 

@@ -60,14 +60,8 @@ def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
         if result.sandbox == told.baseline
         for one in result.outcomes
     )
-    lost = [
-        one for one in told.lost if one.sandbox == sandbox and not one.unsteady and not _befell(one)
-    ]
-    return native - len(lost), native
-
-
-def _befell(lost: Lost) -> bool:
-    return lost.here is not None and lost.here.of_program and lost.case != "(program)"
+    lost = sum(one.sandbox == sandbox and not one.unsteady and not one.besides for one in told.lost)
+    return native - lost, native
 
 
 # Lines

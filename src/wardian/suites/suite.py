@@ -205,6 +205,7 @@ class _Looks:
         for name in dict.fromkeys(one.sandbox for one in found):
             lost = [one for one in lost_cases(found, self.baseline) if one.sandbox == name]
             todo += [(one, one.here) for one in lost if one.here and is_open(one.here)][:MAX_LOOKS]
+        todo.sort(key=lambda pair: pair[1].status in ("timeout", "not_run"))
         self.hearing.on_second_look(len(todo))
         again: dict[tuple[str, str], dict[str, Outcome]] = {}
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from wardian.probes.building import compiler
-from wardian.probes.fuzz.campaign import Campaign, State
+from wardian.probes.fuzz.campaign import Campaign
 from wardian.probes.fuzz.program import AT, NUMBER, Arg, Call, Program, slot
 from wardian.probes.fuzz.sides import Side, executor, oracle
+from wardian.probes.fuzz.state import State
 from wardian.probes.fuzz.wire import Outcome
 from wardian.probes.sandboxes import MakeSandbox, create, neutral
 from wardian.sandbox.host import this_host

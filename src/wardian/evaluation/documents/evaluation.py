@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wardian.evaluation.changes import of_campaigns
 from wardian.evaluation.documents.coverage import matrix_of
 from wardian.evaluation.documents.gathered import Gathered
 from wardian.evaluation.documents.markdown import SIGNS, block, code, number, several, table, text
@@ -90,8 +91,9 @@ def _changed(gathered: Gathered) -> list[str]:
     lines = ["## What changed", ""]
     if comparison.last is None:
         return [*lines, "There is no campaign to compare with: this is the first.", ""]
-    lines.append(f"Compared with {comparison.last.night} ({comparison.last.uid[:8]}).")
-    lines.append("")
+    between = "; ".join(str(one) for one in of_campaigns(comparison.last, gathered.campaign))
+    told = f" Between them: {text(between, 2000)}." if between else ""
+    lines += [f"Compared with {comparison.last.night} ({comparison.last.uid[:8]}).{told}", ""]
     if not comparison.differences:
         since = comparison.stable_since
         told = f" Stable since {since.night}." if since is not None else ""

@@ -4,15 +4,13 @@ small and written down. What was found and how far it came is kept in a state th
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from wardian.errors import InputError, UsageError
 from wardian.probes.fuzz import specimens
 from wardian.probes.fuzz.compare import Difference, difference, end_text, shown
 from wardian.probes.fuzz.explain import BYPASS, Explainer
@@ -22,103 +20,22 @@ from wardian.probes.fuzz.program import Program, text, to_data
 from wardian.probes.fuzz.rules import Rules, rules
 from wardian.probes.fuzz.sides import PATIENT_MS, TIMEOUT_MS, Side, examined, executor, oracle
 from wardian.probes.fuzz.specimens import Finding
+from wardian.probes.fuzz.state import State, save
 from wardian.probes.fuzz.wire import Outcome
 from wardian.probes.sandboxes import Setting
+from wardian.probes.specimen import shipped
 
-STATE_SCHEMA = "wardian.fuzz-state/1"
-SCHEMA = "wardian.fuzz/1"
 FIRST_BATCH, BATCH = 100, 800
 BATCH_S = 3.0  # a batch that takes longer is not followed by a larger one
 LANES = 4
 REPEATS = 3  # a difference is believed when it shows this often
 PATIENCE = 3  # so many programs may show a difference that does not hold before it is given up
 MAX_NEWS = 50
-MAX_SEED = (1 << 63) - 1
 SAVE_EVERY_S = 5.0
 SAME, UNSTABLE, REPEATED = "same", "unstable", "repeated"
 
 _Part = Future[list[Outcome | None]]
 OnProgress = Callable[["State", float], None]
-
-
-class State:
-    """How far a campaign came, and what it found. Everything in it is plain data."""
-
-    def __init__(self, sandbox: str, seed: int, calls: Sequence[str]) -> None:
-        self.sandbox, self.seed, self.calls = sandbox, seed, tuple(calls)
-        self.position = 0
-        self.executed_calls = 0
-        self.seconds = 0.0
-        self.counts: Counter[str] = Counter()
-        self.explained: Counter[tuple[str, str]] = Counter()
-        self.unstable: Counter[str] = Counter()
-        self.news: dict[str, dict[str, Any]] = {}
-
-    def to_data(self) -> dict[str, Any]:
-        return {
-            "sandbox": self.sandbox,
-            "seed": self.seed,
-            "calls": list(self.calls),
-            "position": self.position,
-            "executed_calls": self.executed_calls,
-            "seconds": round(self.seconds, 3),
-            "counts": dict(sorted(self.counts.items())),
-            "explained": [
-                {"wall": wall, "reason": reason, "count": count}
-                for (wall, reason), count in self.explained.most_common()
-            ],
-            "unstable": dict(self.unstable.most_common()),
-            "news": list(self.news.values()),
-        }
-
-    @classmethod
-    def from_data(cls, data: Any) -> State:
-        """Raises ValueError for what ``to_data`` did not write."""
-        try:
-            state = cls(str(data["sandbox"]), int(data["seed"]), [str(c) for c in data["calls"]])
-            state.position = int(data["position"])
-            state.executed_calls = int(data["executed_calls"])
-            state.seconds = float(data["seconds"])
-            state.counts.update({str(k): int(v) for k, v in data["counts"].items()})
-            state.unstable.update({str(k): int(v) for k, v in data["unstable"].items()})
-            for one in data["explained"]:
-                state.explained[str(one["wall"]), str(one["reason"])] = int(one["count"])
-            for one in data["news"]:
-                state.news[str(one["signature"])] = dict(one)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"not a state: {error!r}") from None
-        if state.position < 0 or not 0 <= state.seed <= MAX_SEED:
-            raise ValueError("not a state: position or seed out of range")
-        return state
-
-
-def save(state: State, path: str) -> None:
-    """Whole or not at all."""
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"schema": STATE_SCHEMA, **state.to_data()}, file, indent=1)
-        file.write("\n")
-    os.replace(temporary, path)
-
-
-def load(path: str) -> State:
-    """The state in a file, or in the newest one of a directory. Raises InputError, UsageError."""
-    if os.path.isdir(path):
-        found = [os.path.join(path, name) for name in os.listdir(path) if name.endswith(".json")]
-        if not found:
-            raise UsageError(f"{path} holds no state of a campaign")
-        path = max(found, key=os.path.getmtime)
-    try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        if not isinstance(data, dict) or data.get("schema") != STATE_SCHEMA:
-            raise ValueError(f"expected schema {STATE_SCHEMA}")
-        return State.from_data(data)
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", path=path) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(str(error), path=path) from None
 
 
 class TimeUpError(Exception):
@@ -140,7 +57,7 @@ class Campaign:
         self.rules: Rules = rules()
         self.choice: Choice = choose(arch, state.calls)
         self.explainer = Explainer(setting.name, setting.policy, self.rules, arch)
-        self.known = specimens.known_signatures(out)
+        self.known = specimens.known_signatures(out, os.path.realpath(shipped("probes")))
         self.aliases = {str(one[key]): signature for signature, one in state.news.items()
                         for key in ("signature", "first_seen_as") if key in one}  # fmt: skip
         program = executor()
@@ -373,18 +290,3 @@ def _kind(found: Difference) -> tuple[str, str, str, str]:
     """What has to stay the same while a program is made smaller."""
     name = found.name if found.call >= 0 else ""
     return name, found.aspect, found.host, found.sandbox
-
-
-def document(state: State, out: str, path: str | None) -> dict[str, Any]:
-    """The campaign for ``--json``."""
-    data = state.to_data()
-    programs = state.counts["programs"]
-    rate = programs / state.seconds if state.seconds else 0.0
-    return {
-        "schema": SCHEMA,
-        **data,
-        "programs": programs,
-        "programs_per_second": round(rate, 1),
-        "out": out,
-        "state": path,
-    }

@@ -8,31 +8,23 @@
  * anew. It decides nothing: what a difference means is not known here.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
+#include "executor.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <linux/mount.h>
-#include <net/if.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -50,14 +42,10 @@
 #define MAX_CALLS 8
 #define MAX_WORDS 1024 /* changed words told for one call */
 #define MAX_PROGRAMS_BYTES (64UL << 20)
-#define MAX_LISTING 8192
-#define MAX_DEPTH 8
 #define MAX_LOOKS 100
 #define FORKED_EXIT 7
 #define ENDED_BY_TIME 1000
 
-#define TOP "/tmp/wardian-fuzz"
-#define SCRATCH TOP "/s"
 #define QUEUE "q"
 enum { USES_IPC = 1, TOUCHES_ATTRIBUTES = 2 };
 enum { LITERAL, RESULT, WORD, OWN_PID };
@@ -90,8 +78,7 @@ static struct results *const results = (struct results *)RESULTS_AT;
 static uint8_t *const arena = (uint8_t *)ARENA_AT;
 static uint8_t before[ARENA_SIZE];
 
-static void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void die(const char *format, ...) {
+void die(const char *format, ...) {
     int number = errno;
     va_list arguments;
     va_start(arguments, format);
@@ -100,302 +87,6 @@ static void die(const char *format, ...) {
     va_end(arguments);
     fprintf(stderr, ": %s\n", strerror(number));
     exit(3);
-}
-
-/* ---- a place where nothing can be harmed ---------------------------------------------------- */
-
-#define INSIDE_ID 1000
-static const unsigned host_ids[] = {0x70000000, 65534}; /* as the launcher has it */
-
-static int write_text(pid_t pid, const char *name, const char *text) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t n = write(fd, text, strlen(text));
-    int number = errno;
-    close(fd);
-    errno = number;
-    return n < 0 ? -1 : 0;
-}
-
-static int map_ids(pid_t child, unsigned uid, unsigned gid) {
-    char line[64];
-    snprintf(line, sizeof line, "%d %u 1\n", INSIDE_ID, uid);
-    if (write_text(child, "uid_map", line) < 0)
-        return -1;
-    snprintf(line, sizeof line, "%d %u 1\n", INSIDE_ID, gid);
-    return write_text(child, "gid_map", line);
-}
-
-static void map_identity(pid_t child) {
-    if (geteuid() != 0) {
-        if (write_text(child, "setgroups", "deny") < 0 || map_ids(child, geteuid(), getegid()) < 0)
-            die("mapping the user");
-        return;
-    }
-    for (size_t i = 0; i < sizeof host_ids / sizeof *host_ids; i++)
-        if (map_ids(child, host_ids[i], host_ids[i]) == 0)
-            return;
-    die("mapping a user other than root");
-}
-
-static void put_on(const char *place, const char *type, unsigned long flags, const char *options) {
-    struct stat st;
-    if (stat(place, &st) < 0)
-        return;
-    if (mount(type, place, type, flags, options) < 0)
-        die("mounting %s on %s", type, place);
-}
-
-static void take_places(void) {
-    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
-    if (mount("", "/", "", MS_REC | MS_PRIVATE, "") < 0)
-        die("making mounts private");
-    if (syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof read_only) < 0)
-        die("making everything read-only");
-    struct mount_attr as_it_was = {.attr_clr = MOUNT_ATTR_RDONLY};
-    /* Devices belong to root; what a program answers should not depend on the mount. */
-    if (syscall(SYS_mount_setattr, AT_FDCWD, "/dev", AT_RECURSIVE, &as_it_was, sizeof as_it_was) < 0)
-        die("giving /dev back");
-    put_on("/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=64m");
-    put_on("/var/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=1m");
-    put_on("/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,size=1m");
-    put_on("/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
-    mount("/dev/pts/ptmx", "/dev/ptmx", "", MS_BIND, ""); /* often a link to it already */
-    put_on("/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
-}
-
-static void raise_loopback(void) {
-    struct ifreq request = {.ifr_name = "lo"};
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return; /* a kernel without it has none in the sandbox either */
-    request.ifr_flags = IFF_UP | IFF_RUNNING;
-    if (ioctl(fd, SIOCSIFFLAGS, &request) < 0)
-        die("raising the loopback");
-    close(fd);
-}
-
-static void drop_rights(void) {
-    /* No namespaces of its own, in which it would be able to do what it can't do here. */
-    int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, "0", 1) != 1)
-        die("forbidding nested namespaces");
-    close(fd);
-    for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-            die("dropping capability %d", cap);
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct none[2] = {{0}};
-    if (syscall(SYS_capset, &header, none) < 0)
-        die("dropping capabilities");
-}
-
-static void require_no_rights(void) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct has[2] = {{0}};
-    errno = EPERM;
-    if (geteuid() == 0 || getuid() == 0)
-        die("it does not run programs as root");
-    if (syscall(SYS_capget, &header, has) < 0 || has[0].effective || has[1].effective ||
-        has[0].permitted || has[1].permitted)
-        die("it does not run programs with capabilities");
-}
-
-/* The rest of the program goes on in the child; the parent ends as the child does. */
-static void become_oracle(void) {
-    int ready[2];
-    char byte = 0;
-    if (geteuid() == 0 && setgroups(0, NULL) < 0)
-        die("dropping groups");
-    if (pipe2(ready, O_CLOEXEC) < 0)
-        die("making a pipe");
-    unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-                          CLONE_NEWUTS | CLONE_NEWCGROUP;
-    pid_t child = (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
-    if (child < 0)
-        die("making namespaces");
-    if (child > 0) {
-        int status;
-        map_identity(child);
-        if (write(ready[1], &byte, 1) != 1)
-            die("starting");
-        close(ready[1]);
-        while (waitpid(child, &status, 0) < 0)
-            if (errno != EINTR)
-                die("waiting");
-        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    close(ready[1]);
-    if (read(ready[0], &byte, 1) != 1)
-        exit(3); /* the parent has said why */
-    close(ready[0]);
-    if (setresgid(INSIDE_ID, INSIDE_ID, INSIDE_ID) < 0 ||
-        setresuid(INSIDE_ID, INSIDE_ID, INSIDE_ID) < 0)
-        die("becoming an ordinary user");
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* changing ids clears both */
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    take_places();
-    raise_loopback();
-    drop_rights();
-}
-
-/* ---- the scratch directory ------------------------------------------------------------------ */
-
-static void make_file(const char *name, const char *text, mode_t mode) {
-    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fchmod(fd, mode) < 0)
-        die("making %s", name);
-    close(fd);
-}
-
-static void make_scratch(void) {
-    if ((mkdir(TOP, 0755) < 0 && errno != EEXIST) || mkdir(SCRATCH, 0755) < 0 || chdir(SCRATCH) < 0)
-        die("making " SCRATCH);
-    make_file("f", "The quick brown fox jumps over the lazy dog.\n", 0644);
-    make_file("e", "", 0644);
-    make_file("r", "read only\n", 0444);
-    make_file("n", "closed\n", 0);
-    make_file("x", "#!/bin/sh\nexit 5\n", 0755);
-    if (mkdir("d", 0755) < 0 || mkdir("d/h", 0755) < 0 || symlink("f", "l") < 0 ||
-        symlink("nowhere", "b") < 0 || mkfifo("p", 0644) < 0)
-        die("making scratch");
-    make_file("d/g", "inner\n", 0644);
-}
-
-static void remove_below(int directory, int depth) {
-    DIR *entries = fdopendir(directory);
-    if (!entries)
-        die("listing");
-    struct dirent *entry;
-    while ((entry = readdir(entries))) {
-        const char *name = entry->d_name;
-        if (!strcmp(name, ".") || !strcmp(name, "..") || !unlinkat(dirfd(entries), name, 0))
-            continue;
-        fchmodat(dirfd(entries), name, 0700, 0);
-        int below = openat(dirfd(entries), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below >= 0 && depth < 64)
-            remove_below(below, depth + 1);
-        if (unlinkat(dirfd(entries), name, AT_REMOVEDIR) < 0)
-            die("removing %s", name);
-    }
-    closedir(entries);
-}
-
-static void reset_scratch(void) {
-    chmod("/tmp", 01777); /* it may be the program's, and closed by it */
-    if (chdir("/") < 0 || (chmod(TOP, 0755) < 0 && errno != ENOENT))
-        die("leaving scratch");
-    int top = open(TOP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (top >= 0)
-        remove_below(top, 0);
-    make_scratch();
-}
-
-struct listing {
-    size_t used;
-    bool whole;
-    char text[MAX_LISTING];
-};
-
-static uint64_t digest(int directory, const char *name) {
-    uint64_t hash = 0xcbf29ce484222325;
-    unsigned char block[4096];
-    ssize_t n, total = 0;
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    while (total < (1 << 20) && (n = read(fd, block, sizeof block)) > 0) {
-        for (ssize_t i = 0; i < n; i++)
-            hash = (hash ^ block[i]) * 0x100000001b3;
-        total += n;
-    }
-    close(fd);
-    return hash;
-}
-
-static void tell(struct listing *listing, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void tell(struct listing *listing, const char *format, ...) {
-    size_t room = sizeof listing->text - listing->used;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(listing->text + listing->used, room, format, arguments);
-    va_end(arguments);
-    if (length < 0 || (size_t)length >= room)
-        listing->whole = false;
-    else
-        listing->used += (size_t)length;
-}
-
-static int by_name(const void *one, const void *other) {
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
-
-static void tell_entry(struct listing *listing, int directory, const char *path, const char *name,
-                       int depth);
-
-static void list_below(struct listing *listing, int directory, const char *path, int depth) {
-    char *names[64];
-    size_t count = 0;
-    DIR *entries = fdopendir(directory);
-    if (!entries) {
-        close(directory);
-        return;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(entries)) && count < 64)
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-            names[count++] = strdup(entry->d_name);
-    qsort(names, count, sizeof *names, by_name);
-    for (size_t i = 0; i < count; i++) {
-        char below[512];
-        if (snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", names[i]) <
-            (int)sizeof below)
-            tell_entry(listing, dirfd(entries), below, names[i], depth);
-        free(names[i]);
-    }
-    closedir(entries);
-}
-
-/* One line: type, mode, size, links, digest or target, and the path, with odd bytes as escapes. */
-static void tell_entry(struct listing *listing, int directory, const char *path, const char *name,
-                       int depth) {
-    struct stat st;
-    char target[256] = "";
-    if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return;
-    bool is_directory = S_ISDIR(st.st_mode), is_file = S_ISREG(st.st_mode);
-    if (S_ISLNK(st.st_mode) && readlinkat(directory, name, target, sizeof target - 1) < 0)
-        *target = 0;
-    tell(listing, "%o %lld %lu %llx ", (unsigned)st.st_mode,
-         is_directory ? 0LL : (long long)st.st_size, (unsigned long)st.st_nlink,
-         is_file ? (unsigned long long)digest(directory, name) : 0ULL);
-    for (const char *at = path; *at; at++)
-        tell(listing, *at > ' ' && *at < 127 && *at != '\\' ? "%c" : "\\%02x", (unsigned char)*at);
-    tell(listing, " ");
-    for (const char *at = target; *at; at++)
-        tell(listing, *at > ' ' && *at < 127 && *at != '\\' ? "%c" : "\\%02x", (unsigned char)*at);
-    tell(listing, "\n");
-    if (is_directory && depth < MAX_DEPTH) {
-        int below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below >= 0)
-            list_below(listing, below, path, depth + 1);
-    }
-}
-
-static void list_scratch(struct listing *listing) {
-    listing->used = 0;
-    listing->whole = true;
-    *listing->text = 0;
-    int top = open(TOP, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (top >= 0)
-        list_below(listing, top, "", 0);
-    if (!listing->whole)
-        listing->used = 0;
 }
 
 /* ---- one program ---------------------------------------------------------------------------- */

@@ -301,7 +301,7 @@ class _Maker:
             return Arg(NUMBER, value), self.takes(role, value)
         if role in FAMILIES:
             value = self.flags(role)
-            if kept is not None and value in kept.without:
+            if kept is not None and value & FAMILIES[role][0] in kept.without:
                 value = 0
             return Arg(NUMBER, value), self.takes(role, value)
         if role in POINTERS or (role == "any" and rng.random() < 0.5):

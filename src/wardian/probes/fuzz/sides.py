@@ -14,7 +14,9 @@ from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "executor.c")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = tuple(os.path.join(HERE, name) for name in ("executor.c", "oracle.c", "scratch.c"))
+HEADER = os.path.join(HERE, "executor.h")
 FLAGS = ("-std=c17", "-Wall", "-Wextra", "-O1", "-no-pie")
 NAME = ".executor"
 TIMEOUT_MS = 100
@@ -30,7 +32,7 @@ def executor() -> str:
         raise BuildError(
             "no C compiler is installed", hint="fuzzing compiles a small program first"
         )
-    return compiled(cc, (*FLAGS, SOURCE), (SOURCE,), FLAGS)
+    return compiled(cc, (*FLAGS, *SOURCES), (*SOURCES, HEADER), FLAGS)
 
 
 class Side:
