@@ -18,6 +18,7 @@ from tests.evaluation.scene import Scene
 from wardian.evaluation.store import Store
 
 pytest.importorskip("distributed", reason="distributed is not installed")
+pytestmark = pytest.mark.timeout(600)
 
 PACE = "import time; time.sleep(0.4)"
 MORE = 12

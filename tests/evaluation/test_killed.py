@@ -43,6 +43,7 @@ def told(path: Path) -> Told:
         }
 
 
+@pytest.mark.timeout(600)
 def test_a_nightly_killed_at_any_moment_is_gone_on_with(scene: Scene, tmp_path: Path) -> None:
     assert scene.run("--date", "2026-01-01").returncode == 1
     undisturbed = told(scene.root / "store.sqlite")

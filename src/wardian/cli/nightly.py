@@ -48,7 +48,7 @@ Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 
 @click.option("--only", multiple=True, metavar="STEP", help="Only this step. Repeatable.")
 @click.option("--shard", metavar="I/N", help="The I-th of N parts; see wardian history merge.")
 @click.option("--campaign", "name", metavar="NAME", help="What shards of one campaign share.")
-@click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; twice as many as CPUs.")
 @click.option("--in", "sandboxes", metavar="NAMES", help="In these sandboxes only.")
 @click.option("--executor", metavar="URL", help="dask://HOST:PORT: on that cluster.")
 @click.option("--date", "night", metavar="YYYY-MM-DD", help="The night it stands for. [today]")

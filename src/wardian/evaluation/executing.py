@@ -32,10 +32,11 @@ class Executor(Protocol):
 
 
 class Local:
-    """On this machine, in threads: each waits for a sandbox most of the time."""
+    """On this machine, in threads: each waits for a sandbox most of the time, so there are twice as
+    many as CPUs."""
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = jobs or os.cpu_count() or 1
+        self.jobs = jobs or 2 * (os.cpu_count() or 1)
 
     def surroundings(self) -> None:
         """It is this one."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from typing import Any, NamedTuple
 
+from wardian.coverage.matrix import Matrix
 from wardian.evaluation import campaign as running
 from wardian.evaluation import comparison as comparing
 from wardian.evaluation import figures, findings, proposals
 from wardian.evaluation.campaign import MEASURING, Hearing, Wishes
 from wardian.evaluation.comparison import Comparison
 from wardian.evaluation.config import Config
-from wardian.evaluation.documents.coverage import matrix_of
 from wardian.evaluation.documents.decision import Decision, OpenOnes, decide
-from wardian.evaluation.documents.gathered import Gathered, gather
+from wardian.evaluation.documents.gathered import Gathered, coverage_of, gather
 from wardian.evaluation.executing import Executor
-from wardian.evaluation.model import Campaign, Figure, Finding
+from wardian.evaluation.model import Campaign, Figure, Finding, Result
 from wardian.evaluation.preparing import Prepared, prepare
 from wardian.evaluation.store import Store, now
 from wardian.evaluation.writing import write_documents
@@ -47,10 +47,13 @@ def run(
     elsewhere = executor.surroundings() if executor is not None else None
     prepared = prepare(config, wishes.shard, elsewhere)
     made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
-    compared, found = _judged(store, made, prepared, wishes, hearing)
-    _record_figures(store, made, found, time.monotonic() - begun)
+    results = store.results(made.id, evidence=True)
+    compared, found = _judged(store, made, results, prepared, wishes, hearing)
+    measured = coverage_of(made, results)
+    seconds = time.monotonic() - begun
+    store.record_figures(made.id, _figures(made, results, measured[1], found, seconds))
     made = running.close(store, made)
-    gathered = gather(store, made, compared)
+    gathered = gather(store, made, compared, results, measured)
     before = store.findings(compared.last.id) if compared.last is not None else []
     decision = decide(gathered, before, open_ones or OpenOnes(), config.title)
     files: list[str] = []
@@ -66,7 +69,12 @@ def _wanted(wishes: Wishes, step: str) -> bool:
 
 
 def _judged(
-    store: Store, made: Campaign, prepared: Prepared, wishes: Wishes, hearing: Hearing
+    store: Store,
+    made: Campaign,
+    results: list[Result],
+    prepared: Prepared,
+    wishes: Wishes,
+    hearing: Hearing,
 ) -> tuple[Comparison, list[Finding]]:
     """The comparison, and the findings with what would mend them."""
     steps = {one.name: one.state for one in store.steps(made.id)}
@@ -82,7 +90,6 @@ def _judged(
     if not _wanted(wishes, "findings"):
         return compared, []
     store.step(made.id, "findings", state="running")
-    results = store.results(made.id, evidence=True)
     onsets = comparing.onsets(store, made, results)
     troubles = findings.troubles(results, compared, onsets)
     pairs = findings.findings(troubles, compared, findings.users(results))
@@ -101,17 +108,17 @@ def _judged(
     return compared, found
 
 
-def _record_figures(store: Store, made: Campaign, found: list[Finding], seconds: float) -> None:
-    results = store.results(made.id, evidence=True)
+def _figures(
+    made: Campaign, results: list[Result], matrix: Matrix, found: list[Finding], seconds: float
+) -> list[Figure]:
     own = sum(one.measured_in == made.uid for one in results)
     used = len(findings.users(results))
-    matrix = matrix_of(made, results)
     calls = [
         Figure(made.id, f"syscalls.{status}", sandbox, count, "calls", "SYSCALL_ANALYSIS.md")
         for sandbox in matrix.sandboxes
         for status, count in matrix.counts(sandbox).items()
     ]
-    store.record_figures(made.id, [
+    return [
         *figures.counted(results),
         *figures.skills_passing(results),
         *calls,
@@ -120,4 +127,4 @@ def _record_figures(store: Store, made: Campaign, found: list[Finding], seconds:
         Figure(made.id, "campaign.seconds", "", round(seconds, 1), "s", "steps"),
         Figure(made.id, "campaign.measured", "", own, "results", "results"),
         Figure(made.id, "campaign.reused", "", len(results) - own, "results", "results"),
-    ])  # fmt: skip
+    ]

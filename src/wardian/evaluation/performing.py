@@ -25,7 +25,7 @@ from wardian.probes.specimen import read_specimen
 from wardian.probes.witnesses import witnesses
 from wardian.runner.cases.model import DEFAULT_FILE, read_cases
 from wardian.runner.cases.model import Case as SkillCase
-from wardian.runner.cases.running import HOST, Options, plain_run, run_case
+from wardian.runner.cases.running import HOST, Options, plain_run, run_case, without_shortfall
 from wardian.runner.cases.running import Outcome as CaseOutcome
 from wardian.runner.location import Located, located
 from wardian.sandbox.policy import Policy
@@ -61,8 +61,9 @@ def perform(unit: Unit) -> list[Produced]:
         if unit.case.kind == "suite":
             return _suite(unit, when)
         return _skill(unit, when)
-    except (WardianError, OSError, ValueError) as error:
-        outcome = Outcome("error", f"it could not be measured: {error}")
+    except Exception as error:  # one case that can't be measured must not cost the others
+        told = str(error) if isinstance(error, WardianError | OSError) else repr(error)
+        outcome = Outcome("error", f"it could not be measured: {told}")
         return [Produced(unit.case, outcome, time.monotonic() - begun, when)]
 
 
@@ -177,7 +178,13 @@ def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutco
         own = base.with_env(dict(case.env)).with_limits(time_s=min(times))
         return own._replace(network=case.network) if case.network != "none" else own
 
-    options = Options(backends=(given["sandbox"],), say=lambda text: None, policy=policy, run=run)
+    options = Options(
+        backends=(given["sandbox"],),
+        say=lambda text: None,
+        policy=policy,
+        at_best=without_shortfall,
+        run=run,
+    )
     (outcome,) = run_case(skill, _case(given), options)
     return outcome
 

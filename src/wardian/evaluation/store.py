@@ -27,14 +27,16 @@ MAX_SOURCE_BYTES = 1 << 20
 
 
 _NEWEST = """
-    SELECT r.campaign_id, c.kind, o.status FROM results r
-    JOIN cases c ON c.id = r.case_id JOIN outcomes o ON o.id = r.outcome_id
+    SELECT r.campaign_id, c.kind, o.status FROM results r INDEXED BY results_by_key
+    CROSS JOIN cases c ON c.id = r.case_id CROSS JOIN outcomes o ON o.id = r.outcome_id
     WHERE r.key = ?1 AND r.campaign_id = (
-        SELECT max(campaign_id) FROM results WHERE key = ?1 AND campaign_id != ?2)
+        SELECT max(campaign_id) FROM results INDEXED BY results_by_key
+        WHERE key = ?1 AND campaign_id != ?2)
 """
 _TAKE_OVER = """
     INSERT INTO results SELECT ?1, case_id, outcome_id, duration_s, time, key, measured_in
-    FROM results WHERE key = ?2 AND campaign_id = ?3 ON CONFLICT DO NOTHING
+    FROM results INDEXED BY results_by_key WHERE key = ?2 AND campaign_id = ?3
+    ON CONFLICT DO NOTHING
 """
 
 

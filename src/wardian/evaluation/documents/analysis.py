@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wardian.coverage.pages import analysis
-from wardian.evaluation.documents.coverage import artifacts, matrix_of, uses
+from wardian.evaluation.documents.coverage import uses
 from wardian.evaluation.documents.gathered import Gathered
 
 NOTHING = "No specimen of a system call was among what was measured.\n"
@@ -11,8 +11,6 @@ NOTHING = "No specimen of a system call was among what was measured.\n"
 
 def page(gathered: Gathered) -> str:
     """The whole document, as `wardian syscalls coverage` writes it, for this campaign."""
-    campaign = gathered.campaign
-    found = matrix_of(campaign, gathered.results)
-    if not found.sandboxes:
-        return f"# System calls, {campaign.night}\n\n{NOTHING}"
-    return analysis(found, artifacts(campaign, gathered.results), uses(gathered))
+    if not gathered.matrix.sandboxes:
+        return f"# System calls, {gathered.campaign.night}\n\n{NOTHING}"
+    return analysis(gathered.matrix, gathered.artifacts, uses(gathered))

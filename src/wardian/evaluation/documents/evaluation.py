@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from wardian.evaluation.changes import of_campaigns
-from wardian.evaluation.documents.coverage import matrix_of
 from wardian.evaluation.documents.gathered import Gathered
 from wardian.evaluation.documents.markdown import SIGNS, block, code, number, several, table, text
 from wardian.evaluation.documents.skills import skill_rows
@@ -142,7 +141,7 @@ def _timeline(gathered: Gathered) -> list[str]:
 
 def _coverage(gathered: Gathered) -> list[str]:
     lines = [f"## {GROUPS_TITLE}", ""]
-    found = matrix_of(gathered.campaign, gathered.results)
+    found = gathered.matrix
     if not found.sandboxes:
         return [*lines, "No specimen of a system call was among what was measured.", ""]
     rows = []

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from wardian.evaluation.comparison import Comparison
+from wardian.coverage.matrix import Matrix, build
+from wardian.evaluation.comparison import Comparison, comparable
 from wardian.evaluation.findings import Use, users
 from wardian.evaluation.model import Campaign, Figure, Finding, Result, Step
 from wardian.evaluation.reading import Reader
 from wardian.evaluation.units import OURS
+from wardian.probes.artifact import Artifact, check
 
 
-class Gathered(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Gathered:
     """A campaign with everything that is told about it. Results have their evidence."""
 
     campaign: Campaign
@@ -23,8 +28,10 @@ class Gathered(NamedTuple):
     figures: tuple[Figure, ...]
     history: tuple[tuple[Campaign, Mapping[str, float]], ...]  # figures of our own sandbox
     steps: tuple[Step, ...]
+    artifacts: tuple[Artifact, ...]  # of the specimens, as `wardian probe` writes them
+    matrix: Matrix  # every system call in every sandbox in which specimens measured it
 
-    @property
+    @functools.cached_property
     def sandboxes(self) -> list[str]:
         """Ours first."""
         names = {one.case.sandbox for one in self.results}
@@ -38,11 +45,15 @@ class Gathered(NamedTuple):
 
     def of(self, kind: str, sandbox: str | None = None) -> list[Result]:
         """Results of a kind, in one sandbox or in all."""
-        return [
-            one
-            for one in self.results
-            if one.case.kind == kind and sandbox in (None, one.case.sandbox)
-        ]
+        return self._by_kind.get((kind, sandbox), [])
+
+    @functools.cached_property
+    def _by_kind(self) -> dict[tuple[str, str | None], list[Result]]:
+        found: dict[tuple[str, str | None], list[Result]] = {}
+        for one in self.results:
+            for sandbox in (None, one.case.sandbox):
+                found.setdefault((one.case.kind, sandbox), []).append(one)
+        return found
 
     def number(self, kind: str, sandbox: str, health: str = "") -> int:
         """How many there are."""
@@ -66,10 +77,14 @@ class Gathered(NamedTuple):
         return users(self.results)
 
 
-def gather(store: Reader, campaign: Campaign, comparison: Comparison) -> Gathered:
+def gather(
+    store: Reader,
+    campaign: Campaign,
+    comparison: Comparison,
+    results: Sequence[Result],
+    measured: tuple[tuple[Artifact, ...], Matrix],
+) -> Gathered:
     """All of a campaign; its history is that of the comparable ones before it."""
-    from wardian.evaluation.comparison import comparable
-
     history = []
     by_campaign: dict[int, dict[str, float]] = {}
     for figure in store.figures():
@@ -79,10 +94,35 @@ def gather(store: Reader, campaign: Campaign, comparison: Comparison) -> Gathere
         history.append((one, by_campaign.get(one.id, {})))
     return Gathered(
         campaign,
-        tuple(store.results(campaign.id, evidence=True)),
+        tuple(results),
         comparison,
         tuple(store.findings(campaign.id)),
         tuple(store.figures(campaign.id)),
         tuple(history),
         tuple(store.steps(campaign.id)),
+        *measured,
     )
+
+
+def coverage_of(
+    campaign: Campaign, results: Sequence[Result]
+) -> tuple[tuple[Artifact, ...], Matrix]:
+    """Artifacts of the specimens' results, with evidence, and what they say of system calls."""
+    found = tuple(_artifacts(campaign, results))
+    return found, build(found, campaign.machine)
+
+
+def _artifacts(campaign: Campaign, results: Sequence[Result]) -> Iterator[Artifact]:
+    for one in results:
+        told = one.outcome.evidence.get("artifact")
+        if one.case.kind != "probe" or not told:
+            continue
+        volatile = {
+            "time": one.time, "duration_s": one.duration_s, "host": campaign.host,
+            "kernel": campaign.kernel, "machine": campaign.machine, "uid": campaign.user_id,
+            "wardian": campaign.wardian, "refusals": one.outcome.evidence.get("refusals", []),
+        }  # fmt: skip
+        try:
+            yield check({**told, **volatile})
+        except ValueError:
+            continue  # of a version whose artifacts were others

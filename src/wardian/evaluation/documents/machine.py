@@ -9,7 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from wardian.coverage import report as coverage
-from wardian.evaluation.documents.coverage import artifacts, matrix_of, uses
+from wardian.evaluation.documents.coverage import uses
 from wardian.evaluation.documents.decision import Decision
 from wardian.evaluation.documents.evaluation import headline
 from wardian.evaluation.documents.gathered import Gathered
@@ -66,11 +66,9 @@ def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
 
 def _coverage(gathered: Gathered) -> dict[str, Any] | None:
     """As `wardian syscalls coverage --json` tells it; nothing if no call was measured."""
-    campaign, results = gathered.campaign, gathered.results
-    matrix = matrix_of(campaign, results)
-    if not matrix.sandboxes:
+    if not gathered.matrix.sandboxes:
         return None
-    return coverage.document(matrix, artifacts(campaign, results), uses(gathered))
+    return coverage.document(gathered.matrix, gathered.artifacts, uses(gathered))
 
 
 def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
