@@ -13,9 +13,9 @@
 /* What can be done while capabilities are still needed: none is left to gain after this. */
 void limit_capabilities(const struct plan *plan) {
     if (WALL_IS_UP(plan, WALL_CAPABILITIES)) {
+        /* Keeping capabilities (PR_SET_KEEPCAPS) stays free: there are none to keep. */
         unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
-                             SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-                             SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+                             SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
         if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
             die(errno, "capabilities", "locking the secure bits");
         for (unsigned long cap = 0; cap < 64; cap++)

@@ -21,10 +21,10 @@
 
 enum { FIRST_NODE = 2, ROOT = FUSE_ROOT_ID, REQUEST_ROOM = FUSE_MIN_READ_BUFFER };
 
-/* How long the kernel may go into one of our directories without asking. While the root is built it
- * need not ask; then it asks each time, until it has asked so often that a tenth of the time is
- * enough. */
-enum { BUILDING_NS = 300000, ALWAYS_UP_TO = 2000, SHARE_OF_TIME = 10 };
+/* The kernel asks each time it goes into one of our directories, until it has asked so often that a
+ * tenth of the time is enough. While the root is built, too: it counts in jiffies, and a program may
+ * have ended before one is over. */
+enum { ALWAYS_UP_TO = 2000, SHARE_OF_TIME = 10 };
 
 /* Written by the reaper while it builds the root, read by the supervisor. */
 static struct {
@@ -35,7 +35,7 @@ static struct {
 } *shape;
 
 static int device = -1;
-static bool built, running;
+static bool running;
 static unsigned asked;
 static const struct plan *the_plan;
 
@@ -112,7 +112,6 @@ bool lookups_own(size_t top) { return shape->watched[top]; }
 
 void lookups_see(const int *fds, size_t count) {
     size_t next = 0;
-    built = true;
     for (size_t i = 0; i < shape->count; i++) {
         struct top top = shape->tops[i];
         top.fd = top.link[0] || next == count ? -1 : fds[next++];
@@ -173,9 +172,7 @@ static void on_lookup(const struct fuse_in_header *in, const char *name) {
         refusals_lookup(the_plan, (pid_t)in->pid);
     struct fuse_entry_out entry;
     uint64_t rest_ns = 0;
-    if (!built)
-        rest_ns = BUILDING_NS;
-    else if (++asked > ALWAYS_UP_TO)
+    if (++asked > ALWAYS_UP_TO)
         rest_ns = (uint64_t)(now_us() - began + 30) * 1000 * SHARE_OF_TIME;
     fill_entry(&entry, i, rest_ns > 999999999 ? 999999999 : rest_ns);
     answer(in->unique, 0, &entry, sizeof entry);
@@ -194,7 +191,7 @@ static void on_readdir(const struct fuse_in_header *in, const struct fuse_read_i
         if (used + head + size > sizeof list || used + head + size > read->size)
             break;
         if (plus) {
-            fill_entry(&entry, i, built ? 0 : BUILDING_NS);
+            fill_entry(&entry, i, 0);
             memcpy(list + used, &entry, sizeof entry);
         }
         memset(list + used + head, 0, size);

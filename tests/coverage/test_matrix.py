@@ -164,9 +164,9 @@ def test_the_document_has_what_its_readers_rely_on() -> None:
 def test_the_matrix_can_be_read_at_a_glance() -> None:
     found, _, uses = full()
     lines = [line.split() for line in report.matrix_lines(found)]
-    assert lines[0] == ["syscall", "nr", "priority", "host", "wardian"]
-    assert ["read", "0", "critical", "yes", "partly", "1/2"] in lines
-    assert ["mount", "165", "low", "yes", "denied"] in lines
+    assert lines[0] == ["syscall", "nr", "priority", "wardian", "host"]
+    assert ["read", "0", "critical", "partly", "1/2", "yes"] in lines
+    assert ["mount", "165", "low", "denied", "yes"] in lines
     assert ["close", "3", "critical", ".", "."] in lines
     told = "\n".join(
         [
@@ -195,13 +195,13 @@ def test_the_analysis_has_the_shape_that_its_readers_know() -> None:
     ):
         assert f"\n{title}\n" in text
     assert "# gVisor syscall analysis: 2026-01-02" in text
-    assert "| `read` | supported 2/2 | **partial** 1/2 | `read.cc`" in text
+    assert "| `read` | **partial** 1/2 | supported 2/2 | `read.cc`" in text
     assert "\x1b" not in text
     assert "<b>" not in text
     assert all(
         line.count(" | ") >= 5 for line in text.splitlines() if line.startswith("| `read` |")
     )
-    assert "1. `mount` is denied in wardian and made by sh" in text or "`mount` is denied" in text
+    assert "`mount` is denied in wardian and made by sh" in text
 
 
 def test_an_analysis_of_nothing_wrong_recommends_nothing() -> None:

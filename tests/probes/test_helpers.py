@@ -346,3 +346,36 @@ def test_a_check_mounts_where_nobody_else_sees_it(tree: Tree, tmp_path: Path) ->
     )
     assert document["checks"][-1]["ok"] is not False, document
     assert Path("/proc/self/mountinfo").read_text() == before
+
+
+@pytest.mark.parametrize("end", ["", "raise(SIGKILL);", 'want(0, "x");'])
+def test_the_children_of_a_check_die_with_it_even_if_they_are_stopped(tree: Tree, end: str) -> None:
+    # It comes back only when nobody holds the specimen's standard output any more.
+    document = checked(
+        tree,
+        f"""CHECK(leaves_children) {{
+            kill(child_that(waits), SIGSTOP);
+            child_that(waits);
+            {end}
+        }}""",
+    )
+    assert document["checks"][-1]["ok"] is (end == "")
+
+
+def test_a_check_tells_how_a_child_ended_and_what_comes_true(tree: Tree) -> None:
+    document = checked(
+        tree,
+        """#include <sys/wait.h>
+        static void ends(void) { _exit(3); }
+        static int asked;
+        CHECK(has_a_child) { want(WEXITSTATUS(end_of(child_that(ends))) == 3, "another end"); }
+        CHECK(comes_true) { want(soon(++asked == 3) && asked == 3, "not the third time"); }
+        CHECK(is_never_true) { want(!soon(asked == 99), "it is"); }
+        CHECK(is_ordinary) { be_ordinary(); want(!holds(7), "CAP_SETUID is left"); }""",
+    )
+    assert [(one["name"], one["ok"]) for one in document["checks"][2:]] == [
+        ("has_a_child", True),
+        ("comes_true", True),
+        ("is_never_true", True),
+        ("is_ordinary", True),
+    ]

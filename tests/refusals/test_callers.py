@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import shlex
+from os.path import exists
+from pathlib import Path
 
 import pytest
 
 from tests.refusals.wall import PYTHON
-from wardian import Result, Sandbox
+from wardian import Policy, Result, Sandbox
 from wardian.sandbox.refusals import is_routine
 from wardian.sandbox.result import Caller
 
@@ -102,3 +104,11 @@ def test_short_lived_programs_are_told_by_name_every_time(sandbox: Sandbox) -> N
         told = sandbox.run(["/bin/sh", "-c", script]).refusals
         told = [one for one in told if not is_routine(one)]
         assert [one.process.command for one in told] == [f"/bin/ls {path}" for path in there]
+
+
+def test_a_program_that_ends_at_once_is_told_of_every_time(tmp_path: Path) -> None:
+    """In directories of our own, too, and where only looking names up tells of it."""
+    there = next(one for one in ("/etc/fstab", "/etc/shells", "/etc/debian_version") if exists(one))
+    with Sandbox.create(Policy.default().but(work=str(tmp_path))) as sandbox:
+        for _ in range(40):
+            assert there in [one.target for one in sandbox.run(["/bin/cat", there]).refusals]

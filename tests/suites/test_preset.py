@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from wardian import Policy, Sandbox
 from wardian.sandbox.policy import Limits
 from wardian.sandbox.policy_file import preset_names
@@ -46,3 +48,18 @@ def test_a_guest_sees_the_same_surroundings() -> None:
     told = seen(Policy.preset("conformance"))
     assert told == seen(Policy.default())
     assert "NoNewPrivs:\t1" in told
+
+
+def test_what_is_open_is_said_by_name_and_nothing_else_differs() -> None:
+    conformance, opened = Policy.preset("conformance"), Policy.preset("conformance-open")
+    assert opened.allow_syscalls
+    assert opened.but(allow_syscalls=()) == conformance
+    page = (Path(__file__).parents[2] / "docs/suite.md").read_text()
+    told = page.partition("## The preset `conformance-open`")[2].partition("## ")[0]
+    assert all(f"`{name}`" in told for name in opened.allow_syscalls)
+
+
+def test_only_the_open_one_lets_guests_nest_namespaces() -> None:
+    for preset, allowed in (("conformance", False), ("conformance-open", True)):
+        with Sandbox.create(Policy.preset(preset)) as sandbox:
+            assert (sandbox.run(["unshare", "-U", "true"]).exit_code == 0) is allowed, preset

@@ -101,6 +101,7 @@ TRUTHS = [
     ("socket", (AF_INET6, 5, SCTP), ERRNO | errno.EPROTONOSUPPORT),
     ("socketpair", (AF_UNIX, STREAM, 0), ALLOW),
     ("socketpair", (AF_INET, STREAM, 0), ERRNO | errno.EOPNOTSUPP),
+    ("socketpair", (AF_INET6, CLOEXEC, 0), ERRNO | errno.ESOCKTNOSUPPORT),
     ("socketpair", (AF_VSOCK, STREAM, 0), ERRNO | errno.EAFNOSUPPORT),
     # the rest
     ("prctl", (38,), ALLOW),
@@ -108,6 +109,10 @@ TRUTHS = [
     ("personality", (0xFFFFFFFF,), ALLOW),
     ("personality", (0xFFFFFFFFFFFFFFFF,), ALLOW),
     ("personality", (0,), ALLOW),
+    ("personality", (6,), ALLOW),
+    ("personality", (0x7000008,), ALLOW),
+    *(("personality", (1 << bit,), EPERM) for bit in (*range(8, 24), *range(27, 32))),
+    ("personality", (0x7040008,), EPERM),
     ("personality", (0x0040000,), EPERM),
     ("personality", (0x0400000,), EPERM),
 ]

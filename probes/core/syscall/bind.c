@@ -12,6 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Loopback has many addresses. Each process takes one of its own, since ports may be few. */
+#define HERE (INADDR_LOOPBACK | ((unsigned)getpid() & 0xffff) << 8)
+
 static struct sockaddr_in v4(unsigned address, int port) {
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((unsigned short)port),
                                 .sin_addr.s_addr = htonl(address)};
@@ -26,12 +29,12 @@ static long to(int fd, const void *address, size_t size) {
 }
 
 CHECK(takes_a_free_port_of_loopback) {
-    struct sockaddr_in any = v4(INADDR_LOOPBACK, 0), got;
+    struct sockaddr_in any = v4(HERE, 0), got;
     socklen_t size = sizeof got;
     int fd = make(AF_INET, SOCK_STREAM);
     works(to(fd, &any, sizeof any), "bind");
     works(getsockname(fd, (void *)&got, &size), "getsockname");
-    want(got.sin_port != 0 && got.sin_addr.s_addr == htonl(INADDR_LOOPBACK), "another address");
+    want(got.sin_port != 0 && got.sin_addr.s_addr == htonl(HERE), "another address");
 }
 
 CHECK(takes_a_port_of_ipv6_loopback) {
@@ -80,7 +83,7 @@ CHECK(chooses_a_name_if_none_is_given) {
 }
 
 CHECK(refuses_a_port_that_is_taken) {
-    struct sockaddr_in any = v4(INADDR_LOOPBACK, 0);
+    struct sockaddr_in any = v4(HERE, 0);
     socklen_t size = sizeof any;
     int fd = make(AF_INET, SOCK_STREAM);
     works(to(fd, &any, sizeof any), "bind");
@@ -89,7 +92,7 @@ CHECK(refuses_a_port_that_is_taken) {
 }
 
 CHECK(refuses_a_second_address) {
-    struct sockaddr_in any = v4(INADDR_LOOPBACK, 0);
+    struct sockaddr_in any = v4(HERE, 0);
     int fd = make(AF_INET, SOCK_STREAM);
     works(to(fd, &any, sizeof any), "bind");
     refuses(to(fd, &any, sizeof any), EINVAL, "again");
@@ -111,7 +114,7 @@ CHECK(refuses_a_path_in_no_directory) {
 }
 
 CHECK(refuses_an_address_too_short) {
-    struct sockaddr_in any = v4(INADDR_LOOPBACK, 0);
+    struct sockaddr_in any = v4(HERE, 0);
     refuses(to(make(AF_INET, SOCK_STREAM), &any, 4), EINVAL, "4 bytes");
 }
 
@@ -121,7 +124,7 @@ CHECK(refuses_another_family) {
 }
 
 CHECK(refuses_what_is_no_socket) {
-    struct sockaddr_in any = v4(INADDR_LOOPBACK, 0);
+    struct sockaddr_in any = v4(HERE, 0);
     int ends[2];
     works(pipe(ends), "pipe");
     refuses(to(-1, &any, sizeof any), EBADF, "-1");

@@ -13,12 +13,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+/* Loopback has many addresses. Each process takes one of its own, since ports may be few. */
+#define HERE (INADDR_LOOPBACK | ((unsigned)getpid() & 0xffff) << 8)
+
 static struct sockaddr_in at;
 
 /* A socket that listens on loopback, and where. */
 static int server(struct sockaddr_in *at) {
     socklen_t size = sizeof *at;
-    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(bind(fd, (void *)at, sizeof *at), "bind");
     works(listen(fd, 4), "listen");
@@ -83,7 +86,7 @@ CHECK(gives_a_datagram_socket_its_peer) {
     struct sockaddr_in peer;
     socklen_t size = sizeof peer;
     int one = make(AF_INET, SOCK_DGRAM), other = make(AF_INET, SOCK_DGRAM);
-    at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     works(bind(one, (void *)&at, sizeof at), "bind");
     works(getsockname(one, (void *)&at, &size), "getsockname");
     works(to(other, &at, sizeof at), "connect");

@@ -12,17 +12,16 @@ CHECK(refuses_what_is_no_watcher) {
 }
 
 CHECK(tells_of_a_new_file) {
-    const char *place = scratch("fanotify");
     char event[512];
     unsigned flags = FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_NONBLOCK;
     int fd = (int)works(syscall(SYS_fanotify_init, flags, O_RDONLY), "fanotify_init");
-    long marked =
-        syscall(SYS_fanotify_mark, fd, FAN_MARK_ADD, (unsigned long)FAN_CREATE, AT_FDCWD, "/tmp");
+    own_directory();
+    unsigned long events = FAN_CREATE;
+    long marked = syscall(SYS_fanotify_mark, fd, FAN_MARK_ADD, events, AT_FDCWD, ".");
     if (marked < 0 && errno == EOPNOTSUPP)
-        unavailable("the file system of /tmp has no handles");
+        unavailable("the temporary directory's file system has no handles");
     works(marked, "fanotify_mark");
-    close(open(place, O_CREAT | O_WRONLY, 0600));
-    unlink(place);
+    close(file_with("new", ""));
     works(read(fd, event, sizeof event), "read");
     want(((struct fanotify_event_metadata *)(void *)event)->mask == FAN_CREATE, "another event");
 }

@@ -9,13 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Loopback has many addresses. Each process takes one of its own, since ports may be few. */
+#define HERE (INADDR_LOOPBACK | ((unsigned)getpid() & 0xffff) << 8)
+
 static struct sockaddr_in at, got;
 static socklen_t size = sizeof got;
 
 /* A socket that listens on loopback, and where. */
 static int server(struct sockaddr_in *at) {
     socklen_t size = sizeof *at;
-    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(bind(fd, (void *)at, sizeof *at), "bind");
     works(listen(fd, 4), "listen");
@@ -30,7 +33,7 @@ static long get(int fd) {
 CHECK(tells_the_address_that_was_bound) {
     int fd = server(&at);
     works(get(fd), "getsockname");
-    want(got.sin_addr.s_addr == htonl(INADDR_LOOPBACK) && got.sin_port == at.sin_port, "another");
+    want(got.sin_addr.s_addr == htonl(HERE) && got.sin_port == at.sin_port, "another");
 }
 
 CHECK(tells_an_empty_address_before) {
@@ -43,7 +46,7 @@ CHECK(tells_the_address_that_connecting_chose) {
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(connect(fd, (void *)&at, sizeof at), "connect");
     works(get(fd), "getsockname");
-    want(got.sin_addr.s_addr == htonl(INADDR_LOOPBACK) && got.sin_port != 0, "none");
+    want(ntohl(got.sin_addr.s_addr) >> 24 == 127 && got.sin_port != 0, "none");
 }
 
 CHECK(tells_that_a_pair_has_no_names) {

@@ -9,13 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Loopback has many addresses. Each process takes one of its own, since ports may be few. */
+#define HERE (INADDR_LOOPBACK | ((unsigned)getpid() & 0xffff) << 8)
+
 static int ends[2], value = -1;
 static socklen_t size = sizeof value;
 
 /* A socket that listens on loopback, and where. */
 static int server(struct sockaddr_in *at) {
     socklen_t size = sizeof *at;
-    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(bind(fd, (void *)at, sizeof *at), "bind");
     works(listen(fd, 4), "listen");

@@ -24,6 +24,10 @@ static void listen(void) {
     works(sigaction(SIGUSR1, &action, NULL), "sigaction");
 }
 
+static long queue(pid_t pid, pid_t tid, int signal, void *info) {
+    return syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info);
+}
+
 static void prepare(int code) {
     sent = (siginfo_t){.si_signo = SIGUSR1, .si_code = code};
     sent.si_pid = getpid();
@@ -34,7 +38,7 @@ static void prepare(int code) {
 CHECK(hands_over_what_was_sent) {
     listen();
     prepare(SI_QUEUE);
-    works(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, &sent), "rt_tgsigqueueinfo");
+    works(queue(getpid(), gettid(), SIGUSR1, &sent), "rt_tgsigqueueinfo");
     want(heard == SIGUSR1, "not heard");
     want(got.si_code == SI_QUEUE && got.si_value.sival_int == 4242, "told otherwise");
 }
@@ -42,37 +46,37 @@ CHECK(hands_over_what_was_sent) {
 CHECK(lets_the_caller_say_anything_to_itself) {
     listen();
     prepare(SI_USER);
-    works(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, &sent), "rt_tgsigqueueinfo");
+    works(queue(getpid(), gettid(), SIGUSR1, &sent), "rt_tgsigqueueinfo");
     want(got.si_code == SI_USER, "the code is %d", got.si_code);
 }
 
 CHECK(reaches_a_child) {
     prepare(SI_QUEUE);
     pid_t child = child_that(waits);
-    works(syscall(SYS_rt_tgsigqueueinfo, child, child, SIGUSR1, &sent), "rt_tgsigqueueinfo");
+    works(queue(child, child, SIGUSR1, &sent), "rt_tgsigqueueinfo");
     want(WTERMSIG(end_of(child)) == SIGUSR1, "another end");
 }
 
 CHECK(refuses_to_pass_for_the_kernel) {
     pid_t child = child_that(waits);
     prepare(SI_USER);
-    refuses(syscall(SYS_rt_tgsigqueueinfo, child, child, SIGUSR1, &sent), EPERM, "the code of kill");
+    refuses(queue(child, child, SIGUSR1, &sent), EPERM, "the code of kill");
     prepare(SI_TKILL);
-    refuses(syscall(SYS_rt_tgsigqueueinfo, child, child, SIGUSR1, &sent), EPERM, "the code of tkill");
+    refuses(queue(child, child, SIGUSR1, &sent), EPERM, "the code of tkill");
 }
 
 CHECK(refuses_nobody) {
     prepare(SI_QUEUE);
-    refuses(syscall(SYS_rt_tgsigqueueinfo, getpid(), NOBODY, SIGUSR1, &sent), ESRCH, "nobody");
+    refuses(queue(getpid(), NOBODY, SIGUSR1, &sent), ESRCH, "nobody");
 }
 
 CHECK(refuses_what_is_no_signal) {
     prepare(SI_QUEUE);
-    refuses(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), 65, &sent), EINVAL, "signal 65");
+    refuses(queue(getpid(), gettid(), 65, &sent), EINVAL, "signal 65");
 }
 
 CHECK(refuses_a_bad_address) {
-    refuses(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, 8), EFAULT, "data at address 8");
+    refuses(queue(getpid(), gettid(), SIGUSR1, (void *)8), EFAULT, "data at address 8");
 }
 
 static volatile pid_t hearer, thread_id;
@@ -96,20 +100,20 @@ CHECK(reaches_that_thread_and_no_other) {
     want(pthread_create(&thread, NULL, live, NULL) == 0, "no thread");
     want(soon(thread_id), "it does not begin");
     prepare(SI_QUEUE);
-    works(syscall(SYS_rt_tgsigqueueinfo, getpid(), thread_id, SIGUSR1, &sent), "to the thread");
+    works(queue(getpid(), thread_id, SIGUSR1, &sent), "to the thread");
     want(soon(hearer) && hearer == thread_id, "thread %d heard it", hearer);
 }
 
 CHECK(refuses_a_thread_of_another_process) {
     pid_t child = child_that(waits);
     prepare(SI_QUEUE);
-    refuses(syscall(SYS_rt_tgsigqueueinfo, getpid(), child, SIGUSR1, &sent), ESRCH, "a child");
+    refuses(queue(getpid(), child, SIGUSR1, &sent), ESRCH, "a child");
 }
 
 CHECK(refuses_numbers_that_name_no_process) {
     prepare(SI_QUEUE);
-    refuses(syscall(SYS_rt_tgsigqueueinfo, 0, gettid(), SIGUSR1, &sent), EINVAL, "process 0");
-    refuses(syscall(SYS_rt_tgsigqueueinfo, getpid(), -1, SIGUSR1, &sent), EINVAL, "thread -1");
+    refuses(queue(0, gettid(), SIGUSR1, &sent), EINVAL, "process 0");
+    refuses(queue(getpid(), -1, SIGUSR1, &sent), EINVAL, "thread -1");
 }
 
 CHECKS

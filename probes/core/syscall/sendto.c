@@ -10,6 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Loopback has many addresses. Each process takes one of its own, since ports may be few. */
+#define HERE (INADDR_LOOPBACK | ((unsigned)getpid() & 0xffff) << 8)
+
 static struct sockaddr_in at;
 static char bytes[70000];
 static int ends[2];
@@ -17,7 +20,7 @@ static int ends[2];
 /* A UDP socket on loopback, and where. */
 static int receiver(struct sockaddr_in *at) {
     socklen_t size = sizeof *at;
-    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     int fd = (int)works(socket(AF_INET, SOCK_DGRAM, 0), "socket");
     works(bind(fd, (void *)at, sizeof *at), "bind");
     works(getsockname(fd, (void *)at, &size), "getsockname");

@@ -143,8 +143,8 @@ static void starts_a_session(void) {
 CHECK(refuses_another_sessions_child_and_group) {
     pid_t child = child_that(starts_a_session);
     want(soon(getsid(child) == child), "no session");
-    refuses(syscall(SYS_setpgid, child, getpgid(0)), EPERM, "setpgid of a child in another session");
-    refuses(syscall(SYS_setpgid, 0, child), EPERM, "setpgid to a group of another session");
+    refuses(syscall(SYS_setpgid, child, getpgid(0)), EPERM, "a child in another session");
+    refuses(syscall(SYS_setpgid, 0, child), EPERM, "a group of another session");
 }
 
 static void runs_cat(void) {

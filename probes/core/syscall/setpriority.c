@@ -14,9 +14,11 @@ static long set(int which, long who, int nice) {
 static long nice_in_proc(void) {
     long nice = -99;
     FILE *file = fopen("/proc/self/stat", "r");
-    if (!file || fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
-                              "%*d %*d %ld", &nice) != 1)
+    if (!file || fscanf(file, "%*d (%*[^)]) %*c") < 0)
         faulty("/proc/self/stat");
+    for (int field = 4; field <= 19; field++)
+        if (fscanf(file, "%ld", &nice) != 1)
+            faulty("/proc/self/stat ends early");
     return nice;
 }
 

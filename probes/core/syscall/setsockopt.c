@@ -10,13 +10,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+/* Loopback has many addresses. Each process takes one of its own, since ports may be few. */
+#define HERE (INADDR_LOOPBACK | ((unsigned)getpid() & 0xffff) << 8)
+
 static int ends[2];
 static char bytes[64];
 
 /* A socket that listens on loopback, and where. */
 static int server(struct sockaddr_in *at) {
     socklen_t size = sizeof *at;
-    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(bind(fd, (void *)at, sizeof *at), "bind");
     works(listen(fd, 4), "listen");
@@ -98,7 +101,7 @@ CHECK(closes_at_once_if_asked) {
 }
 
 CHECK(shares_a_port_if_asked) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(HERE)};
     socklen_t size = sizeof at;
     int one = make(AF_INET, SOCK_DGRAM), other = make(AF_INET, SOCK_DGRAM);
     works(set(one, SOL_SOCKET, SO_REUSEPORT, 1), "SO_REUSEPORT");

@@ -23,7 +23,8 @@ static int unshare_and_close(void *unused) {
 static void let_a_child_change(void) {
     fd = (int)works(open("/dev/null", O_RDONLY), "open");
     works(chdir("/"), "chdir");
-    int pid = clone(unshare_and_close, stack + sizeof stack, CLONE_FILES | CLONE_FS | SIGCHLD, NULL);
+    int shared = CLONE_FILES | CLONE_FS | SIGCHLD;
+    int pid = clone(unshare_and_close, stack + sizeof stack, shared, NULL);
     int status = end_of((int)works(pid, "clone"));
     if (status)
         blocked_with(status >> 8, "unshare in the child");

@@ -19,6 +19,7 @@ from wardian.coverage.cells import (
 )
 from wardian.probes.artifact import Artifact
 from wardian.probes.verdict import UNEXPECTED
+from wardian.sandbox.backends import NAMES
 from wardian.syscalls.knowledge import PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, canonical_arch, rows
 
@@ -133,7 +134,8 @@ def build(
         if one.capability.startswith(CAPABILITY) and (not sandboxes or one.sandbox in sandboxes):
             name = one.capability.removeprefix(CAPABILITY)
             measured.setdefault(one.sandbox, {}).setdefault(name, []).append(one)
-    names = tuple(name for name in sandboxes or measured if name in measured)
+    order = sandboxes or [*(n for n in NAMES if n in measured), *sorted(measured.keys() - {*NAMES})]
+    names = tuple(name for name in order if name in measured)
     lines = tuple(
         _line(_decided(row, decisions or {}), arch, names, measured)
         for row in rows()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from wardian.coverage.cells import CAPABILITY
+from wardian.coverage.cells import CAPABILITY, HOST
 from wardian.coverage.matrix import build
 from wardian.errors import NothingMatched
 from wardian.probes import artifact as artifacts
@@ -73,7 +73,9 @@ def measured(
         if not doubtful:
             return found
         again = [one for one in wanted if one.id in doubtful]
-        on_again(len(again) * len(places))
-        second = measure(again, places, env, jobs=1, on_done=on_done)
+        differing = {HOST, *(one.sandbox for one in matrix.unexplained)}
+        where = [place for place in places if place.name in differing]
+        on_again(len(again) * len(where))
+        second = measure(again, where, env, jobs=1, on_done=on_done)
     newer = {(one.id, one.sandbox): one for one in second}
     return [newer.get((one.id, one.sandbox), one) for one in found]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wardian.coverage.cells import STATUSES
+from wardian.coverage.cells import HOST, STATUSES
 from wardian.coverage.matrix import Line, Matrix
 from wardian.coverage.report import lacking, served
 from wardian.coverage.usage import Use
@@ -148,10 +148,12 @@ def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
     for name in matrix.sandboxes:
         counts = matrix.counts(name)
         version = next(one.sandbox_version for one in artifacts if one.sandbox == name)
+        version = version.partition("-")[0] if name == HOST else version
         cells = [name, _cell(version), *(str(counts[key]) for key in (*STATUSES, "unmeasured"))]
         lines.append(f"| {' | '.join(cells)} |")
     one = artifacts[0]
-    told = [f"Measured on Linux {_cell(one.kernel)} ({matrix.arch}), as {_caller(one.uid)}."]
+    kernel = _cell(one.kernel.partition("-")[0])
+    told = [f"Measured on Linux {kernel} ({matrix.arch}), as {_caller(one.uid)}."]
     if matrix.differences is not None:
         count = len(matrix.differences)
         told.append(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from wardian.coverage.cells import Cell
 from wardian.coverage.matrix import Line
-from wardian.evaluation.documents.coverage import matrix_of
+from wardian.evaluation.documents.gathered import coverage_of
 from wardian.evaluation.model import Result
 from wardian.report.facts import Facts
 from wardian.report.words import Sign, sign
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 def entries(facts: Facts) -> list[Entry]:
     """Every call of the table, in its order."""
-    matrix = matrix_of(facts.campaign, list(facts.results.values()))
+    _, matrix = coverage_of(facts.campaign, list(facts.results.values()))
     used = _users(facts.of_kind("trace"))
     return [_entry(facts, line, used.get(line.name, ())) for line in matrix.lines]
 

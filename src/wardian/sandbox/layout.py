@@ -18,6 +18,7 @@ HOME = "/home/user"
 INODES = 200_000
 PTYS = 64
 MQUEUE = "/dev/mqueue"
+NESTING = "sys/user/max_user_namespaces"
 
 
 class Layout(NamedTuple):

@@ -18,7 +18,9 @@ from wardian.suites.running import Place, Running, Way, run_alone
 # A case that hangs behind a wall hangs behind most: it need not do so for long.
 LONGEST_S, MAX_HANGS = 10.0, 4
 # What is left when no other wall explains it.
-FRAME = "own root, namespace.user or no_new_privs"
+FRAME = "own root, namespace.user, namespace.pid or no_new_privs"
+# Without it, nothing ends what a case leaves running: it would be left on the host.
+KEPT = "namespace.pid"
 # The kind of a refusal → the wall that mostly is behind it.
 _LIKELY = {"limit": "limits", "network": "namespace.network", "file": "read-only mounts"}
 HANGS = "not found: it hangs"
@@ -47,7 +49,11 @@ def wall_of(program: Program, here: Outcome, place: Place, way: Way, running: Ru
 
 def _trials(here: Outcome, launcher: str | None) -> Iterator[Sequence[Wall]]:
     """The likely one first."""
-    there = [wall for wall in WALLS if wall is not ROOT and wall.way(launcher=launcher is not None)]
+    there = [
+        wall
+        for wall in WALLS
+        if wall is not ROOT and wall.name != KEPT and wall.way(launcher=launcher is not None)
+    ]
     refusal = likely(here.refusals)
     first = _LIKELY.get(refusal.kind) if refusal is not None else None
     ordered = sorted(there, key=lambda wall: wall.name != first)

@@ -32,7 +32,9 @@ MAX_REPORT_BYTES = 64 << 20
 KEEP_BYTES = 16 << 10
 KEEP_BYTES_PASSED = 2 << 10
 FRUITLESS_RUNS = 3  # in a row, that ended before any case began
-TIMEOUTS_IN_A_ROW = 8
+TIMEOUTS_IN_A_ROW = 32
+PATIENT_TIMEOUTS = 2  # in a row, after which a case gets a part of its time only
+IMPATIENCE = 4
 END_S = 30.0
 
 OnCase = Callable[[str, str], None]
@@ -177,6 +179,7 @@ class _Runs:
         self.program, self.place, self.way = program, place, way
         self.on_trace: OnBytes | None = (lambda data: None) if traced else None
         self.running, self.on_case = running, on_case
+        self.timeout_s = way.timeout_s  # for a case; less, once several have hung
         self.count = 0
         self.outcomes: dict[str, Outcome] = {}
         self.refusals: tuple[Refused, ...] = ()  # of the last run, whichever case it was
@@ -241,6 +244,8 @@ class _Runs:
         while left:
             pattern, chosen = gtest.filters(left, every)[0]
             whole = len(chosen) == len(every)
+            patience = 1 if timeouts < PATIENT_TIMEOUTS else IMPATIENCE
+            self.timeout_s = self.way.timeout_s / patience
             done, began, late = self._one_run(None if whole else pattern, chosen)
             left = [name for name in left if name not in done]
             fruitless = 0 if began else fruitless + 1
@@ -306,7 +311,8 @@ class _Runs:
         began_s = stream.began_s if running else stream.moved_s
         seconds = max(0.0, ran.seconds - began_s)
         if ran.late:
-            status, detail = "timeout", f"it did not end within {self.way.timeout_s:g} s"
+            patience_s = self.timeout_s if began_s else self.way.timeout_s
+            status, detail = "timeout", f"it did not end within {patience_s:g} s"
         else:
             status, detail = "crashed", f"the program {ran.end.told}"
         if not running:
@@ -318,7 +324,7 @@ class _Runs:
         status = "timeout" if ran.late else "crashed" if ran.end.signal else "failed"
         detail = f"after its last case it {ran.end.told}"
         if ran.late:
-            detail = f"it did not end within {self.way.timeout_s:g} s after its last case"
+            detail = f"it did not end within {self.timeout_s:g} s after its last case"
         return Outcome(PROGRAM_CASE, status, 0.0, detail, _text(stream.outside.bytes))
 
     def _note(self, outcome: Outcome, *, quiet: bool = False) -> None:
@@ -410,7 +416,8 @@ class _Runs:
     def _watched(self, process: Process, began: float, moved_s: Callable[[], float]) -> bool:
         """Wait for the end; True if a case took too long and the run was ended."""
         while True:
-            left = began + moved_s() + self.way.timeout_s - time.monotonic()
+            patience_s = self.timeout_s if moved_s() else self.way.timeout_s  # it may start slowly
+            left = began + moved_s() + patience_s - time.monotonic()
             if left <= 0:
                 process.kill()
                 return True

@@ -52,7 +52,7 @@ CONSTANTS: dict[str, int] = {
     "RLIMIT_CORE": 4,
     # prctl(2), personality(2)
     "PR_SET_MM": 35,
-    "PER_LINUX": 0,
-    "PER_LINUX32": 8,
+    # ours: all but the domain itself, SHORT_INODE, WHOLE_SECONDS and STICKY_TIMEOUTS
+    "PERSONALITY_HARMS": 0xF8FFFF00,
     "PERSONALITY_QUERY": 0xFFFFFFFF,  # ours: asks and changes nothing
 }

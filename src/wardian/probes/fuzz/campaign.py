@@ -81,7 +81,7 @@ class Campaign:
 
     def run(self, bounds: Bounds, on_batch: OnProgress, path: str | None = None) -> None:
         """Until a limit is met. KeyboardInterrupt leaves a state that is true and saved; so does
-        the end of the time while news is examined: that batch is then to be done again."""
+        the end of the time while news is examined."""
         began, before = time.monotonic(), self.state.seconds
         saved = began
         self.end = None if bounds.seconds is None else began + bounds.seconds
@@ -102,7 +102,6 @@ class Campaign:
                 if ahead:
                     running = self._begin(ahead, TIMEOUT_MS)
                 self._take(batch, host, sandbox)
-                self.state.position = at
                 self.state.seconds = before + time.monotonic() - began
                 on_batch(self.state, time.monotonic() - began)
                 if path is not None and time.monotonic() - saved > SAVE_EVERY_S:
@@ -138,16 +137,15 @@ class Campaign:
     def _take(
         self, batch: list[Program], host: list[Outcome | None], sandbox: list[Outcome | None]
     ) -> None:
-        """Tell a batch apart. Counts change only here, after whatever could be interrupted."""
-        counts: Counter[str] = Counter()
-        explained: Counter[tuple[str, str]] = Counter()
-        for offset, (program, one, other) in enumerate(zip(batch, host, sandbox, strict=True)):
-            kind = self._judge(program, one, other, explained, self.state.position + offset)
-            counts[kind] += 1
-            counts["programs"] += 1
-        self.state.counts += counts
-        self.state.explained += explained
-        self.state.executed_calls += sum(len(one.answers) for one in sandbox if one is not None)
+        """Tell a batch apart, program by program, so that the state is true at any time."""
+        for program, one, other in zip(batch, host, sandbox, strict=True):
+            explained: Counter[tuple[str, str]] = Counter()
+            kind = self._judge(program, one, other, explained, self.state.position)
+            self.state.explained += explained
+            self.state.executed_calls += len(other.answers) if other is not None else 0
+            self.state.counts[kind] += 1
+            self.state.counts["programs"] += 1
+            self.state.position += 1
 
     def _judge(
         self,

@@ -1,6 +1,7 @@
 /* Runs short programs of system calls and tells what each call answered and changed.
  *
  *   executor --inside              in a sandbox, which has confined it already
+ *   executor --inside-as-root      the same, where root is nobody outside
  *   executor --oracle              on the host: first goes where nothing can be harmed
  *
  * Programs come on standard input, results go to standard output; wire.py has the other end of both
@@ -416,14 +417,15 @@ static void map_at(unsigned long place, size_t size, int sharing) {
 int main(int argc, char **argv) {
     static struct listing fresh;
     bool oracle = argc == 2 && strcmp(argv[1], "--oracle") == 0;
-    if (!oracle && (argc != 2 || strcmp(argv[1], "--inside") != 0)) {
-        fputs("usage: executor --inside | --oracle < programs > results\n", stderr);
+    bool as_root = argc == 2 && strcmp(argv[1], "--inside-as-root") == 0;
+    if (!oracle && !as_root && (argc != 2 || strcmp(argv[1], "--inside") != 0)) {
+        fputs("usage: executor --inside | --inside-as-root | --oracle < programs > results\n", stderr);
         return 2;
     }
     umask(022);
     if (oracle)
         become_oracle();
-    require_no_rights();
+    require_no_rights(as_root);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         die("setting no_new_privs");
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -10,8 +10,9 @@ void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn)
 
 /* oracle.c: goes where nothing can be harmed; the rest of the program goes on in a child there. */
 void become_oracle(void);
-/* oracle.c: ends unless this process is an ordinary user's, without capabilities. */
-void require_no_rights(void);
+/* oracle.c: ends unless this process is an ordinary user's, without capabilities. In sandboxes with
+ * users of their own, root may be such a user. */
+void require_no_rights(bool root_is_nobody);
 
 /* scratch.c: the directory that each program finds as its own, and what is in it afterwards. */
 #define MAX_LISTING 8192

@@ -97,7 +97,7 @@ def text(program: Program, arch: str, results: Sequence[str] = ()) -> list[str]:
     lines = []
     for index, call in enumerate(program.calls):
         roles = roles_of(call, arch)
-        args = ", ".join(_argument(role, arg, memory, arch)
+        args = ", ".join(_argument(role, arg, program, memory, arch)
                          for role, arg in zip(roles, call.args, strict=False)
                          if role != "none")  # fmt: skip
         result = f" = {results[index]}" if index < len(results) else ""
@@ -105,14 +105,13 @@ def text(program: Program, arch: str, results: Sequence[str] = ()) -> list[str]:
     return lines
 
 
-def _argument(role: str, arg: Arg, memory: bytearray, arch: str) -> str:
+def _argument(role: str, arg: Arg, program: Program, memory: bytearray, arch: str) -> str:
     if arg.kind == RESULT:
         return f"r{arg.value}"
     if arg.kind == SELF:
         return "getpid()"
     if arg.kind == WORD:
-        call, rest = divmod(arg.value, 6 * SLOT_BYTES)
-        return f"r{call}.{'out'}[{rest % SLOT_BYTES // 4}]"
+        return f"r{_writer(program, arg.value)}.out[{arg.value % SLOT_BYTES // 4}]"
     if arg.kind == AT:
         return _pointed(role, arg.value, memory)
     value = arg.value & WORD64
@@ -126,6 +125,15 @@ def _argument(role: str, arg: Arg, memory: bytearray, arch: str) -> str:
         return f"0{value:o}" if value else "0"
     signed = value - (1 << 64) if value >> 63 else value
     return str(signed) if -(1 << 31) <= signed < 1 << 31 else hex(value)
+
+
+def _writer(program: Program, at: int) -> int:
+    """The call whose argument points to that part of the arena."""
+    wanted = at // SLOT_BYTES
+    for index, call in enumerate(program.calls):
+        if any(arg.kind == AT and arg.value // SLOT_BYTES == wanted for arg in call.args):
+            return index
+    return wanted // 6
 
 
 def _pointed(role: str, at: int, memory: bytearray) -> str:

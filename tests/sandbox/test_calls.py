@@ -1,0 +1,62 @@
+"""Calls that are the guest's right: what a wall has no reason to refuse works as on the host, and
+what the kernel refuses itself is refused with the kernel's own errno."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tests.conftest import MakeSandbox
+from wardian import Policy, Sandbox
+
+PYTHON = os.path.realpath(sys.executable)
+CALL = """
+import ctypes, errno, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def errno_of(name, *args):
+    return errno.errorcode[ctypes.get_errno()] if getattr(libc, name)(*args) < 0 else "fine"
+"""
+
+
+def told(sandbox: Sandbox, script: str) -> str:
+    result = sandbox.run([PYTHON, "-c", CALL + script])
+    return result.text + result.stderr.decode()
+
+
+def test_message_queues_are_the_run_s_own_and_work(sandbox: Sandbox) -> None:
+    script = """
+queue = libc.mq_open(b"/wardian", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600, None)
+room = ctypes.create_string_buffer(8192)
+print(queue >= 0 or os.strerror(ctypes.get_errno()), os.listdir("/dev/mqueue"))
+sent = errno_of("mq_send", queue, b"word", 4, 0)
+print(sent, libc.mq_receive(queue, room, 8192, None), room.value)
+print(errno_of("mq_unlink", b"/wardian"))
+"""
+    assert told(sandbox, script) == "True ['wardian']\nfine 4 b'word'\nfine\n"
+    assert told(sandbox, "print(os.listdir('/dev/mqueue'))") == "[]\n"
+
+
+def test_what_changes_no_protection_passes(sandbox: Sandbox) -> None:
+    keep, bsd, randomise = 8, 6, 0x40000
+    script = f"""
+print(errno_of("prctl", {keep}, 1, 0, 0, 0), errno_of("personality", {bsd}), libc.personality(-1))
+print(errno_of("personality", {randomise}))
+"""
+    assert told(sandbox, script) == "fine fine 6\nEPERM\n"
+
+
+def test_lengths_and_types_that_can_t_be_are_told_as_by_the_kernel(sandbox: Sandbox) -> None:
+    script = """
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+for size in -1, 9:
+    print(errno_of("fallocate", file, 0, ctypes.c_longlong(0), ctypes.c_longlong(size)))
+print(errno_of("socketpair", socket.AF_INET, 0, 0, (ctypes.c_int * 2)()))
+"""
+    assert told(sandbox, script) == "EINVAL\nfine\nESOCKTNOSUPPORT\n"
+
+
+def test_user_namespaces_nest_only_if_unshare_is_allowed_by_name(make_sandbox: MakeSandbox) -> None:
+    script = f"print(errno_of('unshare', {0x10000000}))"
+    assert told(make_sandbox(Policy.default()), script) == "EPERM\n"
+    allowed = Policy.default().but(allow_syscalls=("unshare",))
+    assert told(make_sandbox(allowed), script) == "fine\n"
