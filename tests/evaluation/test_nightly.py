@@ -71,6 +71,22 @@ def test_a_call_denied_by_the_policy_is_found_ranked_explained_and_mended(scene:
     assert {one["kind"] for one in mended["differences"]} == {"recovered"}
 
 
+def test_without_a_policy_file_one_is_proposed_and_named(scene: Scene) -> None:
+    clock = "import ctypes; r = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512))"
+    scene.put("skills/keeper/scripts/keep.py", f"{clock}\nassert r >= 0\n{KEEP}")
+    text = (scene.root / "nightly.toml").read_text().replace('policy = "policy.toml"\n', "")
+    scene.put("nightly.toml", text)
+    (scene.root / "policy.toml").unlink()
+    finding = worst(scene.night("2026-01-01"))
+    assert finding["severity"] == "critical"
+    assert finding["document"]["skills"] == ["keeper"]
+    assert finding["document"]["proposal"]["verified"]
+    scene.apply(scene.decision()["patch"])
+    assert (scene.root / "nightly.toml").read_text() == f'policy = "policy.toml"\n{text}'
+    assert "adjtime" in (scene.root / "policy.toml").read_text()
+    assert not scene.night("2026-01-02")["findings"]
+
+
 def test_the_rest_of_a_policy_stays_as_it_is_when_one_call_is_mended(scene: Scene) -> None:
     scene.night("2026-01-01")
     scene.put(

@@ -8,7 +8,8 @@ units, preparing                        as independent units of work, with all t
 performing, executing, cluster          performed here, or elsewhere
 campaign                                what is known already, and the rest
 comparison, refused, findings           what flipped, and what is wrong
-policy_edit, patches, proposals         what would mend it, tried
+policy_edit, patches, candidates,
+reverting, proposals                    what would mend it, tried
 documents/, writing                     what people and programs read
 nightly                                 all of it
 """

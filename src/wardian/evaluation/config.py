@@ -99,7 +99,7 @@ class _Reader:
         if jobs is not None and jobs < 1:
             raise self.wrong("jobs", "jobs is a number from 1 on")
         return Config(
-            skills=tuple(self.place("skills", one) for one in self.texts("skills")),
+            skills=self.skills(),
             sandboxes=sandboxes,
             policy=self.absolute(policy) if _is_file(policy) else policy,
             probes=self.place("probes", self.one("probes", str, "")),
@@ -112,6 +112,13 @@ class _Reader:
             title=self.one("title", str, "[nightly]"),
             path=self.path,
         )
+
+    def skills(self) -> tuple[str, ...]:
+        """Those named, or the folder of that name beside the file."""
+        if "skills" not in self.document:
+            beside = self.absolute("skills")
+            return (beside,) if os.path.isdir(beside) else ()
+        return tuple(self.place("skills", one) for one in self.texts("skills"))
 
     def one(self, key: str, kind: type, default: Any) -> Any:
         value = self.document.get(key, default)

@@ -1,0 +1,71 @@
+"""A change of files that might mend something, and how it is put in force for a try."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from wardian.evaluation.config import DEFAULT_FILE
+from wardian.evaluation.patches import Edit
+from wardian.evaluation.preparing import Prepared
+from wardian.evaluation.surroundings import fitted
+from wardian.evaluation.units import Unit
+from wardian.sandbox.policy import Policy
+
+NEW_POLICY = "policy.toml"
+Payload = Mapping[str, Any]
+Given = Callable[[Unit], Payload]
+
+
+class Candidate(NamedTuple):
+    """A change of files; ``given`` is what a unit gets where it is in force, for the while of a
+    ``with``."""
+
+    what: str
+    title: str
+    edits: tuple[Edit, ...]
+    given: Callable[[], Any]
+
+
+def policy_file(prepared: Prepared) -> tuple[str, str | None]:
+    """Where the policy stands, and its text; where it would stand if there is no file yet."""
+    given = prepared.config.policy
+    if "/" in given:
+        with open(given, encoding="utf-8") as file:
+            return given, file.read()
+    return os.path.join(os.path.dirname(config_file(prepared)), NEW_POLICY), None
+
+
+def config_file(prepared: Prepared) -> str:
+    """What says what is measured, whether it is there or not."""
+    return prepared.config.path or os.path.join(os.getcwd(), DEFAULT_FILE)
+
+
+def under(policy: Policy) -> Callable[[], Any]:
+    """Units under another policy, as far as each sandbox can put it up."""
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        yield lambda unit: {"policy": fitted(unit.case.sandbox, policy).to_toml()}
+
+    return given
+
+
+def shown(path: str) -> str:
+    """As a patch names it: from the top of the repository that it lies in, or from here."""
+    path = os.path.realpath(path)
+    folder = os.path.dirname(path)
+    top = None
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, "rev-parse", "--show-toplevel"], capture_output=True, text=True,
+            timeout=20, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        top = done.stdout.strip() if done.returncode == 0 else None
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+    near = os.path.relpath(path, top or os.getcwd())
+    return near if not near.startswith("..") else path.lstrip("/")

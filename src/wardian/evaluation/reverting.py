@@ -1,0 +1,122 @@
+"""What changed since something was well, taken back: policy, skill, specimen, expectation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wardian.evaluation.candidates import Candidate, Given, policy_file, shown, under
+from wardian.evaluation.changes import Change
+from wardian.evaluation.findings import Trouble
+from wardian.evaluation.inventory import sources
+from wardian.evaluation.model import Campaign
+from wardian.evaluation.patches import Edit
+from wardian.evaluation.preparing import Prepared
+from wardian.evaluation.reading import Reader
+from wardian.probes.expectations import profile_path
+from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy_file import parse_policy
+
+
+def reverted(
+    change: Change, one: Trouble, prepared: Prepared, store: Reader, before: Campaign | None
+) -> Iterator[Candidate]:
+    case = one.result.case
+    if change.what == "policy":
+        files = store.sources(change.before)
+        path, text = policy_file(prepared)
+        if files is None or text is None:
+            return
+        old = next(iter(files.values()), "")
+        policy = parse_policy(old, path, Policy.default())
+        edit = Edit(shown(path), text, old)
+        yield Candidate("policy", "take the change of the policy back", (edit,), under(policy))
+    elif change.what == "skill":
+        yield from _skill_reverted(change, case.group, prepared, store)
+    elif change.what == "specimen":
+        yield from _specimen_reverted(change, case.name, prepared, store)
+    elif change.what == "expectation" and before is not None:
+        yield from _profile_reverted(case.sandbox, prepared, store, before)
+
+
+def _skill_reverted(
+    change: Change, name: str, prepared: Prepared, store: Reader
+) -> Iterator[Candidate]:
+    entry = next((one for one in prepared.entries if one.name == name), None)
+    old, new = store.sources(change.before), sources(entry.path) if entry is not None else None
+    if entry is None or old is None or new is None:
+        return
+    edits = tuple(
+        Edit(shown(os.path.join(entry.path, path)), new.get(path), old.get(path))
+        for path in sorted({**old, **new})
+        if old.get(path) != new.get(path)
+    )
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+            folder = os.path.join(place, os.path.basename(entry.path))
+            shutil.copytree(entry.path, folder, symlinks=True)
+            for path in {**old, **new}:
+                _put(os.path.join(folder, path), old.get(path))
+            yield lambda unit: {"skill": folder} if unit.case.group == name else {}
+
+    yield Candidate("skill", f"take the change of the skill {name} back", edits, given)
+
+
+def _put(path: str, text: str | None) -> None:
+    """The file with that text, its mode as it is; without one, no file."""
+    if text is None:
+        os.unlink(path)
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def _specimen_reverted(
+    change: Change, name: str, prepared: Prepared, store: Reader
+) -> Iterator[Candidate]:
+    old = store.sources(change.before)
+    specimen = next((one for one in prepared.specimens if one.id == name), None)
+    if specimen is None or not old:
+        return
+    path, text = next(iter(old.items()))
+    with open(specimen.source, encoding="utf-8") as file:
+        now = file.read()
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+            root = os.path.join(place, "probes")
+            shutil.copytree(specimen.root, root)
+            _put(os.path.join(root, path), text)
+            yield lambda unit: {"root": root} if unit.case.name == name else {}
+
+    edit = Edit(shown(specimen.source), now, text)
+    yield Candidate("specimen", f"take the change of {path} back", (edit,), given)
+
+
+def _profile_reverted(
+    sandbox: str, prepared: Prepared, store: Reader, before: Campaign
+) -> Iterator[Candidate]:
+    old = store.sources(before.versions.get(f"profile:{sandbox}", ""))
+    path = profile_path(prepared.profiles[sandbox])
+    if not old:
+        return
+    text = next(iter(old.values()))
+    with open(path, encoding="utf-8") as file:
+        now = file.read()
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+            copied = os.path.join(place, os.path.basename(path))
+            _put(copied, text)
+            yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}
+
+    edit = Edit(shown(path), now, text)
+    yield Candidate("expectation", "take the change of what is expected back", (edit,), given)
