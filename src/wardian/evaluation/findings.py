@@ -194,6 +194,8 @@ def _of_one(one: Trouble, needed: Use, *, several: bool) -> str:
     case, status = one.result.case, one.result.status
     if case.sandbox == HOST and case.kind != "skill":
         return "low"
+    if case.kind == "skill" and status == "error" and case.sandbox != OURS:
+        return "medium"  # it could not be set up there, so nothing is known of the skill
     if case.kind == "skill":
         return "high" if one.own_fault else "critical"
     if status == "allowed_unexpected":
