@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from wardian.evaluation.config import DEFAULT_FILE
 from wardian.evaluation.patches import Edit
 from wardian.evaluation.preparing import Prepared
-from wardian.evaluation.surroundings import fitted
 from wardian.evaluation.units import Unit
 from wardian.sandbox.policy import Policy
 
@@ -45,11 +44,11 @@ def config_file(prepared: Prepared) -> str:
 
 
 def under(policy: Policy) -> Callable[[], Any]:
-    """Units under another policy, as far as each sandbox can put it up."""
+    """Units under another policy."""
 
     @contextmanager
     def given() -> Iterator[Given]:
-        yield lambda unit: {"policy": fitted(unit.case.sandbox, policy).to_toml()}
+        yield lambda unit: {"policy": policy.to_toml()}
 
     return given
 

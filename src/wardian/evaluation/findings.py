@@ -29,6 +29,7 @@ WALLS = {
     "limit": "its limits",
 }
 CAPABILITY = "syscall_"
+_VARYING = re.compile(r"(?:/[\w.+-]+)+|\d+|0x[0-9a-f]+")  # what differs from run to run
 
 
 class Trouble(NamedTuple):
@@ -99,6 +100,9 @@ def _cause(one: Trouble) -> tuple[str, ...]:
     changed = [change.what for change in one.difference.changes] if one.difference else []
     if changed and case.kind == "probe" and "specimen" not in changed:
         return "changed", case.sandbox, one.result.status, *changed
+    if case.kind == "probe" and one.result.health == "broken":
+        plain = _VARYING.sub("…", one.result.outcome.cause)[:80]
+        return "broken", case.sandbox, one.result.status, plain
     if case.kind == "skill":
         return "case", case.sandbox, case.group
     if case.kind == "suite":
@@ -226,7 +230,7 @@ def _title(
         return f"the skill {case.group} fails, without a sandbox too"
     if key[0] == "case":
         return f"the skill {case.group} fails in {case.sandbox}"
-    if key[0] == "changed":
+    if key[0] in ("changed", "broken"):
         names = _several([one.result.case.name for one in ones], "probe")
         return f"{names} {ones[0].result.status.replace('_', ' ')} in {case.sandbox}"
     if key[0] == "suite":

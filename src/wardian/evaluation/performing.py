@@ -34,7 +34,8 @@ from wardian.sandbox.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 from wardian.suites.outcomes import Outcome as SuiteOutcome
 from wardian.suites.programs import find_programs
-from wardian.suites.running import Place, Running, Way, run_program
+from wardian.suites.running import Running, Way, run_program
+from wardian.suites.suite import place
 
 MAX_REFUSALS = 20
 MAX_OUTPUT = 2000
@@ -90,8 +91,8 @@ def _performed(unit: Unit) -> list[Produced]:
 def _probe(unit: Unit, when: str) -> list[Produced]:
     given = unit.payload
     specimen = read_specimen(given["root"], given["path"])
-    place = _setting(given["sandbox"], given["policy"], _profile_text(given["profile"]))
-    found = measure_one(specimen, place, _environment(), timeout_s=given["timeout_s"])
+    where = _setting(given["sandbox"], given["policy"], _profile_text(given["profile"]))
+    found = measure_one(specimen, where, _environment(), timeout_s=given["timeout_s"])
     evidence = {"artifact": stable(found), "refusals": list(found.refusals)}
     outcome = Outcome(
         found.status, found.cause, found.detail, found.errno, found.observed, evidence
@@ -259,9 +260,9 @@ _SUITE_STATUS = {"passed": "pass", "failed": "fail", "skipped": "skip", "disable
 def _suite(unit: Unit, when: str) -> list[Produced]:
     given = unit.payload
     (program,) = find_programs([given["path"]], given["protocol"]).programs
-    place = Place(given["sandbox"], policy_of(given["policy"]))
+    where = place(given["sandbox"], policy_of(given["policy"]))
     way = Way(timeout_s=given["timeout_s"])
-    counted = run_program(program, place, way, Running(), lambda case, status: None)
+    counted = run_program(program, where, way, Running(), lambda case, status: None)
     return [_suite_case(unit.case, one, when) for one in counted.outcomes]
 
 

@@ -67,18 +67,17 @@ def prepare(
     )
     chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
     entries = tuple(inventory(config.skills))
-    found = making.of_specimens(chosen, settings, profiles, around, config.timeout_s)
-    texts, digests = {}, {}
-    for name in names:
-        weaker = fitted(name, policy)
-        texts[name], digests[name] = weaker.to_toml(), weaker.digest
+    text = policy.to_toml()
+    found = making.of_specimens(chosen, settings, profiles, around, config.timeout_s, text)
+    digests = {name: fitted(name, policy).digest for name in names}
     for traced in (True, False):
-        found += making.of_skills(entries, texts, digests, around, traced=traced)
+        found += making.of_skills(entries, text, digests, around, traced=traced)
     if config.suites:
         wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
         places = [place(name, wanted_policy) for name in names]
         programs = find_programs(config.suites).programs
-        found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S)
+        theirs = wanted_policy.to_toml()
+        found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S, theirs)
     number, total = shard
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)

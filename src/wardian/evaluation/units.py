@@ -56,13 +56,14 @@ def of_specimens(
     profiles: Mapping[str, str],
     around: Surroundings,
     timeout_s: float,
+    policy: str,
 ) -> list[Unit]:
-    """Probes and behaviour specimens, each in each sandbox."""
+    """Probes and behaviour specimens, each in each sandbox. ``policy`` is its text, with nothing
+    given up: each sandbox gives up what it has to where it is used."""
     interpreters = dict(around.interpreters)
     found = []
     for setting in settings:
         common = around.depends(setting.name) | {"policy": setting.policy.digest}
-        text = setting.policy.to_toml()
         for one in specimens:
             depends = common | {
                 "specimen": specimen_digest(one),
@@ -71,7 +72,7 @@ def of_specimens(
             }
             about = {"title": one.summary, "language": one.language, "source": f"probes/{one.path}"}
             payload = {
-                "root": one.root, "path": one.path, "sandbox": setting.name, "policy": text,
+                "root": one.root, "path": one.path, "sandbox": setting.name, "policy": policy,
                 "profile": profiles[setting.name], "timeout_s": timeout_s,
             }  # fmt: skip
             case = Case("probe", one.id, setting.name, one.domain, one.capability, about)
@@ -83,20 +84,21 @@ def of_specimens(
 
 def of_skills(
     entries: Iterable[Entry],
-    policies: Mapping[str, str],
+    policy: str,
     digests: Mapping[str, str],
     around: Surroundings,
     *,
     traced: bool,
 ) -> list[Unit]:
-    """Skills' cases in each sandbox; ``traced``: in ours, with all that they do."""
+    """Skills' cases in each sandbox; ``traced``: in ours, with all that they do. ``digests`` are
+    those of the policy as each sandbox puts it up."""
     interpreters = dict(around.interpreters)
     found = []
     for entry in entries:
         for case in entry.cases:
             language = entry.language(case.script)
-            for sandbox in [OURS] if traced else policies:
-                if sandbox not in policies:
+            for sandbox in [OURS] if traced else digests:
+                if sandbox not in digests:
                     continue
                 depends = around.depends(sandbox) | {
                     "policy": digests[sandbox],
@@ -111,7 +113,7 @@ def of_skills(
                 kind, step = ("trace", "traces") if traced else ("skill", "skills")
                 payload = {
                     "skill": entry.path, "case": case.name, "sandbox": sandbox,
-                    "policy": policies[sandbox],
+                    "policy": policy,
                 }  # fmt: skip
                 name = f"{entry.name}/{case.name}"
                 # cases that want other programs say so themselves
@@ -123,17 +125,20 @@ def of_skills(
 
 
 def of_suites(
-    programs: Sequence[Program], places: Sequence[Place], around: Surroundings, timeout_s: float
+    programs: Sequence[Program],
+    places: Sequence[Place],
+    around: Surroundings,
+    timeout_s: float,
+    policy: str,
 ) -> list[Unit]:
     """Each program in each sandbox; its cases come of it."""
     found = []
     for place in places:
         common = around.depends(place.name) | {"policy": place.policy.digest}
-        text = place.policy.to_toml()
         for one in programs:
             depends = common | {"program": one.digest, "timeout": str(timeout_s)}
             payload = {"path": one.path, "name": one.name, "protocol": one.protocol,
-                       "sandbox": place.name, "policy": text, "timeout_s": timeout_s}  # fmt: skip
+                       "sandbox": place.name, "policy": policy, "timeout_s": timeout_s}  # fmt: skip
             case = Case("suite", one.name, place.name, one.name, "", {"program": one.name})
             found.append(Unit("suites", case, payload, depends, (f"sandbox:{place.name}",)))
     return found
