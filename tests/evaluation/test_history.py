@@ -12,7 +12,9 @@ import pytest
 from tests.cli.conftest import Wardian
 from tests.evaluation import synthetic
 from tests.evaluation.test_store import CASE, OUTCOME, campaign
+from wardian.evaluation.figures import counted
 from wardian.evaluation.merging import joined_shards, merge, prune
+from wardian.evaluation.model import Figure, Finding
 from wardian.evaluation.selecting import lines
 from wardian.evaluation.store import Store, Write, key_of
 
@@ -93,6 +95,15 @@ def test_capabilities_figures_and_globs_are_names_too(wardian: Wardian, path: st
         assert document["timelines"]
 
 
+def test_the_store_may_be_named_before_or_behind(wardian: Wardian, path: str) -> None:
+    bare = wardian("history", "--store", path)
+    assert bare.returncode == 0, bare.stderr
+    assert len(bare.stdout.splitlines()) == NIGHTS
+    assert bare.stdout == wardian("history", "list", "--store", path).stdout
+    before = wardian("history", "--store", path, "--json", "probe.good")
+    assert json.loads(before.stdout)["schema"] == "wardian.history/1"
+
+
 def test_what_nobody_measured_is_3(wardian: Wardian, path: str) -> None:
     done = wardian("history", "network_thing_33", "--store", path)
     assert done.returncode == 3
@@ -154,6 +165,9 @@ def test_shards_become_one_campaign(wardian: Wardian, tmp_path: Path) -> None:
         with Store.open(paths[-1]) as store:
             made = store.begin(campaign(uid="same", shard=f"{number}/3"))
             store.record(made, [Write(CASE._replace(name=f"case {number}"), OUTCOME)])
+            store.record_figures(made.id, [Figure(0, "campaign.measured", "", 1), *counted([])])
+            store.step(made.id, "probes", state="done", total=1, done=1)
+            store.record_findings(made.id, [Finding(0, f"f{number}", "low", "t", "c", {})])
             store.finish(made.id)
     whole = str(tmp_path / "whole.sqlite")
     assert wardian("history", "merge", *paths, "--store", whole).returncode == 0
@@ -161,6 +175,10 @@ def test_shards_become_one_campaign(wardian: Wardian, tmp_path: Path) -> None:
         (made,) = store.campaigns()
         assert (made.shard, made.state) == ("", "finished")
         assert len(store.results(made.id)) == 3
+        figures = {one.name: one.value for one in store.figures(made.id)}
+        assert (figures["campaign.measured"], figures["probe.good"]) == (3, 3)
+        assert [(one.total, one.done) for one in store.steps(made.id)] == [(3, 3)]
+        assert [one.slug for one in store.findings(made.id)] == ["f1", "f2", "f3"]
 
 
 @pytest.mark.parametrize(

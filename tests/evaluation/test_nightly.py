@@ -177,6 +177,24 @@ def test_findings_that_nothing_mends_become_an_issue(scene: Scene) -> None:
     assert scene.decision()["action"] == "noop"
 
 
+def test_suites_are_measured_beside_the_host(scene: Scene) -> None:
+    scene.put("outside.txt", "here")
+    for name, body in (("same_test", "exit 0"), ("lost_test", f"test -e {scene.root}/outside.txt")):
+        scene.put(f"suites/{name}", f"#!/bin/sh\n{body}\n")
+        (scene.root / "suites" / name).chmod(0o755)
+    text = (scene.root / "nightly.toml").read_text()
+    scene.put("nightly.toml", 'suites = ["suites"]\n' + text)
+    document = scene.night("2026-01-01", "--only", "suites,findings,documents")
+    told = {(r["name"], r["sandbox"]): r["status"] for r in document["results"]}
+    assert told["same_test:(program)", "wardian"] == told["lost_test:(program)", "host"] == "pass"
+    assert told["lost_test:(program)", "wardian"] == "fail"
+    (finding,) = document["findings"]
+    assert finding["title"] == "lost_test: 1 case does not pass in wardian"
+    assert finding["severity"] == "medium"
+    again = scene.night("2026-01-02", "--only", "suites,findings,documents")
+    assert {one["measured_in"] for one in again["results"]} == {document["campaign"]["uid"]}
+
+
 def test_a_budget_is_spent_on_what_matters_first_and_the_rest_comes_with_resume(
     scene: Scene,
 ) -> None:
@@ -191,6 +209,17 @@ def test_a_budget_is_spent_on_what_matters_first_and_the_rest_comes_with_resume(
     assert whole["campaign"]["state"] == "finished"
     assert whole["campaign"]["uid"] == partial["campaign"]["uid"]
     assert len(whole["results"]) == 3 * 2 + 3 * 2 + 3
+
+
+def test_what_fails_now_and_then_is_told_and_is_no_finding(scene: Scene) -> None:
+    mark = scene.root / "tried"
+    body = f"p = {str(mark)!r}; seen = os.path.exists(p); open(p, 'w').close(); 1 / seen"
+    scene.probe("now_and_then", "It works the second time.", body)
+    scene.put("nightly.toml", (scene.root / "nightly.toml").read_text().replace('"wardian", ', ""))
+    document = scene.night("2026-01-01")
+    assert not document["findings"]
+    page = scene.page("EVALUATION_2026-01-01.md")
+    assert "only at the second try: `core__demo__now_and_then` in host" in page
 
 
 def test_with_nothing_to_go_on_with_resume_is_3(scene: Scene) -> None:
@@ -210,6 +239,14 @@ def test_shards_merged_are_a_whole(scene: Scene, wardian: Wardian) -> None:
     done = wardian("history", "merge", *names, "--store", "all.sqlite", cwd=scene.root)
     assert done.returncode == 0, done.stderr
     done = wardian(
+        "nightly", "--store", "all.sqlite", "-o", "whole", "--only", "findings,documents",
+        cwd=scene.root,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    joined = json.loads((scene.root / "whole/evaluation.json").read_text())
+    assert joined["campaign"]["night"] == "2026-01-02"
+    assert len(joined["results"]) == len(whole["results"])
+    done = wardian(
         "nightly", "--store", "all.sqlite", "-o", "out", "--date", "2026-01-03", cwd=scene.root
     )
     assert done.returncode == 0, done.stderr
@@ -226,6 +263,10 @@ def test_one_step_can_be_run_alone(scene: Scene) -> None:
     document = scene.night("2026-01-01", "--only", "skills,findings,documents")
     assert {one["kind"] for one in document["results"]} == {"skill"}
     assert scene.run("--only", "sweeping").returncode == 2
+    (scene.root / "out/evaluation.json").unlink()
+    again = scene.night("2026-01-02", "--only", "documents")
+    assert again["campaign"] == document["campaign"]
+    assert again["results"] == document["results"]
 
 
 # What is written

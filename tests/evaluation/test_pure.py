@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from tests.evaluation.test_store import CASE, OUTCOME, campaign
 from wardian.evaluation.changes import Change, of_campaigns
+from wardian.evaluation.cluster import ABSENT, Offer, able, common
 from wardian.evaluation.documents import markdown, summary
 from wardian.evaluation.model import Result
 from wardian.evaluation.patches import Edit, patch, patch_conflicts, touched
 from wardian.evaluation.policy_edit import with_lines
 from wardian.evaluation.refused import new_refusals
+from wardian.evaluation.surroundings import Surroundings
+from wardian.evaluation.units import Unit
 
 Tables = dict[str, dict[str, list[str]]]
 CHMOD = '[syscalls]\nallow = ["chmod"]'
@@ -141,6 +144,27 @@ def test_what_can_not_matter_to_a_case_does_not_explain_it() -> None:
 def test_a_change_of_digests_is_told_shortly() -> None:
     change = Change("policy", "sha256:" + "a" * 64, "sha256:" + "b" * 64)
     assert str(change) == "policy aaaaaaaaaaaa → bbbbbbbbbbbb"
+
+
+def test_workers_are_given_what_they_would_measure_as_most_do() -> None:
+    most = Surroundings("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
+    poor = most._replace(host="b", interpreters=(("node", ABSENT), ("r", "R 4")))
+    old = most._replace(host="c", kernel="5.4")
+    ours = (("wardian", "wardian 1"),)
+    offers = [Offer(most, ours), Offer(poor, ours), Offer(old, (*ours, ("gvisor", "1")))]
+    around, sandboxes = common(offers)
+    assert (around.kernel, dict(around.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
+    assert sandboxes == ("wardian", "gvisor")
+
+    def unit(**interpreters: str) -> Unit:
+        named = {f"interpreter:{name}": version for name, version in interpreters.items()}
+        return Unit("probes", CASE, {}, {**around.depends("wardian"), **named})
+
+    assert [able(one, unit()) for one in offers] == [True, True, False]
+    assert [able(one, unit(node="v20")) for one in offers] == [True, False, False]
+    assert [able(one, unit(r="R 4")) for one in offers] == [False, True, False]
+    elsewhere = unit()._replace(case=CASE._replace(sandbox="gvisor"))
+    assert [able(one, elsewhere) for one in offers] == [False, False, False]
 
 
 def test_refusals_that_well_runs_meet_too_are_no_cause() -> None:

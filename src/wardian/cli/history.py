@@ -42,11 +42,15 @@ Examples:
 \b
 Names are those of cases, capabilities or figures; * and ? stand for anything.""",
 )
+@store_option
+@json_option
 @click.pass_context
-def command(ctx: click.Context) -> None:
+def command(ctx: click.Context, store_path: str | None, as_json: bool) -> None:
     """Tell since when things are as they are, when they flipped, and what came between."""
+    given = {"store_path": store_path, "as_json": as_json}
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_campaigns)
+        ctx.invoke(list_campaigns, **given)
+    ctx.default_map = {name: {k: v for k, v in given.items() if v} for name in command.commands}
 
 
 @command.command(

@@ -151,6 +151,16 @@ def close(store: Store, campaign: Campaign) -> Campaign:
 # Campaigns that are begun, and gone on with
 
 
+def last_measured(store: Store, prepared: Prepared) -> Campaign:
+    """The last campaign of these settings that ended. Raises NothingMatched."""
+    digest = prepared.config.digest
+    ended = store.campaigns(kind="nightly", states=("finished", "partial"))
+    found = [one for one in ended if one.config_digest == digest]
+    if not found:
+        raise NothingMatched("there is no campaign of these settings", hint="wardian nightly")
+    return found[-1]
+
+
 def _opened(store: Store, prepared: Prepared, wishes: Wishes) -> Campaign:
     number, total = wishes.shard
     shard = f"{number}/{total}" if total > 1 else ""

@@ -228,7 +228,8 @@ def _title(
         names = _several([one.result.case.name for one in ones], "probe")
         return f"{names} {ones[0].result.status.replace('_', ' ')} in {case.sandbox}"
     if key[0] == "suite":
-        return f"{case.group}: {len(ones)} cases do not pass in {case.sandbox}"
+        many = "1 case does" if len(ones) == 1 else f"{len(ones)} cases do"
+        return f"{case.group}: {many} not pass in {case.sandbox}"
     return f"{case.name} is {ones[0].result.status.replace('_', ' ')} in {case.sandbox}"
 
 

@@ -6,6 +6,7 @@ import datetime
 import json
 from typing import NamedTuple
 
+from wardian.evaluation.figures import counted, skills_passing
 from wardian.evaluation.model import Campaign
 from wardian.evaluation.reading import Reader
 from wardian.evaluation.store import Store, Write
@@ -15,6 +16,9 @@ _ORPHANS = (
     "DELETE FROM cases WHERE id NOT IN (SELECT case_id FROM results)",
     "DELETE FROM dependencies WHERE key NOT IN (SELECT key FROM results)",
 )
+
+
+ADDED = ("campaign.measured", "campaign.reused")
 
 
 class Merged(NamedTuple):
@@ -48,10 +52,9 @@ def merge(store: Store, other: Reader) -> Merged:
                 for one in found
             ])  # fmt: skip
             results += len(found)
-            if made:
-                store.record_figures(ours.id, other.figures(theirs.id))
-                store.record_findings(ours.id, other.findings(theirs.id))
-            _join_steps(store, other, ours, theirs, made=made)
+            if made or found:
+                _join_numbers(store, other, ours, theirs)
+            _join_steps(store, other, ours, theirs, made=made, new=bool(found))
     for digest in other.source_digests():
         files = other.sources(digest)
         if files is not None:
@@ -86,14 +89,41 @@ def joined_shards(one: str, other: str) -> str:
     return "" if len(parts) == total else " ".join(parts)
 
 
+def _join_numbers(store: Store, other: Reader, ours: Campaign, theirs: Campaign) -> None:
+    """Figures and findings of both: what is counted is counted again, over all results; what a
+    shard did adds up; how long it took is the longest."""
+    known = {(one.name, one.sandbox): one for one in store.figures(ours.id)}
+    for one in other.figures(theirs.id):
+        before = known.get((one.name, one.sandbox))
+        if before is None:
+            value = one.value
+        elif one.name in ADDED:
+            value = before.value + one.value
+        else:
+            value = max(before.value, one.value)
+        known[one.name, one.sandbox] = one._replace(value=value)
+    results = store.results(ours.id)
+    counts = [*counted(results), *skills_passing(results)]
+    store.record_figures(ours.id, [*known.values(), *counts])
+    findings = {one.slug: one for one in other.findings(theirs.id)}
+    findings |= {one.slug: one for one in store.findings(ours.id)}
+    store.record_findings(ours.id, findings.values())
+
+
 def _join_steps(
-    store: Store, other: Reader, ours: Campaign, theirs: Campaign, *, made: bool
+    store: Store, other: Reader, ours: Campaign, theirs: Campaign, *, made: bool, new: bool
 ) -> None:
     known = {} if made else {one.name: one for one in store.steps(ours.id)}
     for step in other.steps(theirs.id):
         fields = {k: v for k, v in step._asdict().items() if k not in ("campaign_id", "name")}
-        if step.name not in known:
+        before = known.get(step.name)
+        if before is None:
             store.step(ours.id, step.name, **fields)
+        elif new:
+            added = {k: getattr(before, k) + getattr(step, k) for k in ("total", "done", "reused")}
+            states = {before.state, step.state}
+            state = "partial" if states != {"done"} else "done"
+            store.step(ours.id, step.name, state=state, **added)
 
 
 class Pruned(NamedTuple):

@@ -41,18 +41,26 @@ def run(
     executor: Executor | None = None,
     hearing: Hearing | None = None,
 ) -> Night:
-    """All steps that are wanted. Raises what ``prepare``, ``measure`` and writing raise."""
+    """All steps that are wanted; if none of them measures, on the last campaign that did.
+
+    Raises what ``prepare``, ``measure`` and writing raise.
+    """
     hearing = hearing or Hearing()
     begun = time.monotonic()
     elsewhere = executor.surroundings() if executor is not None else None
     prepared = prepare(config, wishes.shard, elsewhere)
-    made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
+    again = bool(wishes.only) and not set(wishes.only) & {"inventory", *MEASURING}
+    if again:
+        made = running.last_measured(store, prepared)
+    else:
+        made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
     results = store.results(made.id, evidence=True)
     compared, found = _judged(store, made, results, prepared, wishes, hearing)
     measured = coverage_of(made, results)
-    seconds = time.monotonic() - begun
-    store.record_figures(made.id, _figures(made, results, measured[1], found, seconds))
-    made = running.close(store, made)
+    if not again:
+        seconds = time.monotonic() - begun
+        store.record_figures(made.id, _figures(made, results, measured[1], found, seconds))
+        made = running.close(store, made)
     gathered = gather(store, made, compared, results, measured)
     before = store.findings(compared.last.id) if compared.last is not None else []
     decision = decide(gathered, before, open_ones or OpenOnes(), config.title)
@@ -80,8 +88,8 @@ def _judged(
     steps = {one.name: one.state for one in store.steps(made.id)}
     whole = (
         all(steps.get(step, "done") == "done" for step in MEASURING)
-        and wishes.shard == (1, 1)
-        and not wishes.only
+        and not made.shard
+        and not set(wishes.only) & set(MEASURING)
     )
     store.step(made.id, "comparison", state="running")
     compared = comparing.compare(store, made, whole=whole)

@@ -51,7 +51,24 @@ class Produced(NamedTuple):
 
 
 def perform(unit: Unit) -> list[Produced]:
-    """Never raises for what is measured."""
+    """Never raises for what is measured. What is not as it should be is tried once more, for a
+    busy machine makes some fail that are sound; a wall that fell once has fallen."""
+    first = _performed(unit)
+    main = first[0].outcome if first else None
+    if main is None or unit.case.kind == "suite" or main.health not in ("bad", "broken"):
+        return first
+    if main.status == "allowed_unexpected":
+        return first
+    again = _performed(unit)
+    if any(one.outcome.health in ("bad", "broken") for one in again):
+        return first
+    told = {"unsteady": {"status": main.status, "cause": main.cause}}
+    steady = again[0].outcome
+    marked = steady._replace(evidence={**steady.evidence, **told})
+    return [again[0]._replace(outcome=marked), *again[1:]]
+
+
+def _performed(unit: Unit) -> list[Produced]:
     when, begun = now(), time.monotonic()
     try:
         if unit.case.kind == "probe":

@@ -1,9 +1,18 @@
-"""What skills use of the system calls, as the coverage of system calls understands it. Pure."""
+"""Results of specimens and traces as the coverage of system calls understands them. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from wardian.coverage.matrix import Matrix
 from wardian.coverage.usage import Use
-from wardian.evaluation.documents.gathered import Gathered
+from wardian.evaluation.documents.gathered import Gathered, coverage_of
+from wardian.evaluation.model import Campaign, Result
+
+
+def matrix_of(campaign: Campaign, results: Sequence[Result]) -> Matrix:
+    """Every system call in every sandbox in which specimens measured it; results with evidence."""
+    return coverage_of(campaign, results)[1]
 
 
 def uses(gathered: Gathered) -> list[Use]:

@@ -75,6 +75,11 @@ def _summary(gathered: Gathered) -> list[str]:
                 rows.append((kind, sandbox, number(total, kind, sandbox), *cells))
     head = ("kind", "sandbox", "cases", *(f"{sign} {health}" for health, sign in SIGNS.items()))
     lines += table(head, rows)
+    if gathered.unsteady:
+        names = ", ".join(f"{code(one.case.name)} in {one.case.sandbox}"
+                          for one in gathered.unsteady[:10])  # fmt: skip
+        lines.append(f"- {several(len(gathered.unsteady), 'case')} as they should be only at the "
+                     f"second try: {names}.")  # fmt: skip
     for step in gathered.steps:
         note = step.document.get("note") if isinstance(step.document, dict) else None
         if step.state == "partial":

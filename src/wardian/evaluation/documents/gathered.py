@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -35,7 +34,7 @@ class Gathered:
     def sandboxes(self) -> list[str]:
         """Ours first."""
         names = {one.case.sandbox for one in self.results}
-        return sorted(names, key=lambda name: (name != OURS, name))
+        return sorted(names, key=_ours_first)
 
     @property
     def skills(self) -> list[Mapping[str, Any]]:
@@ -59,9 +58,11 @@ class Gathered:
         """How many there are."""
         return sum(not health or one.health == health for one in self.of(kind, sandbox))
 
-    def health(self, sandbox: str) -> Counter[str]:
-        """Over all kinds."""
-        return Counter(one.health for one in self.results if one.case.sandbox == sandbox)
+    @property
+    def unsteady(self) -> list[Result]:
+        """Those that were as they should be only at the second try, this time."""
+        own = (one for one in self.results if one.measured_in == self.campaign.uid)
+        return [one for one in own if "unsteady" in one.outcome.evidence]
 
     def seconds(self) -> float:
         """How long it took, by its figures."""
@@ -104,12 +105,17 @@ def gather(
     )
 
 
+def _ours_first(name: str) -> tuple[bool, str]:
+    return name != OURS, name
+
+
 def coverage_of(
     campaign: Campaign, results: Sequence[Result]
 ) -> tuple[tuple[Artifact, ...], Matrix]:
     """Artifacts of the specimens' results, with evidence, and what they say of system calls."""
     found = tuple(_artifacts(campaign, results))
-    return found, build(found, campaign.machine)
+    names = sorted({one.sandbox for one in found}, key=_ours_first)
+    return found, build(found, campaign.machine, names)
 
 
 def _artifacts(campaign: Campaign, results: Sequence[Result]) -> Iterator[Artifact]:
