@@ -183,7 +183,18 @@ def _outcome(case: Case, status: str) -> Outcome:
 def _finding(campaign: Campaign, case: Case) -> Finding:
     severity = "critical" if case.kind == "skill" else "medium"
     document = {
-        "cases": [list(case.identity)],
+        "cases": [
+            {
+                "kind": case.kind,
+                "name": case.name,
+                "sandbox": case.sandbox,
+                "status": "fail",
+                "cause": "not permitted",
+                "since": campaign.night,
+            },
+        ],
+        "count": 1,
+        "since": campaign.night,
         "skills": [case.group] if case.kind == "skill" else [],
         "wall": "syscall filter",
         "proposal": {

@@ -220,3 +220,16 @@ def _variable(text: str) -> tuple[str, str]:
             hint=f"give it one: --env {name}=VALUE",
         )
     return name, os.environ[name]
+
+
+def bounded_duration(option: str, text: str, such: str) -> float:
+    """Seconds, of something that must have an end. Raises UsageError."""
+    from wardian.sandbox.units import parse_duration
+
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--{option}: {error}") from None
+    if not seconds or seconds <= 0:
+        raise UsageError(f"--{option}: it needs an end; write a duration such as {such}")
+    return seconds

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli import output, probe_fuzz, probe_reading
+from wardian.cli.options import bounded_duration
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
+from wardian.cli.progress import Line, bar
 
 if TYPE_CHECKING:
     from wardian.probes.artifact import Artifact
@@ -195,7 +195,7 @@ def _measure(
     from wardian.probes.running import kept, measure
     from wardian.probes.witnesses import witnesses
 
-    timeout_s = _timeout(timeout)
+    timeout_s = bounded_duration("timeout", timeout, "20s")
     places = settings(sandboxes, policy, profiles, probes_dir)
     wanted = chosen(probes_dir, patterns, domains)
     for place in places:
@@ -234,30 +234,15 @@ def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None
         output.print_text(line)
 
 
-def _timeout(text: str) -> float:
-    from wardian.errors import UsageError
-    from wardian.sandbox.units import parse_duration
-
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from None
-    if not seconds or seconds <= 0:
-        raise UsageError("--timeout: a specimen needs an end; write a duration such as 20s")
-    return seconds
-
-
-class Progress:
-    """How far it is, on a terminal only; called from many threads."""
-
-    WIDTH = 24
+class Progress(Line):
+    """How many are done; called from many threads."""
 
     def __init__(self, total: int) -> None:
         import threading
 
+        super().__init__()
         self.total, self.done, self.bad = total, 0, 0
         self._lock = threading.Lock()
-        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def step(self, artifact: Artifact) -> None:
         """One more is done."""
@@ -270,24 +255,8 @@ class Progress:
         with self._lock:
             self.done += 1
             self.bad += bad
-            if self._shown:
-                full = self.WIDTH * self.done // max(self.total, 1)
-                bar = "#" * full + "." * (self.WIDTH - full)
-                told = f", {self.bad} unexpected" if self.bad else ""
-                self._write(f"\r[{bar}] {self.done}/{self.total}{told}\x1b[K")
-
-    def end(self) -> None:
-        """The line goes again."""
-        if self._shown:
-            self._write("\r\x1b[K")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            pass
+            told = f", {self.bad} unexpected" if self.bad else ""
+            self.tell(bar(self.done, self.total) + told)
 
 
 for _command in (

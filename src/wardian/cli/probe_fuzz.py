@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from wardian.cli import output
 from wardian.cli.probe_options import json_option, policy_option
+from wardian.cli.progress import Line
 
 if TYPE_CHECKING:
     from wardian.probes.fuzz.campaign import Bounds
@@ -168,31 +168,18 @@ def _tell(state: State) -> None:
                 output.print_text(f"  {place:8} {line}")
 
 
-class _Progress:
-    """How far it is, on a terminal only."""
+class _Progress(Line):
+    """How many programs were tried."""
 
     def __init__(self, bounds: Bounds, first: int) -> None:
+        super().__init__()
         self._bounds, self._first = bounds, first
-        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def step(self, state: State, seconds: float) -> None:
-        if self._shown:
-            done = state.position - self._first
-            parts = [f"{done} programs", f"{done / max(seconds, 0.001):.0f}/s"]
-            if self._bounds.seconds is not None:
-                parts.append(f"{seconds:.0f} of {self._bounds.seconds:.0f} s")
-            if state.news:
-                parts.append(f"{len(state.news)} news")
-            self._write(f"\r{', '.join(parts)}\x1b[K")
-
-    def end(self) -> None:
-        if self._shown:
-            self._write("\r\x1b[K")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            pass
+        done = state.position - self._first
+        parts = [f"{done} programs", f"{done / max(seconds, 0.001):.0f}/s"]
+        if self._bounds.seconds is not None:
+            parts.append(f"{seconds:.0f} of {self._bounds.seconds:.0f} s")
+        if state.news:
+            parts.append(f"{len(state.news)} news")
+        self.tell(", ".join(parts))

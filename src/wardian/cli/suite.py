@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli import output
+from wardian.cli.options import bounded_duration
+from wardian.cli.progress import Line
 
 if TYPE_CHECKING:
     from wardian.suites.outcomes import ProgramResult
@@ -146,7 +147,11 @@ def run(
     if blame and baseline is None:
         raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
     part, parts = parse_shard(shard) if shard is not None else (1, 1)
-    way = Way(Selection(only, without, part, parts), _timeout(timeout), isolate == "case")
+    way = Way(
+        Selection(only, without, part, parts),
+        bounded_duration("timeout", timeout, "60s"),
+        isolate == "case",
+    )
     found = find_programs(paths, check_protocol(protocol))
     places = _places(names, policy, reads, env)
     _announce(places, baseline, found.passed_over)
@@ -244,29 +249,16 @@ def _tell(told: Told, *, as_json: bool, every: bool) -> None:
     output.say(f"in {told.seconds:.1f} s")
 
 
-def _timeout(text: str) -> float:
-    from wardian.errors import UsageError
-    from wardian.sandbox.units import parse_duration
-
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from None
-    if not seconds or seconds <= 0:
-        raise UsageError("--timeout: a case needs an end; write a duration such as 60s")
-    return seconds
-
-
-class Progress:
-    """How far it is, on a terminal only; called from many threads."""
+class Progress(Line):
+    """How many programs and cases are done; called from many threads."""
 
     def __init__(self, total: int) -> None:
         import threading
 
+        super().__init__()
         self._total, self._done, self._cases, self._bad = total, 0, 0, 0
         self._again: int | None = None
         self._lock = threading.Lock()
-        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._last = 0.0
 
     def case(self, sandbox: str, program: str, case: str, status: str) -> None:
@@ -296,27 +288,14 @@ class Progress:
 
     def _show(self, what: str, *, now: bool = False) -> None:
         at = time.monotonic()
-        if not self._shown or (at - self._last < 0.1 and not now):
+        if not self.shown or (at - self._last < 0.1 and not now):
             return
         self._last = at
         from wardian.text import printable
 
         again = f", {self._again} to look at again" if self._again is not None else ""
         text = f"{self._done}/{self._total} programs, {self._cases} cases, {self._bad} not passed"
-        self._write(f"\r{text}{again}  {printable(what)[:40]}\x1b[K")
-
-    def end(self) -> None:
-        """The line goes again."""
-        if self._shown:
-            self._write("\r\x1b[K")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            pass
+        self.tell(f"{text}{again}  {printable(what)[:40]}")
 
 
 @command.command(

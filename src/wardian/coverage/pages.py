@@ -157,8 +157,8 @@ def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
     if matrix.differences is not None:
         count = len(matrix.differences)
         told.append(
-            f"{count} checks came to something else than on the host; policy explains "
-            f"{count - len(matrix.unexplained)} of them."
+            f"{count} checks came to something else than on the host; policy, or an expectation "
+            f"with its reason, explains {count - len(matrix.unexplained)} of them."
         )
     return ["\n".join(lines), " ".join(told)]
 
@@ -253,14 +253,15 @@ def _recommendations(matrix: Matrix, uses: Sequence[Use]) -> str:
             f"({what}); see {_tests(one.syscall)}.",
         ))  # fmt: skip
     for line in matrix.lines:
-        made_by = users.get(line.name, [])
-        for name, cell in line.cells.items():
-            if name != "host" and cell.status in ("denied", "missing") and made_by:
-                found.append((
-                    PRIORITIES.index(line.knowledge.priority),
-                    f"`{line.name}` is {cell.status} in {name} and made by {', '.join(made_by)}: "
-                    "make sure that each goes on without it.",
-                ))  # fmt: skip
+        without = [
+            f"{cell.status} in {name}"
+            for name, cell in line.cells.items()
+            if name != HOST and cell.status in ("denied", "missing")
+        ]
+        if without and users.get(line.name):
+            told = f"`{line.name}` is {', '.join(without)} and made by "
+            told += f"{', '.join(users[line.name])}: make sure that each goes on without it."
+            found.append((PRIORITIES.index(line.knowledge.priority), told))
     for name, calls in matrix.unmeasured.items():
         if calls and name == matrix.sandboxes[0]:
             found.append(

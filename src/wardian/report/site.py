@@ -98,6 +98,7 @@ def _overview(facts: Facts) -> Mapping[str, Any]:
     return {
         "health": views.health(facts),
         "changes": views.changes(facts),
+        "page_of": functools.partial(views.page_of, facts),
         "new": new,
         "gone": gone,
         "latest": [one for one in views.stories(facts) if one.latest][:LATEST],

@@ -156,7 +156,7 @@ def _health(facts: Facts, sandbox: str) -> Health:
     )
     return Health(
         sandbox,
-        str(facts.campaign.versions.get(sandbox, "")),
+        str(facts.campaign.versions.get(f"sandbox:{sandbox}", "")),
         _in_order(counts),
         right,
         asked,
@@ -208,6 +208,15 @@ def changes(facts: Facts) -> list[Change]:
             )
         )
     return sorted(found, key=lambda one: (one.now.order, one.case.name))[:MAX_CHANGES]
+
+
+def page_of(facts: Facts, kind: str, name: str) -> str:
+    """Where a case of this name is told of; the page of its kind if it has no row there."""
+    case = next((one.case for one in facts.of_kind(kind) if one.case.name == name), None)
+    page = "syscalls" if case is not None and case.group == SYSCALL else PAGES.get(kind, "index")
+    if case is None or kind == "suite":
+        return f"{page}.html"
+    return f"{page}.html#{anchor(case.capability or case.name)}"
 
 
 def appeared(facts: Facts) -> tuple[int, int]:

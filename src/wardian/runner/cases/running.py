@@ -20,6 +20,7 @@ from wardian.runner.outputs import open_below, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
+from wardian.sandbox.host import guest_id
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Result
@@ -120,7 +121,7 @@ def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
 
 def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outcome:
     started = time.monotonic()
-    state = tempfile.mkdtemp(prefix="wardian-state-") if case.state else None
+    state = _state_for(backend) if case.state else None
     # Without a sandbox there is no private home, and a script's caches and settings would stay.
     home = tempfile.mkdtemp(prefix="wardian-home-") if backend == HOST else None
     try:
@@ -140,6 +141,14 @@ def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outco
                 remove_tree(place)
     seconds = time.monotonic() - started
     return Outcome(skill.name, case, backend, verdict, tuple(found), seconds, observed)
+
+
+def _state_for(backend: str) -> str:
+    """An empty directory that a guest of this backend can write to: root's guests are others."""
+    place = tempfile.mkdtemp(prefix="wardian-state-")
+    if os.geteuid() == 0 and backend != HOST:
+        os.chown(place, guest_id(), guest_id())
+    return place
 
 
 def _observe(
