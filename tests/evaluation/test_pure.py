@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.evaluation.test_store import CASE, OUTCOME, campaign
+from wardian.evaluation import findings
 from wardian.evaluation.changes import Change, of_campaigns
 from wardian.evaluation.cluster import ABSENT, Offer, able, common
+from wardian.evaluation.comparison import Comparison
 from wardian.evaluation.documents import markdown, summary
+from wardian.evaluation.findings import Trouble
 from wardian.evaluation.model import Result
 from wardian.evaluation.patches import Edit, patch, patch_conflicts, touched
 from wardian.evaluation.policy_edit import with_lines
@@ -185,3 +188,27 @@ def test_refusals_that_well_runs_meet_too_are_no_cause() -> None:
     assert new_refusals(result(noise, cause), None, {("file", "read", "/etc/x")}) == [cause]
     assert new_refusals(result(noise), None, {("file", "read", "/etc/x")}) == [noise]
     assert new_refusals(result("syscall chmod chmod(3)"), None)[0]["action"] == "chmod"
+
+
+def _trouble(kind: str, name: str, sandbox: str, status: str, cause: str) -> Trouble:
+    case = CASE._replace(kind=kind, name=name, sandbox=sandbox)
+    outcome = OUTCOME._replace(status=status, cause=cause, evidence={})
+    return Trouble(Result(1, case, outcome, 1, 0.0, "", "", ""), None, "", (), "2026-01-01")
+
+
+def test_troubles_of_one_cause_are_one_finding_and_the_worst_comes_first() -> None:
+    nothing = Comparison(None, (), None, 1, {})
+    ones = [
+        _trouble("probe", "core__a__one", "gvisor", "error", "/tmp/tmp123/x: can't be set up"),
+        _trouble("probe", "core__a__two", "gvisor", "error", "/tmp/tmp456/y: can't be set up"),
+        _trouble("probe", "core__a__wall", "wardian", "allowed_unexpected", "should be blocked"),
+        _trouble("skill", "s/case", "bubblewrap", "error", "can't be set up"),
+        _trouble("skill", "s/case", "wardian", "fail", "exit code 1"),
+    ]
+    found = findings.findings(ones, nothing, {})
+    told = [(one.severity, len(parts)) for one, parts in found]
+    assert told == [("critical", 1), ("critical", 1), ("low", 2), ("low", 1)]
+    assert found[2][0].title == "2 probes error in gvisor"
+    slugs = [one.slug for one, _ in found]
+    again = findings.findings(ones[::-1], nothing, {})
+    assert [one.slug for one, _ in again] == slugs
