@@ -141,6 +141,18 @@ def test_pruning_keeps_what_it_is_told_to_and_the_last_that_was_finished(tmp_pat
         assert len(store.results(left[0].id)) == len(store.cases())
 
 
+def test_pruning_lets_go_of_files_that_no_result_depends_on(store: Store) -> None:
+    for night in ("2026-01-01", "2026-01-02"):
+        made = store.begin(campaign(night=night, started=night, versions={"skill:s": night}))
+        depends = {"specimen": f"of {night}"}
+        store.record(made, [Write(CASE, OUTCOME, key=key_of(depends), depends=depends)])
+        store.keep_sources(night, {"a": "1"})
+        store.keep_sources(f"of {night}", {"b": "1"})
+        store.finish(made.id)
+    prune(store, keep=1)
+    assert store.source_digests() == ["2026-01-02", "of 2026-01-02"]
+
+
 def test_merging_twice_is_merging_once(tmp_path: Path) -> None:
     with (
         Store.open(str(tmp_path / "a.sqlite")) as one,

@@ -15,6 +15,9 @@ _ORPHANS = (
     "DELETE FROM outcomes WHERE id NOT IN (SELECT outcome_id FROM results)",
     "DELETE FROM cases WHERE id NOT IN (SELECT case_id FROM results)",
     "DELETE FROM dependencies WHERE key NOT IN (SELECT key FROM results)",
+    """DELETE FROM sources WHERE
+        digest NOT IN (SELECT value FROM dependencies, json_each(dependencies.document)) AND
+        digest NOT IN (SELECT value FROM campaigns, json_each(campaigns.versions))""",
 )
 
 
