@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +11,9 @@ import click
 
 from wardian.cli import output
 from wardian.cli.history import store_option
+from wardian.cli.options import bounded_duration
 from wardian.cli.probe_options import json_option
+from wardian.cli.progress import Line, bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,9 @@ def _run(
         only=_steps(only),
         resume=resume,
         shard=_shard(shard),
-        budget_s=_budget(budget) if budget is not None else config.budget_s,
+        budget_s=bounded_duration("budget", budget, "30m")
+        if budget is not None
+        else config.budget_s,
         night=_night(night),
         name=name or "",
     )
@@ -192,19 +194,6 @@ def _shard(text: str | None) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _budget(text: str) -> float:
-    from wardian.errors import UsageError
-    from wardian.sandbox.units import parse_duration
-
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--budget: {error}") from None
-    if not seconds or seconds <= 0:
-        raise UsageError("--budget: write a duration such as 30m")
-    return seconds
-
-
 def _night(text: str | None) -> str:
     from datetime import date
 
@@ -231,18 +220,16 @@ def _executor(url: str | None, config: Config) -> Executor:
     return Dask(url.removeprefix("dask://"))
 
 
-class Progress:
-    """How far it is and how long it will take, on a terminal only; called from many threads."""
-
-    WIDTH = 24
+class Progress(Line):
+    """How far it is and how long it will take; called from many threads."""
 
     def __init__(self) -> None:
         import threading
 
+        super().__init__()
         self.total = self.done = self.known = self.bad = 0
         self._begun = time.monotonic()
         self._lock = threading.Lock()
-        self._shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def plan(self, units: Sequence[Unit]) -> None:
         """What there is to do; what is known already has been told before."""
@@ -257,11 +244,8 @@ class Progress:
                 return
             self.done += 1
             self.bad += any(one.outcome.health in ("bad", "broken") for one in produced)
-            if self._shown:
-                full = self.WIDTH * self.done // max(self.total, 1)
-                bar = "#" * full + "." * (self.WIDTH - full)
-                bad = f", {self.bad} not as they should be" if self.bad else ""
-                self._write(f"\r[{bar}] {self.done}/{self.total}{bad}, {self._left()}\x1b[K")
+            bad = f", {self.bad} not as they should be" if self.bad else ""
+            self.tell(f"{bar(self.done, self.total)}{bad}, {self._left()}")
 
     def _left(self) -> str:
         each = (time.monotonic() - self._begun) / max(self.done, 1)
@@ -270,19 +254,5 @@ class Progress:
         return f"about {told} left"
 
     def say(self, text: str) -> None:
-        """A line of its own."""
-        if self._shown:
-            self._write(f"\r{text[:100]}\x1b[K")
-
-    def end(self) -> None:
-        """The line goes again."""
-        if self._shown:
-            self._write("\r\x1b[K")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            pass
+        """What is done now."""
+        self.tell(text[:100])
