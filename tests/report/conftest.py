@@ -46,9 +46,10 @@ def pages(told: Facts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium; skipped where there is none."""
+    """A headless Chromium; skipped where there is none. Its driver runs an event loop in this
+    thread, so it is gone before tests of other modules run."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("not installed: chromium or google-chrome")

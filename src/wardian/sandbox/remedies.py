@@ -146,7 +146,7 @@ NEEDS_MORE = frozenset((
     "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load",
     "kexec_load", "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root",
     "reboot", "setdomainname", "sethostname", "setns", "settimeofday", "socketpair", "swapoff",
-    "swapon", "syslog", "umount2", "unshare", "vhangup",
+    "swapon", "syslog", "umount2", "vhangup",
 ))  # fmt: skip
 # The same, but only some of what the call can do: a test of its arguments for what can be had.
 _TIOCSTI, _TIOCSETD = 0x5412, 0x5423
@@ -154,6 +154,9 @@ _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
 _OPEN_TREE_CLONE = 1
 _AF_INET, _AF_INET6, _AF_KEY, _AF_PACKET, _SOCK_RAW, _SOCK_PACKET = 2, 10, 15, 17, 3, 10
 _PR_SET_MM_MAPS = (14, 15)
+_CLONE_NEWUSER = (
+    0x10000000  # the one namespace that needs no capability, and gives those for others
+)
 # fanotify_init(2): without a capability only events that name files, in no special class.
 _FAN_CLASSES_AND_UNLIMITED, _FAN_NAMES_FILES = 0x3C, 0xE00
 
@@ -180,6 +183,7 @@ _IF: dict[str, Callable[[Sequence[int]], bool]] = {
         a[0] not in (_AF_KEY, _AF_PACKET)
         and (a[0] not in (_AF_INET, _AF_INET6) or a[1] & 0xF not in (_SOCK_RAW, _SOCK_PACKET))
     ),
+    "unshare": lambda a: bool(a[0] & _CLONE_NEWUSER),
     "fanotify_init": lambda a: (
         not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
     ),
