@@ -42,14 +42,15 @@ static void take_streams(const struct plan *plan, int ctl) {
 
 /* Nothing but the streams and what is still needed stays open, in the lowest places: the guest may
  * be allowed few files. */
-static void keep_only(int *ctl, int *reaper, int *listener) {
-    int *const kept[] = {ctl, reaper, listener};
+static void keep_only(int *ctl, int *reaper, int *listener, int *device) {
+    int *const kept[] = {ctl, reaper, listener, device};
+    enum { KEPT = sizeof kept / sizeof *kept };
     int next = 3;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < KEPT; i++) {
         if (*kept[i] < 0)
             continue;
-        for (size_t later = i + 1; later < 3; later++) /* out of the way, if one is in it */
-            if (*kept[later] == next && (*kept[later] = fcntl(next, F_DUPFD_CLOEXEC, next + 3)) < 0)
+        for (size_t later = i + 1; later < KEPT; later++) /* out of the way, if one is in it */
+            if (*kept[later] == next && (*kept[later] = fcntl(next, F_DUPFD_CLOEXEC, next + KEPT)) < 0)
                 die(errno, "streams", "closing what is not the guest's");
         if (*kept[i] != next && dup2(*kept[i], next) < 0)
             die(errno, "streams", "closing what is not the guest's");
@@ -130,7 +131,7 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
-_Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     int listener = -1;
     give_turn(reaper, own_network(plan));
     limit_capabilities(plan);
@@ -144,10 +145,11 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     wait_for_turn(reaper); /* until the new root is ours */
     take_streams(plan, ctl);
     if (WALL_IS_UP(plan, WALL_CLOSE))
-        keep_only(&ctl, &reaper, &listener);
+        keep_only(&ctl, &reaper, &listener, &device);
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
+    lookups_expire(device);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     limit_open_files(plan);
     if (!plan->early_filter)

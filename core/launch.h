@@ -287,6 +287,7 @@ struct top *lookups_tops(size_t *count);
 bool lookups_own(size_t top);                      /* a directory of our own making */
 void lookups_serve(int device);                    /* in the supervisor */
 void lookups_see(const int *fds, size_t count);
+void lookups_expire(int fd);
 void lookups_run(void);
 int lookups_fd(void);
 void lookups_answer(void);
@@ -312,7 +313,7 @@ void reset_signals(void);                           /* signals.c */
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
-_Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device);
 
 /* supervise.c */
 struct supervised {

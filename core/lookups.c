@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fuse.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,9 +23,11 @@
 enum { FIRST_NODE = 2, ROOT = FUSE_ROOT_ID, REQUEST_ROOM = FUSE_MIN_READ_BUFFER };
 
 /* The kernel asks each time it goes into one of our directories, until it has asked so often that a
- * tenth of the time is enough. While the root is built, too: it counts in jiffies, and a program may
- * have ended before one is over. */
+ * tenth of the time is enough. While the root is built it need not ask, if it can be told afterwards
+ * that what it knows is no longer good (Linux 6.2). Giving it a short time instead would not do: it
+ * counts in jiffies, and a program may have ended before one is over. */
 enum { ALWAYS_UP_TO = 2000, SHARE_OF_TIME = 10 };
+enum { LONG_S = 1 << 20, INIT_EXTENDED = 1 << 30, CAN_EXPIRE = 1 << 3, EXPIRE_ONLY = 1 };
 
 /* Written by the reaper while it builds the root, read by the supervisor. */
 static struct {
@@ -32,6 +35,7 @@ static struct {
     struct top tops[MAX_TOPS];
     bool watched[MAX_TOPS]; /* of our own making: the way into it comes here */
     mode_t modes[MAX_TOPS];
+    bool holds, built; /* what is answered holds until the root is built */
 } *shape;
 
 static int device = -1;
@@ -108,6 +112,33 @@ struct top *lookups_tops(size_t *count) {
 
 bool lookups_own(size_t top) { return shape->watched[top]; }
 
+/* In the guest-to-be, when it has done all that it does in the root: from here on it is asked. The
+ * directories are mounted on, and only their names expire; invalidated, they would be unmounted. */
+void lookups_expire(int fd) {
+    struct {
+        struct fuse_out_header header;
+        uint64_t parent;
+        uint32_t name_len, flags;
+        char name[sizeof shape->tops[0].name];
+    } notice;
+    if (!shape || fd < 0)
+        return;
+    shape->built = true;
+    for (size_t i = 0; shape->holds && i < shape->count; i++) {
+        if (!shape->watched[i])
+            continue;
+        size_t len = strlen(shape->tops[i].name);
+        size_t size = offsetof(__typeof__(notice), name) + len + 1;
+        notice.header = (struct fuse_out_header){(uint32_t)size, FUSE_NOTIFY_INVAL_ENTRY, 0};
+        notice.parent = ROOT;
+        notice.name_len = (uint32_t)len;
+        notice.flags = EXPIRE_ONLY;
+        memcpy(notice.name, shape->tops[i].name, len + 1);
+        if (write(fd, &notice, size) < 0 && errno != ENOENT)
+            die(errno, "mount", "watching /%s in the guest", shape->tops[i].name);
+    }
+}
+
 /* In the supervisor: answering. */
 
 void lookups_see(const int *fds, size_t count) {
@@ -151,9 +182,9 @@ static void fill_attr(struct fuse_attr *attr, uint64_t node) {
 }
 
 static void fill_entry(struct fuse_entry_out *entry, size_t i, uint64_t valid_ns) {
-    *entry = (struct fuse_entry_out){.nodeid = FIRST_NODE + i, .attr_valid = 1 << 20};
-    if (!shape->watched[i])
-        entry->entry_valid = 1 << 20;
+    *entry = (struct fuse_entry_out){.nodeid = FIRST_NODE + i, .attr_valid = LONG_S};
+    if (!shape->watched[i] || (shape->holds && !shape->built))
+        entry->entry_valid = LONG_S;
     else
         entry->entry_valid_nsec = (uint32_t)valid_ns;
     fill_attr(&entry->attr, FIRST_NODE + i);
@@ -203,6 +234,9 @@ static void on_readdir(const struct fuse_in_header *in, const struct fuse_read_i
 }
 
 static void on_init(const struct fuse_in_header *in, const struct fuse_init_in *init) {
+    const uint32_t *flags = &init->flags; /* and those after them, which older headers do not name */
+    if (in->len >= sizeof *in + 5 * sizeof *flags && (flags[0] & INIT_EXTENDED))
+        shape->holds = flags[1] & CAN_EXPIRE;
     struct fuse_init_out out = {.major = FUSE_KERNEL_VERSION,
                                 .minor = init->minor < FUSE_KERNEL_MINOR_VERSION ? init->minor : FUSE_KERNEL_MINOR_VERSION,
                                 .max_readahead = 0,
@@ -227,7 +261,7 @@ void lookups_answer(void) {
     }
     in.room[n] = '\0';
     const void *body = in.room + sizeof in.header;
-    struct fuse_attr_out attr = {.attr_valid = 1 << 20};
+    struct fuse_attr_out attr = {.attr_valid = LONG_S};
     struct fuse_statfs_out none = {0};
     switch (in.header.opcode) {
     case FUSE_INIT:

@@ -496,10 +496,10 @@ static int answered_root(const struct plan *plan, int device) {
 static void learn_names(int root) {
     char list[4096];
     int dir = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (dir >= 0 && syscall(SYS_getdents64, dir, list, sizeof list) > 0)
-        ;
-    if (dir >= 0)
+    if (dir >= 0) {
+        syscall(SYS_getdents64, dir, list, sizeof list);
         close(dir);
+    }
 }
 
 /* Our own directories are mounted on it first; everything else comes in its turn. */

@@ -54,7 +54,7 @@ static _Noreturn void wait_for_all(pid_t guest, int ctl, int loadavg) {
 
 /* The guest is born early, so that it can see to its network while we see to its root; pivoting
  * moves it along, for it has the root that we have. */
-static pid_t start_guest(struct plan *plan, int ctl, int *between) {
+static pid_t start_guest(struct plan *plan, int ctl, int device, int *between) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         die(errno, "reaper", "making a socket to the guest");
@@ -63,7 +63,7 @@ static pid_t start_guest(struct plan *plan, int ctl, int *between) {
         die(errno, "reaper", "starting the guest");
     if (guest == 0) {
         close(ends[0]);
-        guest_main(plan, ctl, ends[1]);
+        guest_main(plan, ctl, ends[1], device);
     }
     close(ends[1]);
     *between = ends[0];
@@ -86,7 +86,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     die_with_supervisor(plan, ctl);
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         die(errno, "namespaces", "setting the host name");
-    pid_t guest = start_guest(plan, ctl, &between);
+    pid_t guest = start_guest(plan, ctl, device, &between);
     if (!plan->sources_open)
         open_sources(plan, false);
     build_root(plan, ctl, between, device);
