@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.coverage.cells import Cell
 from wardian.coverage.matrix import Line
 from wardian.evaluation.documents.gathered import coverage_of
-from wardian.evaluation.model import Result
+from wardian.evaluation.findings import Use, users
 from wardian.report.facts import Facts
 from wardian.report.words import Sign, sign
 from wardian.syscalls.knowledge import Knowledge
@@ -44,8 +44,8 @@ class Entry(NamedTuple):
 def entries(facts: Facts) -> list[Entry]:
     """Every call of the table, in its order."""
     _, matrix = coverage_of(facts.campaign, list(facts.results.values()))
-    used = _users(facts.of_kind("trace"))
-    return [_entry(facts, line, used.get(line.name, ())) for line in matrix.lines]
+    used = users(facts.results.values())
+    return [_entry(facts, line, sorted(used.get(line.name, Use()).skills)) for line in matrix.lines]
 
 
 def _entry(facts: Facts, line: Line, skills: Sequence[str]) -> Entry:
@@ -59,14 +59,6 @@ def _entry(facts: Facts, line: Line, skills: Sequence[str]) -> Entry:
     anchor = f"syscall_{row.name}"
     specimens = tuple(line.probes)
     return Entry(row, knowledge, anchor, tuple(places), specimens, tuple(skills), words)
-
-
-def _users(traces: Iterable[Result]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for one in traces:
-        for call in one.outcome.evidence.get("syscalls", ()):
-            found[str(call)].add(one.case.group or one.case.name)
-    return {call: sorted(names) for call, names in found.items()}
 
 
 def groups(every: Iterable[Entry]) -> dict[str, list[Entry]]:

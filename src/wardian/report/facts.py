@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import NothingMatched
-from wardian.evaluation.model import Campaign, Case, Figure, Finding, Result, Step
+from wardian.evaluation.comparison import Identity, comparable
+from wardian.evaluation.model import Campaign, Finding, Result, Step
 from wardian.evaluation.store import Store
 
 MAX_NIGHTS = 400
-Identity = tuple[str, str, str]
 
 
 class Facts(NamedTuple):
@@ -22,9 +22,7 @@ class Facts(NamedTuple):
     sandboxes: tuple[str, ...]
     results: Mapping[Identity, Result]
     before: Mapping[Identity, Result]
-    cases: Mapping[Identity, Case]
     lines: Mapping[Identity, Sequence[str | None]]
-    figures: tuple[Figure, ...]
     findings: tuple[Finding, ...]
     steps: tuple[Step, ...]
 
@@ -51,26 +49,22 @@ def read(store: Store, name: str = "last", against: str | None = None) -> Facts:
     Raises NothingMatched if there is no such campaign.
     """
     campaign = store.campaign(name)
-    everyone = store.campaigns()
-    place = next(i for i, one in enumerate(everyone) if one.id == campaign.id)
-    campaigns = tuple(_comparable(everyone[: place + 1], campaign)[-MAX_NIGHTS:])
-    previous = store.campaign(against) if against else _before(campaigns)
+    earlier = comparable(store, campaign)
+    campaigns = (*earlier, campaign)[-MAX_NIGHTS:]
+    previous = store.campaign(against) if against else earlier[-1] if earlier else None
     if previous is not None and previous.id == campaign.id:
         raise NothingMatched("a campaign can't be compared with itself")
     results = store.results(campaign.id, evidence=True)
-    earlier = store.results(previous.id) if previous else []
-    cases = {one.identity: one for one in store.cases()}
-    names = {one.id: one.identity for one in cases.values()}
+    before = store.results(previous.id) if previous else []
+    names = {one.id: one.identity for one in store.cases()}
     return Facts(
         campaign=campaign,
         previous=previous,
         campaigns=campaigns,
         sandboxes=ordered(one.case.sandbox for one in results if one.case.sandbox),
         results={one.case.identity: one for one in results},
-        before={one.case.identity: one for one in earlier},
-        cases=cases,
+        before={one.case.identity: one for one in before},
         lines={names[case_id]: line for case_id, line in store.lines(campaigns).items()},
-        figures=tuple(store.figures()),
         findings=tuple(store.findings(campaign.id)),
         steps=tuple(store.steps(campaign.id)),
     )
@@ -80,14 +74,3 @@ def ordered(sandboxes: Iterable[str]) -> tuple[str, ...]:
     """Ours first, the bare host last, the others by name."""
     places = {"wardian": 0, "host": 2}
     return tuple(sorted(set(sandboxes), key=lambda one: (places.get(one, 1), one)))
-
-
-def _comparable(campaigns: Sequence[Campaign], last: Campaign) -> list[Campaign]:
-    """Those of the same machine and user; what another one measured is another story."""
-    same = (last.host, last.user_id)
-    return [one for one in campaigns if (one.host, one.user_id) == same or one.id == last.id]
-
-
-def _before(campaigns: Sequence[Campaign]) -> Campaign | None:
-    ended = [one for one in campaigns[:-1] if one.state in ("finished", "partial")]
-    return ended[-1] if ended else None

@@ -98,10 +98,10 @@ def _overview(facts: Facts) -> Mapping[str, Any]:
     return {
         "health": views.health(facts),
         "changes": views.changes(facts),
-        "page_of": functools.partial(views.page_of, facts),
+        "told_at": functools.partial(views.told_at, facts),
         "new": new,
         "gone": gone,
-        "latest": [one for one in views.stories(facts) if one.latest][:LATEST],
+        "latest": views.stories(facts, stable=False)[:LATEST],
     }
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from wardian.evaluation.model import Result
 from wardian.report.facts import Facts
-from wardian.report.views import Row, row_of
-from wardian.report.words import TONES, sign
+from wardian.report.views import Row, in_order, row_of
+from wardian.report.words import sign
 
 BASELINE = "host"
 MAX_CASES = 2000  # told in full; the counts are of all
@@ -44,8 +44,7 @@ def _program(facts: Facts, name: str, cases: Mapping[str, Sequence[Result]], roo
     counts, lost = [], []
     for sandbox in facts.sandboxes:
         here = [one for one in every if one.case.sandbox == sandbox]
-        tones = Counter(sign(one.status).tone for one in here)
-        counts.append({tone: tones[tone] for tone in TONES if tones[tone]})
+        counts.append(in_order(Counter(sign(one.status).tone for one in here)))
         lost.append(_lost(cases, sandbox) if here else None)
     worth = [name for name, results in cases.items() if _worth_telling(facts, results)]
     rows = tuple(row_of(facts, one, [r.case for r in cases[one]]) for one in sorted(worth)[:room])

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from wardian.evaluation.comparison import Identity
 from wardian.evaluation.model import Campaign, Case, Finding, Result
-from wardian.report.facts import Facts, Identity, ordered
-from wardian.report.strips import stretches, strip, trend
+from wardian.report.facts import Facts, ordered
+from wardian.report.strips import Stretch, stretches, strip, trend
 from wardian.report.words import TONES, Sign, sign
 
 SYSCALL = "syscall"
@@ -36,7 +37,6 @@ class Cell(NamedTuple):
     sign: Sign
     result: Result | None
     since: Campaign | None
-    strip: Markup | None = None
 
 
 class Row(NamedTuple):
@@ -69,14 +69,13 @@ class Change(NamedTuple):
     was: Sign
     now: Sign
     cause: str
-    page: str
-    anchor: str
+    link: str
 
 
 PAGES = {"probe": "capabilities", "check": "syscalls", "skill": "skills", "suite": "suites"}
 
 
-def row_of(facts: Facts, name: str, cases: Sequence[Case], title: str = "") -> Row:
+def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> Row:
     """The cases of one capability as a row: the worst of them in each sandbox, then each."""
     by_name: dict[str, dict[str, Identity]] = defaultdict(dict)
     for one in cases:
@@ -90,7 +89,7 @@ def row_of(facts: Facts, name: str, cases: Sequence[Case], title: str = "") -> R
         for place in range(len(facts.sandboxes))
     )
     first = cases[0]
-    said = title or str(first.about.get("title", ""))
+    said = str(first.about.get("title", ""))
     words = " ".join((name, said, first.group, *(one.sign.word for one in worst)))
     return Row(name, said, first.group, anchor(name), worst, first.about, words.lower(), every)
 
@@ -157,7 +156,7 @@ def _health(facts: Facts, sandbox: str) -> Health:
     return Health(
         sandbox,
         str(facts.campaign.versions.get(f"sandbox:{sandbox}", "")),
-        _in_order(counts),
+        in_order(counts),
         right,
         asked,
         right - was if before else None,
@@ -182,7 +181,8 @@ def _shares(facts: Facts, sandbox: str) -> list[float | None]:
     return [got / of if of else None for got, of in zip(right, asked, strict=True)]
 
 
-def _in_order(counts: Mapping[str, int]) -> dict[str, int]:
+def in_order(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts by tone, as bars are drawn."""
     return {tone: counts[tone] for tone in TONES if counts.get(tone)}
 
 
@@ -193,30 +193,23 @@ def changes(facts: Facts) -> list[Change]:
         was = facts.before.get(identity)
         if was is None or was.status == now.status or now.case.kind == "trace":
             continue
-        page = PAGES[now.case.kind]
-        if now.case.group == SYSCALL:
-            page = "syscalls"
-        target = now.case.capability or now.case.name
-        found.append(
-            Change(
-                now.case,
-                sign(was.status),
-                sign(now.status),
-                now.outcome.cause,
-                page,
-                anchor(target),
-            )
-        )
+        signs = sign(was.status), sign(now.status)
+        found.append(Change(now.case, *signs, now.outcome.cause, place_of(now.case)))
     return sorted(found, key=lambda one: (one.now.order, one.case.name))[:MAX_CHANGES]
 
 
-def page_of(facts: Facts, kind: str, name: str) -> str:
-    """Where a case of this name is told of; the page of its kind if it has no row there."""
-    case = next((one.case for one in facts.of_kind(kind) if one.case.name == name), None)
-    page = "syscalls" if case is not None and case.group == SYSCALL else PAGES.get(kind, "index")
-    if case is None or kind == "suite":
-        return f"{page}.html"
+def place_of(case: Case) -> str:
+    """The address of what is told of a case."""
+    page = "syscalls" if case.group == SYSCALL else PAGES[case.kind]
     return f"{page}.html#{anchor(case.capability or case.name)}"
+
+
+def told_at(facts: Facts, kind: str, name: str, sandbox: str) -> str:
+    """The same for a case that a finding names; the page of its kind, if it has no row there."""
+    result = facts.results.get((kind, name, sandbox))
+    if result is None or kind not in PAGES or kind == "suite":
+        return f"{PAGES.get(kind, 'index')}.html"
+    return place_of(result.case)
 
 
 def appeared(facts: Facts) -> tuple[int, int]:
@@ -260,28 +253,31 @@ class Story(NamedTuple):
         return max(one.latest for one in self.lines)
 
 
-def stories(facts: Facts) -> list[Story]:
-    """Every case, those with the latest flips first. Cases of suites only if they ever flipped:
-    there are thousands."""
-    found: dict[tuple[str, str], dict[str, Line]] = defaultdict(dict)
-    for identity, line in facts.lines.items():
-        kind, name, sandbox = identity
+def stories(facts: Facts, *, stable: bool = True) -> list[Story]:
+    """Every case, those with the latest flips first; without ``stable`` only those that flipped.
+    Cases of suites only if they did, in any event: there are thousands."""
+    known: dict[tuple[str, str], dict[str, list[Stretch]]] = defaultdict(dict)
+    for (kind, name, sandbox), line in facts.lines.items():
         if kind not in ("check", "trace") and any(line):
-            found[kind, name][sandbox] = _line(facts, identity, line)
+            known[kind, name][sandbox] = [one for one in stretches(line) if one.status is not None]
     told = []
-    for (kind, name), lines in found.items():
-        if kind == "suite" and not any(one.flips for one in lines.values()):
+    for (kind, name), places in known.items():
+        if (kind == "suite" or not stable) and not any(flips(one) for one in places.values()):
             continue
-        ones = tuple(lines[one] for one in ordered(lines))
-        told.append(Story(name, f"{name} {kind} {' '.join(lines)}".lower(), ones))
+        lines = tuple(_line(facts, (kind, name, one), places[one]) for one in ordered(places))
+        told.append(Story(name, f"{name} {kind} {' '.join(places)}".lower(), lines))
     return sorted(told, key=lambda one: (-one.latest, one.name))
 
 
-def _line(facts: Facts, identity: Identity, line: Sequence[str | None]) -> Line:
-    known = [one for one in stretches(line) if one.status is not None]
-    flips = [b.start for a, b in pairwise(known) if a.status != b.status]
+def flips(known: Sequence[Stretch]) -> list[int]:
+    """Where the status became another; what was not asked in between is no flip."""
+    return [b.start for a, b in pairwise(known) if a.status != b.status]
+
+
+def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> Line:
     _, name, sandbox = identity
+    line, flipped = facts.lines[identity], flips(known)
     parts = [f"{sign(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
     drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
-    latest = flips[-1] if flips else 0
-    return Line(sandbox, sign(line[-1]), facts.since(identity), len(flips), latest, drawn)
+    latest = flipped[-1] if flipped else 0
+    return Line(sandbox, sign(line[-1]), facts.since(identity), len(flipped), latest, drawn)
