@@ -6,7 +6,6 @@ import functools
 import hashlib
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import wardian
 from wardian.errors import WardianError
 from wardian.probes.building import compiler
-from wardian.probes.sandboxes import interpreter, version
+from wardian.probes.sandboxes import interpreter, told_version, version
 from wardian.sandbox.backends import NAMES, shortfall
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
@@ -99,15 +98,7 @@ def interpreter_version(language: str) -> str:
     if language == "sh":  # some have no option that tells
         found = os.stat(real)
         return f"{os.path.basename(real)} of {found.st_size} bytes"
-    try:
-        done = subprocess.run(
-            [real, "--version"], capture_output=True, text=True, errors="replace", timeout=30,
-            check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return "unknown"
-    lines = (done.stdout or done.stderr).strip().splitlines()
-    return lines[0].strip()[:80] if lines else "unknown"
+    return told_version(real) or "unknown"
 
 
 @functools.cache

@@ -130,12 +130,17 @@ def version(sandbox: str) -> str:
     program = _PROGRAMS.get(sandbox)
     if program is None:
         return f"Linux {os.uname().release}"
+    return told_version(program) or "not installed"
+
+
+def told_version(program: str) -> str:
+    """The first line that a program prints of its version; empty if it can't be asked."""
     try:
         done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, errors="replace", timeout=20,
+            [program, "--version"], capture_output=True, text=True, errors="replace", timeout=30,
             check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
-        return "not installed"
-    first = (done.stdout or done.stderr).strip().splitlines()
-    return first[0].strip()[:80] if first else "unknown"
+        return ""
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return lines[0].strip()[:80] if lines else "unknown"
