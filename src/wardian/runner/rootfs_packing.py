@@ -105,7 +105,7 @@ def _add_skill(image: Image, directory: Path, output: Path) -> tuple[str, ...]:
 
 
 def _add_base(image: Image, about: dict[str, Any]) -> None:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     for name in about["always"]:
         path = on_path(name, os.environ) or on_path(name, {"PATH": os.defpath})
@@ -158,7 +158,7 @@ def _scripts(skill: str) -> list[Chosen]:
 
 
 def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     system = {"PATH": os.defpath + ":/usr/bin"}
     for name in about["tools"]:
@@ -173,7 +173,7 @@ def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]
 
 
 def _add_single(image: Image, kind: str) -> set[str]:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     path = on_path(kind, os.environ)
     if path is None:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError, UsageError
+from wardian.sandbox.shared_before import home as home
 
 if TYPE_CHECKING:
     from wardian.runner.location import Located
@@ -33,14 +34,6 @@ def state_directory(skill: Located, name: str) -> str:
             hint="point XDG_STATE_HOME to a directory that can be written to",
         ) from None
     return path
-
-
-def home(variable: str, default: str) -> str:
-    """wardian's own directory below an XDG one; a relative value does not count, as XDG says."""
-    base = os.environ.get(variable, "")
-    if not base.startswith("/"):
-        base = os.path.join(os.path.expanduser("~"), default)
-    return os.path.join(base, "wardian")
 
 
 def _is_plain(name: str) -> bool:
