@@ -142,8 +142,9 @@ def _input(given: Given) -> bytes | None:
 
         return sys.stdin.buffer.read()
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        from wardian.sandbox.whole_files import read_input
+
+        return read_input(path, option="--input")
     except OSError as error:
         raise UsageError(f"--input {path}: {(error.strerror or '').lower()}") from None
 
@@ -291,30 +292,14 @@ def _check_target(target: str | None) -> None:
 
 def write(target: str, content: str, learned: Learned) -> None:
     """All of the file or nothing of it, and only what reads as the policy that was proven."""
-    import tempfile
-
     from wardian.errors import NotProven
     from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy_file import parse_policy
+    from wardian.sandbox.whole_files import write_whole
 
-    fd, temporary = tempfile.mkstemp(
-        prefix=".wardian-", suffix=".toml", dir=os.path.dirname(os.path.abspath(target))
-    )
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        if Policy.from_toml(temporary) != learned.policy:
-            raise NotProven("the file would not read as the policy that was proven")
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
+    if parse_policy(content, target, Policy.default()) != learned.policy:
+        raise NotProven("the file would not read as the policy that was proven")
+    write_whole(target, content)
 
 
 def __getattr__(name: str) -> click.Command:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -228,9 +227,12 @@ def _matches(name: str, patterns: list[str]) -> bool:
 
 
 def _facts_of(python: str) -> dict[str, Any]:
-    told = subprocess.run(
-        [python, "-I", "-c", _ASK_PYTHON], capture_output=True, cwd="/", check=False, timeout=60
-    )
+    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.sandbox import Sandbox
+
+    policy = Policy.default().with_limits(time_s=60.0)
+    with Sandbox(policy, private_work=True) as sandbox:
+        told = sandbox.run([python, "-I", "-c", _ASK_PYTHON])
     try:
         facts: dict[str, Any] = json.loads(told.stdout)
     except ValueError:

@@ -62,9 +62,7 @@ def _looks_like_one(prefix: str) -> bool:
     import glob
 
     return any(
-        glob.glob(os.path.join(glob.escape(prefix), mark))
-        for mark in MARKS
-        if mark != "pyvenv.cfg"
+        glob.glob(os.path.join(glob.escape(prefix), mark)) for mark in MARKS if mark != "pyvenv.cfg"
     )
 
 

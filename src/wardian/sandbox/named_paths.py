@@ -50,7 +50,8 @@ def way_of(path: str, *, missing_ok: bool = False) -> Way:
 
     With ``missing_ok`` what comes after the last directory there is stays as it is named.
     """
-    at, links = "/", []
+    at = "/"
+    links: list[Link] = []
     names = [name for name in path.split("/") if name][::-1]
     while names:
         name = names.pop()

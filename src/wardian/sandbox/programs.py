@@ -110,19 +110,28 @@ def on_path(name: str, env: Mapping[str, str], shares: Sequence[Source] = ()) ->
 
 
 def outside(name: str, env: Mapping[str, str]) -> str | None:
-    """The real path of a program that may be started outside the sandbox: found by ``on_path``,
-    and the system's own (no user but root could have changed it) or part of wardian's prefix."""
+    """A program that may be started outside the sandbox: found by ``on_path``, and the system's own
+    (no user but root could have changed it) or part of what wardian itself runs on."""
     import sys
 
+    own = [os.path.realpath(prefix) for prefix in (sys.prefix, sys.base_prefix)]
     for directory in dict.fromkeys(env.get("PATH", os.defpath).split(os.pathsep)):
         found = on_path(name, {"PATH": directory})
         if found is None:
             continue
         real = os.path.realpath(found)
-        if is_below(real, os.path.realpath(sys.prefix)) or _is_the_systems(real):
-            return real
+        if any(is_below(real, prefix) for prefix in own) or _is_the_systems(real):
+            # By its own name, which some programs go by, where nobody could have laid the link.
+            return found if _is_the_systems(os.path.realpath(directory)) else real
         _skipped.setdefault(directory, f"{name} there is not the system's own")
     return None
+
+
+def system_path(env: Mapping[str, str]) -> str:
+    """Of PATH, the directories that nobody but root could have put a program in."""
+    entries = dict.fromkeys(env.get("PATH", os.defpath).split(os.pathsep))
+    kept = [e for e in entries if e.startswith("/") and _is_the_systems(os.path.realpath(e))]
+    return os.pathsep.join(entry for entry in kept if was_shared(os.path.realpath(entry)) is None)
 
 
 def skipped_entries() -> dict[str, str]:

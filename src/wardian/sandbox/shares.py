@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 
 from wardian.errors import ShareError
 from wardian.sandbox import named_paths, own_files
-from wardian.sandbox.named_paths import is_below as is_below
+from wardian.sandbox.named_paths import is_below
 from wardian.sandbox.own_files import Own
 from wardian.sandbox.policy import Policy, Share
 
@@ -36,6 +36,17 @@ MADE_HERE = (
     "/sys",
     "/usr",
 )
+
+
+__all__ = [
+    "KERNEL_TREES",
+    "MADE_HERE",
+    "Source",
+    "admitted",
+    "admitted_unwalled",
+    "is_below",
+    "resolve_shares",
+]
 
 
 class Source(NamedTuple):
