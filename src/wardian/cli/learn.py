@@ -245,6 +245,7 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     content = text(learned.draft, report.header(learned, what, __version__, arch))
     if target is not None:
         write(target, content, learned)
+        _warn_of_place(target)
     if "json" in given:
         output.print_json(report.document(learned, content, arch))
     elif target is None:
@@ -280,13 +281,27 @@ def _check_target(target: str | None) -> None:
     """Before anything is run: where the policy is to go."""
     if target is None:
         return
-    folder = os.path.dirname(os.path.abspath(target))
+    from wardian.sandbox.named_paths import named
+
+    folder = named(os.path.dirname(named(target, "-o")), "-o")
     if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"-o {target!r} is not a file that can be written")
     if not target.endswith(".toml"):
         raise UsageError(
             f"-o {target!r}: the name of a policy file ends in .toml",
             hint="--policy takes other names for presets",
+        )
+
+
+def _warn_of_place(target: str) -> None:
+    from wardian.sandbox.named_paths import was_shared
+    from wardian.text import printable
+
+    shared = was_shared(os.path.realpath(target))
+    if shared is not None:
+        output.say(
+            f"wardian: {printable(target)} lies in {printable(shared)}, which was shared for "
+            "writing; --policy takes it only once it is moved elsewhere"
         )
 
 

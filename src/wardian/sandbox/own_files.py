@@ -48,11 +48,12 @@ def kept_places() -> tuple[str, ...]:
 
 def wardian_homes() -> tuple[str, ...]:
     """wardian's own directories in the user's home: settings, state, cache."""
-    return (
+    homes = (
         home("XDG_CONFIG_HOME", ".config"),
         home("XDG_STATE_HOME", ".local/state"),
         home("XDG_CACHE_HOME", ".cache"),
     )
+    return tuple(place for place in homes if place.startswith("/"))
 
 
 def refuse_own(path: str, own: Own) -> None:
@@ -110,7 +111,8 @@ def _own(
 ) -> Own:
     # A register that is not used is nobody's to make; if a guest makes it, it says too much.
     used = [place for i, place in enumerate(registers) if i == 0 or os.path.isdir(place)]
-    closed = [PACKAGE, *_prefixes(), *map(os.path.realpath, (*used, homes[0]))]
+    closed = [PACKAGE, *_prefixes(), *map(os.path.realpath, used)]
+    closed += [os.path.realpath(home("XDG_CONFIG_HOME", ".config"))] if homes else []
     searched = [] if cwd is None else [os.path.realpath(cwd)]
     links: set[str] = set()
     for named in (sys.executable, sys.prefix, _script()):
@@ -125,7 +127,7 @@ def _own(
     return Own(
         tuple(dict.fromkeys(closed)),
         tuple(dict.fromkeys(searched)),
-        tuple(map(os.path.realpath, homes[1:])),
+        tuple(map(os.path.realpath, homes)),
         tuple(sorted(links)),
     )
 

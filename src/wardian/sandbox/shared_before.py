@@ -40,6 +40,8 @@ def register_places() -> tuple[str, ...]:
     session = os.environ.get("XDG_RUNTIME_DIR", "")
     if session.startswith("/"):
         places.append(os.path.join(session, "wardian", NAME))
+    if not places[0].startswith("/"):
+        del places[0]  # nobody knows this user's home
     places.append(f"/tmp/wardian-{NAME}-{os.geteuid()}")  # noqa: S108 - its owner is checked
     return tuple(places)
 
