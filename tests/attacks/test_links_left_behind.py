@@ -282,7 +282,8 @@ def test_settings_in_a_place_that_was_shared_for_writing_are_not_believed(scene:
     """The home itself was shared: a guest can't make settings there, nor change wardian's state."""
     home, config = scene.top / "home", scene.top / "home/.config/wardian"
     script = (
-        "mkdir -p .config/wardian; echo '[record]\ndir = \"/tmp/taken\"' > .config/wardian/config.toml;"
+        "mkdir -p .config/wardian;"
+        "echo '[record]\ndir = \"/tmp/taken\"' > .config/wardian/config.toml;"
         "rm -rf .local/state/wardian; mv .local/state/wardian .local/state/away; mv .local .away;"
         "ln -s ../private left; ls -A .config/wardian"
     )
