@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
@@ -17,9 +19,18 @@ MakeSandbox = Callable[..., Sandbox]
 OPEN_FILES = 1024  # a hundred runs at the same time need several each
 
 
+_STATE = tempfile.mkdtemp(prefix="wardian-tests-state-")
+
+
+def pytest_unconfigure() -> None:
+    """What tests shared for writing is nobody's to remember."""
+    shutil.rmtree(_STATE, ignore_errors=True)
+
+
 def pytest_configure() -> None:
     """As many open files as the tests need, where `ulimit -n` is less and can be raised; and
     signals as they are at a terminal, where nohup or a shell's & has them ignored."""
+    os.environ["XDG_STATE_HOME"] = _STATE
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             ours = number == signal.SIGINT

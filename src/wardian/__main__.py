@@ -6,10 +6,11 @@ skill that is about to be shut in, so it goes before anything else is imported.
 
 import sys
 
-if not sys.flags.safe_path and sys.path:
-    del sys.path[0]
+dropped = sys.path.pop(0) if not sys.flags.safe_path and sys.path else None
 
 if __name__ == "__main__":
     from wardian.cli import main
+    from wardian.sandbox import own_files
 
+    own_files.started_in = dropped  # never shared for writing: Python will look there again
     main()

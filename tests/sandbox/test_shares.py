@@ -13,6 +13,7 @@ import wardian
 from tests.conftest import MakeSandbox
 from wardian import Policy, Result, Sandbox, Share
 from wardian.errors import SandboxError, ShareError
+from wardian.sandbox.own_files import Own
 from wardian.sandbox.shares import is_below, resolve_shares
 
 PACKAGE = os.path.dirname(wardian.__file__)
@@ -104,7 +105,7 @@ def test_wardian_itself_is_never_writable(text: str) -> None:
 def test_above_wardian_is_writable_but_wardian_is_not(tmp_path: Path) -> None:
     own = tmp_path / "project/venv/lib/wardian"
     own.mkdir(parents=True)
-    sources = resolve_shares(share(f"{tmp_path}:/mnt/p", write=True), own_files=(str(own),))
+    sources = resolve_shares(share(f"{tmp_path}:/mnt/p", write=True), own=Own((str(own),)))
     places = [(s.at, s.write) for s in sources]
     assert places[0] == ("/mnt/p", True)
     assert places[-1] == ("/mnt/p/project/venv/lib/wardian", False)

@@ -63,6 +63,21 @@ def run(args: Sequence[str]) -> int:
             as_json=_wants_json(words),
             own_codes=words[:1] not in ([name] for name in GUESTS),
         )
+    finally:
+        _name_skipped_entries(words)
+
+
+def _name_skipped_entries(words: list[str]) -> None:
+    """What PATH names and was not looked in, since a guest may have written there; once."""
+    programs = sys.modules.get("wardian.sandbox.programs")
+    own = words[: words.index("--")] if "--" in words else words
+    if programs is None or "-q" in own or "--quiet" in own:
+        return
+    for entry, why in programs.skipped_entries().items():
+        from wardian.cli import output
+        from wardian.text import printable
+
+        output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
 
 
 def _open_standard_streams() -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wardian.cli.paths import NamedPath
+
 if TYPE_CHECKING:
     from wardian.runner.cases.model import Case
     from wardian.runner.cases.running import Options, Outcome
@@ -22,11 +24,11 @@ Examples:
 \b
 Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
 )
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=NamedPath(exists=True, path_type=Path))
 @click.option(
     "--cases",
     "cases_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=NamedPath(exists=True, dir_okay=False, path_type=Path),
     help="The file of cases; cases.toml in each skill unless given.",
 )
 @click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
@@ -42,7 +44,7 @@ Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
 @click.option("--no-deps", is_flag=True, help="Prepare no dependencies.")
 @click.option("--offline", is_flag=True, help="Prepare dependencies from what is cached only.")
 @click.option("--build", is_flag=True, help="Let dependencies run build and install scripts.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def command(

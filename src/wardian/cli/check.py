@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wardian.cli.paths import NamedPath
+
 if TYPE_CHECKING:
     from wardian.skills.diagnostic import Diagnostic
 
@@ -24,7 +26,7 @@ Examples:
 \b
 Exit code: 0 valid, 1 findings, 2 usage, 3 no skill there.""",
 )
-@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, type=NamedPath(exists=True, path_type=Path))
 @click.option("--strict", is_flag=True, help="Warnings count as findings too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document on stdout.")

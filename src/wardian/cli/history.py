@@ -10,12 +10,17 @@ from typing import Any
 import click
 
 from wardian.cli import output
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option
 
 LIST_SCHEMA = "wardian.campaigns/1"
 CHANGED_SCHEMA = "wardian.history-change/1"
 store_option = click.option(
-    "--store", "store_path", metavar="PATH", help="The store; the user's own unless given."
+    "--store",
+    "store_path",
+    type=NamedPath(),
+    metavar="PATH",
+    help="The store; the user's own unless given.",
 )
 
 
@@ -152,7 +157,7 @@ Exit code: 0, 2 usage, 125 the store can't be read.""",
     help="All of them as JSON lines; results as CSV, unless given.",
 )
 @click.option("--evidence", is_flag=True, help="Evidence too, as JSON lines.")
-@click.option("-o", "--output", "target", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("-o", "--output", "target", type=NamedPath(dir_okay=False, path_type=Path))
 @store_option
 def export(
     form: str,
@@ -250,7 +255,7 @@ Examples:
 \b
 Exit code: 0, 2 usage, 125 one of them is no store; nothing is merged then.""",
 )
-@click.argument("others", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.argument("others", nargs=-1, required=True, type=NamedPath(exists=True, dir_okay=False))
 @store_option
 @json_option
 def merge(others: tuple[str, ...], store_path: str | None, as_json: bool) -> None:

@@ -142,8 +142,9 @@ def _input(given: Given) -> bytes | None:
 
         return sys.stdin.buffer.read()
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        from wardian.sandbox.whole_files import read_input
+
+        return read_input(path, option="--input")
     except OSError as error:
         raise UsageError(f"--input {path}: {(error.strerror or '').lower()}") from None
 
@@ -244,6 +245,7 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     content = text(learned.draft, report.header(learned, what, __version__, arch))
     if target is not None:
         write(target, content, learned)
+        _warn_of_place(target)
     if "json" in given:
         output.print_json(report.document(learned, content, arch))
     elif target is None:
@@ -279,7 +281,9 @@ def _check_target(target: str | None) -> None:
     """Before anything is run: where the policy is to go."""
     if target is None:
         return
-    folder = os.path.dirname(os.path.abspath(target))
+    from wardian.sandbox.named_paths import named
+
+    folder = named(os.path.dirname(named(target, "-o")), "-o")
     if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"-o {target!r} is not a file that can be written")
     if not target.endswith(".toml"):
@@ -289,32 +293,28 @@ def _check_target(target: str | None) -> None:
         )
 
 
+def _warn_of_place(target: str) -> None:
+    from wardian.sandbox.named_paths import was_shared
+    from wardian.text import printable
+
+    shared = was_shared(os.path.realpath(target))
+    if shared is not None:
+        output.say(
+            f"wardian: {printable(target)} lies in {printable(shared)}, which was shared for "
+            "writing; --policy takes it only once it is moved elsewhere"
+        )
+
+
 def write(target: str, content: str, learned: Learned) -> None:
     """All of the file or nothing of it, and only what reads as the policy that was proven."""
-    import tempfile
-
     from wardian.errors import NotProven
     from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy_file import parse_policy
+    from wardian.sandbox.whole_files import write_whole
 
-    fd, temporary = tempfile.mkstemp(
-        prefix=".wardian-", suffix=".toml", dir=os.path.dirname(os.path.abspath(target))
-    )
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        if Policy.from_toml(temporary) != learned.policy:
-            raise NotProven("the file would not read as the policy that was proven")
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
+    if parse_policy(content, target, Policy.default()) != learned.policy:
+        raise NotProven("the file would not read as the policy that was proven")
+    write_whole(target, content)
 
 
 def __getattr__(name: str) -> click.Command:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wardian.cli.paths import NamedPath
+
 if TYPE_CHECKING:
     from wardian.skills.discovery import Found
 
@@ -22,7 +24,7 @@ Examples:
 Exit code: 0 skills found, 2 usage, 3 none.""",
 )
 @click.argument(
-    "project", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path)
+    "project", default=".", type=NamedPath(exists=True, file_okay=False, path_type=Path)
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(project: Path, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli import output
+from wardian.cli.paths import NamedPath
 
 if TYPE_CHECKING:
     from wardian.observe.journal import Entry
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 SHOWN = 20
 NOTHING_MATCHED = 3
 _DIR = click.option(
-    "--dir", "given", metavar="DIR", help="Where runs are recorded; your setting unless given."
+    "--dir",
+    "given",
+    type=NamedPath(),
+    metavar="DIR",
+    help="Where runs are recorded; your setting unless given.",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 

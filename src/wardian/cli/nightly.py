@@ -12,6 +12,7 @@ import click
 from wardian.cli import output
 from wardian.cli.history import store_option
 from wardian.cli.options import bounded_duration
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option
 from wardian.cli.progress import Line, bar
 
@@ -37,10 +38,16 @@ Examples:
 \b
 Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 it failed.""",
 )
-@click.option("--config", "config_path", metavar="FILE", help="What to measure. [nightly.toml]")
+@click.option(
+    "--config",
+    "config_path",
+    type=NamedPath(),
+    metavar="FILE",
+    help="What to measure. [nightly.toml]",
+)
 @store_option
 @click.option(
-    "-o", "--output", "directory", type=click.Path(file_okay=False, path_type=Path),
+    "-o", "--output", "directory", type=NamedPath(file_okay=False, path_type=Path),
     default=Path("evaluation"), help="Where the documents go. [evaluation]",
 )  # fmt: skip
 @click.option("--budget", metavar="DURATION", help="Begin nothing after so long: 30m.")

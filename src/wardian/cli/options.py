@@ -152,7 +152,30 @@ def policy_of(given: Given) -> Policy:
         policy = policy._replace(degrade=degrade)
     if "rootfs" in given:
         policy = policy._replace(rootfs=_rootfs(given, policy))
+    if is_file(one(given, "policy")):
+        _refuse_writable_policy(given["policy"][0], policy)
     return policy
+
+
+def is_file(name: str | None) -> bool:
+    """Does --policy name a file? A preset's name has no slash, and ends otherwise."""
+    return name is not None and (name.endswith(".toml") or "/" in name)
+
+
+def _refuse_writable_policy(path: str, policy: Policy) -> None:
+    """A run that could write its own policy would write the next run's. Raises PolicyError."""
+    from wardian.errors import PolicyError
+    from wardian.sandbox.named_paths import is_below
+
+    real = os.path.realpath(os.path.expanduser(path))
+    written = [share.path for share in policy.shares if share.write]
+    for place in (*written, *([policy.work] if policy.work is not None else [])):
+        if is_below(real, os.path.realpath(place)):
+            raise PolicyError(
+                f"lies in {place}, which the run may write to, so it could write its own rights",
+                path=path,
+                hint="keep the policy outside of what is shared for writing",
+            )
 
 
 def base_policy(name: str | None) -> Policy:
@@ -162,7 +185,7 @@ def base_policy(name: str | None) -> Policy:
 
     if name is None:
         return Policy.default()
-    if name.endswith(".toml") or "/" in name:
+    if is_file(name):
         return Policy.from_toml(name)
     try:
         return Policy.preset(name)

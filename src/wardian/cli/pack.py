@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from wardian.cli.paths import NamedPath
+
 
 @click.command(
     "pack",
@@ -18,11 +20,11 @@ Examples:
 \b
 Exit code: 0 packed, 1 the skill has errors, 2 usage.""",
 )
-@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("directory", type=NamedPath(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=NamedPath(dir_okay=False, path_type=Path),
     help="Default: NAME.skill, or NAME.rootfs.tar",
 )
 @click.option(

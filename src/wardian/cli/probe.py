@@ -11,6 +11,7 @@ import click
 
 from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
 from wardian.cli.progress import Line, bar
 
@@ -80,13 +81,13 @@ def _measuring(function: Command) -> Command:
         click.option("--timeout", default="20s", metavar="DURATION", help="For each. [20s]"),
         click.option(
             "--artifacts",
-            type=click.Path(file_okay=False, path_type=Path),
+            type=NamedPath(file_okay=False, path_type=Path),
             default=Path("artifacts"),
             help="Where the artifacts go: DIR/SANDBOX/ID.json. [artifacts]",
         ),
         click.option("--require-all", is_flag=True, help="What can't be asked here is a failure."),
         click.option(
-            "--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML."
+            "--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML."
         ),
         probes_option,
         json_option,

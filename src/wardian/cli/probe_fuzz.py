@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli import output
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option
 from wardian.cli.progress import Line
 
@@ -40,11 +41,23 @@ Exit code: 0 no news, 1 news, 2 usage, 3 no such call, 125 programs can't be run
 @click.option("--count", type=click.IntRange(min=1), help="Stop after so many programs.")
 @click.option("--seed", type=click.IntRange(min=0, max=(1 << 63) - 1), help="Repeat a campaign.")
 @click.option("--calls", metavar="NAMES", help="Calls or groups of the table, with commas.")
-@click.option("--resume", metavar="FILE|DIR", help="Go on where this state ended.")
 @click.option(
-    "--artifacts", default="artifacts", metavar="DIR", help="Where the state goes. [artifacts]"
+    "--resume", type=NamedPath(), metavar="FILE|DIR", help="Go on where this state ended."
 )
-@click.option("--out", "-o", metavar="DIR", help="Where specimens of what is news go. [probes]")
+@click.option(
+    "--artifacts",
+    default="artifacts",
+    type=NamedPath(),
+    metavar="DIR",
+    help="Where the state goes. [artifacts]",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=NamedPath(),
+    metavar="DIR",
+    help="Where specimens of what is news go. [probes]",
+)
 @policy_option
 @json_option
 @click.pass_context

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import click
 
+from wardian.cli.paths import NamedPath
+
 probes_option = click.option(
-    "--probes", "probes_dir", metavar="DIR", help="Specimens of yours instead of those shipped."
+    "--probes",
+    "probes_dir",
+    type=NamedPath(),
+    metavar="DIR",
+    help="Specimens of yours instead of those shipped.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 in_option = click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli import output
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option, probes_option
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from wardian.probes.artifact import Artifact
 
 REQUIRE_SCHEMA = "wardian.probe-require/1"
-_directory = click.Path(exists=True, file_okay=False, path_type=Path)
+_directory = NamedPath(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command(
@@ -132,7 +133,9 @@ Exit code: 0 answered, 1 not for all of them, 2 usage, 3 nothing matches.""",
 )
 @click.argument("patterns", nargs=-1, required=True, metavar="ID...")
 @policy_option
-@click.option("--launcher", metavar="FILE", help="A launcher that can leave walls out.")
+@click.option(
+    "--launcher", type=NamedPath(), metavar="FILE", help="A launcher that can leave walls out."
+)
 @click.option("--no-launcher", is_flag=True, help="Only what a policy can give up.")
 @click.option("-v", "--verbose", is_flag=True, help="Every wall that was tried.")
 @probes_option

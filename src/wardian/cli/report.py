@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from wardian.cli import output
+from wardian.cli.paths import NamedPath
 
 SCHEMA = "wardian.report/1"
 DIRECTORY = "report"
@@ -21,11 +22,14 @@ Examples:
 The pages need no network, work without JavaScript, and are better with it.
 Exit code: 0 fine, 2 usage, 3 nothing in the store.""",
 )
-@click.option("--store", "path", metavar="PATH", help="The store; your own unless given.")
+@click.option(
+    "--store", "path", type=NamedPath(), metavar="PATH", help="The store; your own unless given."
+)
 @click.option(
     "-o",
     "--output",
     "directory",
+    type=NamedPath(),
     metavar="DIR",
     default=DIRECTORY,
     show_default=True,
@@ -108,6 +112,10 @@ def _serving(address: str, opened: bool) -> None:
 def _open(place: str) -> None:
     import os
     import webbrowser
+
+    from wardian.sandbox.programs import system_path
+
+    os.environ["PATH"] = system_path(os.environ)  # in which browsers are looked for
 
     url = place if "://" in place else "file://" + os.path.abspath(place)
     if not webbrowser.open(url):

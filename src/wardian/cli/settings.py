@@ -64,17 +64,12 @@ def _from_file() -> str | None:
 
 
 def _text_of(path: str) -> str:
+    from wardian.sandbox.whole_files import read_decisive
+
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        text = data.decode("utf-8")
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", path=path) from None
+        return read_decisive(path, MAX_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text", path=path) from None
-    if len(data) > MAX_BYTES:
-        raise InputError(f"is larger than {MAX_BYTES} bytes", path=path)
-    return text
 
 
 def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:

@@ -12,6 +12,7 @@ import click
 
 from wardian.cli import output
 from wardian.cli.options import bounded_duration
+from wardian.cli.paths import NamedPath
 from wardian.cli.progress import Line
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ Examples:
 Exit code: 0 nothing is lost (without a baseline: all passed), 1 findings, 2 usage, 3 nothing
 matches.""",
 )
-@click.argument("paths", nargs=-1, required=True, metavar="DIR|BINARY...")
+@click.argument("paths", nargs=-1, required=True, type=NamedPath(), metavar="DIR|BINARY...")
 @click.option(
     "--in",
     "sandboxes",
@@ -88,18 +89,18 @@ matches.""",
 @click.option(
     "--source",
     "sources",
-    type=click.Path(exists=True, path_type=Path),
+    type=NamedPath(exists=True, path_type=Path),
     help="The tests' sources: results are also told by system call.",
 )
 @click.option(
     "-o",
     "--output",
     "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NamedPath(file_okay=False, path_type=Path),
     help="Keep the result of each program in DIR/SANDBOX/PROGRAM.json.",
 )
 @click.option("--resume", is_flag=True, help="What is in -o DIR and unchanged is not run again.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option(
     "--blame", is_flag=True, help="Find the wall that each lost case meets, by taking walls away."
 )
@@ -308,7 +309,7 @@ Examples:
 \b
 Exit code: 0, 1 the table names tests that are not there, 2 usage, 3 no case there.""",
 )
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=NamedPath(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def catalogue(ctx: click.Context, path: Path, as_json: bool) -> None:

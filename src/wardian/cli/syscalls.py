@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli import output, syscalls_coverage
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, probes_option
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ Exit code: 0, 2 usage, 3 there is no such call, 125 not artifacts.""",
 @click.option(
     "--from",
     "source",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=NamedPath(exists=True, file_okay=False, path_type=Path),
     help=f"Artifacts with results; {ARTIFACTS}/ if it is there.",
 )
 @probes_option

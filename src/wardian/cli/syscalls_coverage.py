@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli import output
+from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option, probes_option
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from wardian.probes.artifact import Artifact
 
 DEFAULT_IN = "wardian,host"
-_directory = click.Path(exists=True, file_okay=False, path_type=Path)
+_directory = NamedPath(exists=True, file_okay=False, path_type=Path)
 
 _from_option = click.option(
     "--from", "source", type=_directory, help="Artifacts to believe; measured now unless given."
@@ -31,7 +32,10 @@ _in_option = click.option(
     f"[{DEFAULT_IN}, or all that --from has]",
 )
 _skills_option = click.option(
-    "--skills", metavar="DIR", help="Skills whose cases are traced; those of wardian's repository."
+    "--skills",
+    type=NamedPath(),
+    metavar="DIR",
+    help="Skills whose cases are traced; those of wardian's repository.",
 )
 _jobs_option = click.option(
     "--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."
@@ -53,7 +57,7 @@ Exit code: 0 fine, 1 something differs from the host and policy does not explain
 @_from_option
 @click.option(
     "--artifacts",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NamedPath(file_okay=False, path_type=Path),
     help="Keep what is measured now: DIR/SANDBOX/ID.json.",
 )
 @policy_option
@@ -127,7 +131,7 @@ Exit code: 0 written, or as it should be; 1 --check found a page that is not; 2 
     "-o",
     "--output",
     "place",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NamedPath(file_okay=False, path_type=Path),
     default=Path("docs/reference"),
     help="Where the pages go. [docs/reference]",
 )

@@ -223,7 +223,9 @@ def _opened(path: str | None) -> IO[str] | None:
         return None
     if not path:
         raise UsageError("a file's name can't be empty")
-    return open(path, "w", encoding="utf-8", errors="backslashreplace")
+    from wardian.sandbox.whole_files import open_to_write
+
+    return open(open_to_write(path), "w", encoding="utf-8", errors="backslashreplace")
 
 
 def _valid(value: Any) -> Any:

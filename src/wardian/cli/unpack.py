@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from wardian.cli.paths import NamedPath
+
 
 @click.command(
     "unpack",
@@ -17,8 +19,8 @@ Examples:
 \b
 Exit code: 0 a valid, safe skill was unpacked, 2 usage, 125 refused.""",
 )
-@click.argument("archive", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("directory", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("archive", type=NamedPath(exists=True, dir_okay=False, path_type=Path))
+@click.argument("directory", default=".", type=NamedPath(file_okay=False, path_type=Path))
 @click.option("--lenient", is_flag=True, help="Also a skill that loads but breaks the rules.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(archive: Path, directory: Path, lenient: bool, as_json: bool) -> None:

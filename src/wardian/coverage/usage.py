@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.runner.state import home
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.programs import on_path
 from wardian.sandbox.result import Result
 from wardian.sandbox.sandbox import Sandbox
 from wardian.skills.digest import skill_digest
@@ -108,7 +108,8 @@ def measure_use(
 def program_use(program: Program, how: How = "usual") -> Use:
     """The calls of its start and of its work."""
     use = Use(program.name, program.kind)
-    found = shutil.which(program.program, path=_SYSTEM_PATH) or shutil.which(program.program)
+    system = {"PATH": _SYSTEM_PATH}
+    found = on_path(program.program, system) or on_path(program.program, os.environ)
     if found is None:
         return use._replace(problem=f"{program.program} is not installed", skipped=True)
     script = (SCRIPTS / program.work).read_bytes()

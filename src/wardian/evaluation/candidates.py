@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -56,15 +55,9 @@ def under(policy: Policy) -> Callable[[], Any]:
 def shown(path: str) -> str:
     """As a patch names it: from the top of the repository that it lies in, or from here."""
     path = os.path.realpath(path)
-    folder = os.path.dirname(path)
-    top = None
-    try:
-        done = subprocess.run(
-            ["git", "-C", folder, "rev-parse", "--show-toplevel"], capture_output=True, text=True,
-            timeout=20, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        top = done.stdout.strip() if done.returncode == 0 else None
-    except (OSError, subprocess.TimeoutExpired):
-        pass
+    top: str | None = os.path.dirname(path)
+    # Looked for by hand: git itself would do what the repository's own settings say.
+    while top is not None and not os.path.lexists(os.path.join(top, ".git")):
+        top = os.path.dirname(top) if top != "/" else None
     near = os.path.relpath(path, top or os.getcwd())
     return near if not near.startswith("..") else path.lstrip("/")

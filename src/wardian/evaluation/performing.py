@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import functools
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -29,6 +28,7 @@ from wardian.runner.cases.running import HOST, Options, plain_run, run_case, wit
 from wardian.runner.cases.running import Outcome as CaseOutcome
 from wardian.runner.location import Located, located
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy_file import parse_policy
 from wardian.sandbox.refusals import is_routine
 from wardian.sandbox.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
@@ -141,14 +141,8 @@ def _setting(sandbox: str, policy: str, profile: tuple[str, float]) -> Setting:
 
 @functools.lru_cache(64)
 def policy_of(text: str) -> Policy:
-    """A policy from its canonical text, by way of a file. Raises PolicyError."""
-    fd, path = tempfile.mkstemp(suffix=".toml")
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            file.write(text)
-        return Policy.from_toml(path)
-    finally:
-        os.unlink(path)
+    """A policy from its canonical text. Raises PolicyError."""
+    return parse_policy(text, "policy.toml", Policy.default())
 
 
 _LOCK = threading.Lock()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from wardian.probes.building import compiler
 from wardian.probes.sandboxes import interpreter, told_version, version
 from wardian.sandbox.backends import NAMES, shortfall
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.programs import outside
 from wardian.sandbox.sandbox import Sandbox
 
 # What a measurement goes through. The command line, the store and the reports change nothing.
@@ -94,7 +94,7 @@ def interpreter_version(language: str) -> str:
     path = compiler() if language == "c" else interpreter(language)
     if path is None:
         return "not installed"
-    real = os.path.realpath(shutil.which(path) or path)
+    real = os.path.realpath(path if "/" in path else outside(path, os.environ) or path)
     if language == "sh":  # some have no option that tells
         found = os.stat(real)
         return f"{os.path.basename(real)} of {found.st_size} bytes"

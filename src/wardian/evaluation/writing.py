@@ -18,6 +18,8 @@ from wardian.evaluation.documents import (
 )
 from wardian.evaluation.documents.decision import Decision
 from wardian.evaluation.documents.gathered import Gathered
+from wardian.sandbox.named_paths import named, open_directory
+from wardian.sandbox.whole_files import write_whole
 
 FOLDERS = ("evidence", "patches")
 
@@ -54,23 +56,15 @@ def write_documents(directory: str, gathered: Gathered, decision: Decision) -> l
 
 
 def _write(directory: str, files: dict[str, str]) -> None:
-    os.makedirs(directory, exist_ok=True)
+    directory = named(directory, "-o")
+    os.close(open_directory(directory, make=0o777))
     for folder in FOLDERS:
         shutil.rmtree(os.path.join(directory, folder), ignore_errors=True)
     stale = os.path.join(directory, "decision.patch")
     if os.path.lexists(stale):
         os.unlink(stale)
     for name, text in files.items():
-        path = os.path.join(directory, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        temporary = f"{path}.{os.getpid()}.tmp"
-        try:
-            with open(temporary, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
-            os.replace(temporary, path)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
+        write_whole(os.path.join(directory, name), text)
 
 
 def _json(document: object) -> str:

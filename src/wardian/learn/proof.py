@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from wardian.learn.needs import NOTHING, Needs, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy_file import parse_policy
 from wardian.sandbox.result import Refusal
 
 ROUNDS = 5
@@ -159,14 +159,8 @@ def _prove(seen: Seen, policy: Policy, runs: int) -> tuple[Seen, Attempt] | None
 
 
 def _read(content: str) -> Policy:
-    """The policy as the file will be read, by way of a file."""
-    fd, path = tempfile.mkstemp(suffix=".toml")
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            file.write(content)
-        return Policy.from_toml(path)
-    finally:
-        os.unlink(path)
+    """The policy as the file will be read."""
+    return parse_policy(content, "policy.toml", Policy.default())
 
 
 # Widening

@@ -24,6 +24,7 @@ from wardian.observe import journal
 from wardian.observe.evidence import Evidence, program_evidence
 from wardian.observe.masking import Mask
 from wardian.sandbox.backends import Copies
+from wardian.sandbox.named_paths import named, open_directory, was_shared
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Result
 from wardian.sandbox.shares import is_below
@@ -71,7 +72,8 @@ class Recording:
         self._run, self._mask = run, Mask(run.given)
         self._fds: list[int] = []
         self._copies: list[int] = []
-        refuse_reachable(directory, run.policy)
+        self._real = named(directory, "--record")
+        refuse_reachable(self._real, run.policy)
         try:
             self._begin()
         except OSError as error:
@@ -82,8 +84,7 @@ class Recording:
             raise
 
     def _begin(self) -> None:
-        os.makedirs(self.directory, mode=0o700, exist_ok=True)
-        self._place = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._place = open_directory(self._real, make=0o700)
         self._fds.append(self._place)
         now_s = time.time()
         self.id = self._made(now_s)
@@ -219,6 +220,12 @@ class Recording:
 def refuse_reachable(directory: str, policy: Policy) -> None:
     """A record that the run itself could alter would be none. Raises UsageError."""
     real = os.path.realpath(directory)
+    before = was_shared(real)
+    if before is not None:
+        raise UsageError(
+            f"a guest could alter records in {directory}: {before} was shared for writing",
+            hint="keep records in a directory that is not shared",
+        )
     writable = [share.path for share in policy.shares if share.write]
     for path in (*writable, *((policy.work,) if policy.work is not None else ())):
         shared = os.path.realpath(path)

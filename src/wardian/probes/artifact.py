@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.probes.verdict import ERRNOS, EXPECTED, OBSERVED, STATUSES, Check, read_checks
+from wardian.sandbox.whole_files import write_whole
 
 SCHEMA = "wardian.probe/1"
 MAX_BYTES = 1 << 20
@@ -116,16 +117,8 @@ def place(directory: str, sandbox: str, probe_id: str) -> str:
 def write(directory: str, artifact: Artifact) -> str:
     """Write it, whole or not at all; returns where."""
     path = place(directory, artifact.sandbox, artifact.id)
-    temporary = f"{path}.{os.getpid()}.tmp"
     data = json.dumps(check(artifact.document()).document(), indent=2) + "\n"
-    try:
-        with open(temporary, "w", encoding="ascii") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        raise
+    write_whole(path, data, option="--artifacts")
     return path
 
 

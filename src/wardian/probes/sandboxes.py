@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from wardian.probes.specimen import Specimen, shipped
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.programs import outside
 from wardian.sandbox.sandbox import Sandbox
 
 HOST = "host"
@@ -115,9 +115,10 @@ def _helpers(directory: str, extension: str) -> tuple[str, ...]:
 
 @functools.cache
 def interpreter(language: str) -> str | None:
-    """The one that every sandbox can see, the system's, or else the first in PATH."""
+    """The one that every sandbox can see, the system's, or else wardian's own; the backend host
+    starts it without walls, so no other will do."""
     name = _COMMANDS[language][0]
-    return shutil.which(name, path=_SYSTEM_PATH) or shutil.which(name)
+    return outside(name, {"PATH": _SYSTEM_PATH}) or outside(name, os.environ)
 
 
 @functools.cache
@@ -134,11 +135,18 @@ def version(sandbox: str) -> str:
 
 
 def told_version(program: str) -> str:
-    """The first line that a program prints of its version; empty if it can't be asked."""
+    """The first line that a program prints of its version; empty if it can't be asked.
+
+    Only the system's programs and wardian's own are asked: this is outside any sandbox.
+    """
+    folder, name = os.path.split(program)
+    found = outside(name, {"PATH": folder} if folder else os.environ)
+    if found is None:
+        return ""
     try:
         done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, errors="replace", timeout=30,
-            check=False, stdin=subprocess.DEVNULL,
+            [found, "--version"], capture_output=True, text=True, errors="replace", timeout=30,
+            check=False, stdin=subprocess.DEVNULL, cwd="/", env={"PATH": _SYSTEM_PATH},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""

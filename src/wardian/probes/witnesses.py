@@ -82,7 +82,10 @@ class _Witnesses:
         self._sleeper: subprocess.Popen[bytes] | None = None
         try:
             self._sleeper = subprocess.Popen(
-                ["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True
+                ["/bin/cat"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
             )
         except OSError:
             return

@@ -14,6 +14,7 @@ from wardian import __version__
 from wardian.errors import InputError
 from wardian.report import calls, suites, views, words
 from wardian.report.facts import Facts
+from wardian.sandbox.whole_files import write_whole
 from wardian.text import printable
 
 TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
@@ -73,7 +74,6 @@ def draw(facts: Facts, name: str, *, live: bool = False) -> str:
 def write(facts: Facts, directory: str) -> list[Page]:
     """All pages. Raises InputError if the directory can't be written."""
     try:
-        os.makedirs(directory, exist_ok=True)
         return [_write(facts, name, directory) for name in PAGES]
     except OSError as error:
         raise InputError(f"can't be written: {error.strerror}", path=directory) from None
@@ -82,14 +82,7 @@ def write(facts: Facts, directory: str) -> list[Page]:
 def _write(facts: Facts, name: str, directory: str) -> Page:
     path = os.path.join(directory, f"{name}.html")
     data = draw(facts, name).encode()
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
+    write_whole(path, data)
     return Page(name, path, len(data))
 
 

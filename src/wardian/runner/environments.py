@@ -87,7 +87,7 @@ def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -
 
 def _make_python(job: Job, base: str) -> None:
     from wardian.runner.indexes import pip_settings, uv_settings
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     _refuse_source_urls(job)
     uv = on_path("uv", os.environ)
@@ -147,7 +147,7 @@ def _pip(base: str) -> str | None:
 
 
 def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | None:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     npm = on_path("npm", os.environ)
     if npm is None:

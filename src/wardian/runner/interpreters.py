@@ -59,10 +59,9 @@ def runner_for(wish: Wish, path: str, env: Mapping[str, str]) -> Runner | Missin
 
 
 def _installed(program: str, env: Mapping[str, str]) -> bool:
-    for directory in env.get("PATH", os.defpath).split(os.pathsep):
-        if directory.startswith("/") and os.access(f"{directory}/{program}", os.X_OK):
-            return True
-    return False
+    from wardian.sandbox.programs import on_path
+
+    return on_path(program, env) is not None
 
 
 def _python(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:
@@ -101,7 +100,7 @@ def _typescript(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:
 
 
 def _nodes(env: Mapping[str, str]) -> list[str]:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     first = on_path("node", env)
     found = [first] if first is not None else []
@@ -110,20 +109,24 @@ def _nodes(env: Mapping[str, str]) -> list[str]:
         kept = sorted(os.listdir(root), key=_numbers, reverse=True)
     except OSError:
         kept = []
-    return found + [os.path.join(root, name, "bin/node") for name in kept]
+    folders = [os.path.join(root, name, "bin") for name in kept]
+    more = (on_path("node", {"PATH": folder}) for folder in folders)
+    return found + [node for node in more if node is not None]
 
 
 def _node_version(node: str) -> tuple[int, ...]:
-    """Asked of the program itself; it is the host's own, and nothing of the skill is near."""
-    import subprocess
+    """Asked of the program itself, in a sandbox: whoever could write it decides nothing else."""
+    from wardian.errors import SandboxError
+    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.sandbox import Sandbox
 
+    policy = Policy.default().with_limits(time_s=10.0)
     try:
-        told = subprocess.run(
-            [node, "--version"], capture_output=True, timeout=10, cwd="/", check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        with Sandbox(policy, private_work=True) as sandbox:
+            said = sandbox.run([node, "--version"]).stdout
+    except SandboxError:
         return (0,)
-    return _numbers(told.stdout.decode("ascii", "replace"))
+    return _numbers(said[:64].decode("ascii", "replace"))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ class located:  # noqa: N801 - used like a function, in a with statement
             path = _by_name(path)
         if os.path.basename(path) in MANIFESTS and not os.path.isdir(path):
             path = os.path.dirname(path) or "."
-        origin = os.path.realpath(path)
+        origin = _without_links(path)
         if os.path.isdir(origin):
             return _checked(Located(origin, os.path.basename(origin), origin), self._given)
         return self._unpacked(origin)
@@ -66,6 +66,17 @@ class located:  # noqa: N801 - used like a function, in a with statement
         if self._archive is not None:
             self._archive.__exit__(kind, error, trace)
             self._archive = None
+
+
+def _without_links(path: str) -> str:
+    """Raises SkillError if a link that a guest may have left leads to it."""
+    from wardian.errors import UsageError
+    from wardian.sandbox.named_paths import named
+
+    try:
+        return named(path, "SKILL")
+    except UsageError as error:
+        raise SkillError(str(error), hint=error.hint) from None
 
 
 def _checked(found: Located, given: str) -> Located:

@@ -38,8 +38,10 @@ def written(root: str) -> list[Written]:
 
 
 def check_target(path: str, *, force: bool) -> str:
-    """The absolute path, if files may be put there. Raises UsageError; asked before the run."""
-    target = os.path.abspath(os.path.expanduser(path))
+    """The real path, if files may be put there. Raises UsageError; asked before the run."""
+    from wardian.sandbox.named_paths import named
+
+    target = named(path, "--out")
     if os.path.lexists(target) and not os.path.isdir(target):
         raise UsageError(f"--out: {path} is not a directory")
     if os.path.isdir(target) and os.listdir(target) and not force:
@@ -47,10 +49,10 @@ def check_target(path: str, *, force: bool) -> str:
             f"--out: {path} is not empty",
             hint="name another directory, or add --force to put the files among what is there",
         )
-    parent = os.path.dirname(os.path.realpath(target))
+    parent = os.path.dirname(target)
     if not os.path.isdir(parent):
         raise UsageError(f"--out: there is no directory {parent}")
-    return os.path.realpath(target)
+    return target
 
 
 def keep(root: str, target: str) -> Kept:

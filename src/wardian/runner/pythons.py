@@ -8,12 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 Version = tuple[int, ...]
-# Where tools keep the versions they install, below the home unless a variable says otherwise.
-_KEPT = (
-    ("PYENV_ROOT", ".pyenv", "versions"),
-    ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python", ""),
-    ("CONDA_ROOT", "miniconda3", "envs"),
-)
 _NAME = re.compile(r"python(\d)(?:\.(\d+))?")
 _CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d+(?:\.\d+)*)(\.\*)?")
 
@@ -87,13 +81,17 @@ def version_of(path: str) -> Version | None:
 
 
 def _all(env: Mapping[str, str]) -> Iterator[tuple[Python, bool]]:
-    from wardian.sandbox.programs import find_program
+    from wardian.errors import ShareError
+    from wardian.sandbox.programs import find_program, on_path
 
     for name in ("python3", "python"):
         path = on_path(name, env)
         if path is not None:
-            # find_program sees through pyenv's shims; below /usr it has nothing to add.
-            real = find_program(path, env).path or path
+            try:
+                # find_program sees through pyenv's shims; below /usr it has nothing to add.
+                real = find_program(path, env).path or path
+            except ShareError:
+                continue
             version = version_of(real)
             if version is not None:
                 yield Python(real, version), True
@@ -107,19 +105,10 @@ def _all(env: Mapping[str, str]) -> Iterator[tuple[Python, bool]]:
         for name in names:
             match = _NAME.fullmatch(name)
             path = os.path.join(directory, name)
-            if match is not None and match[2] and os.access(path, os.X_OK):
+            if match is not None and match[2] and on_path(name, {"PATH": directory}) is not None:
                 version = version_of(path)
                 if version is not None:
                     yield Python(path, version), False
-
-
-def on_path(name: str, env: Mapping[str, str]) -> str | None:
-    """The program of that name, as a shell would find it; relative entries do not count."""
-    for directory in _path(env):
-        path = os.path.join(directory, name)
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    return None
 
 
 def _path(env: Mapping[str, str]) -> list[str]:
@@ -128,8 +117,10 @@ def _path(env: Mapping[str, str]) -> list[str]:
 
 
 def _kept(env: Mapping[str, str]) -> Iterator[str]:
+    from wardian.sandbox.installations import KEPT
+
     home = os.path.expanduser("~")
-    for variable, default, below in _KEPT:
+    for variable, default, below in KEPT:
         root = os.path.join(env.get(variable) or os.path.join(home, default), below)
         try:
             names = sorted(os.listdir(root))

@@ -46,7 +46,9 @@ def root_directory(given: str, policy: Policy) -> str:
     ``policy`` is the run's: its limit of the disk holds for the extraction, and walls that it
     gives up are given up there. Raises RootfsError.
     """
-    path = os.path.realpath(os.path.expanduser(given))
+    from wardian.sandbox.named_paths import named
+
+    path = named(given, "--rootfs")
     try:
         mode = os.stat(path).st_mode
     except OSError as error:

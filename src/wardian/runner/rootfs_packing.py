@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -105,7 +104,7 @@ def _add_skill(image: Image, directory: Path, output: Path) -> tuple[str, ...]:
 
 
 def _add_base(image: Image, about: dict[str, Any]) -> None:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     for name in about["always"]:
         path = on_path(name, os.environ) or on_path(name, {"PATH": os.defpath})
@@ -158,7 +157,7 @@ def _scripts(skill: str) -> list[Chosen]:
 
 
 def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     system = {"PATH": os.defpath + ":/usr/bin"}
     for name in about["tools"]:
@@ -173,7 +172,7 @@ def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]
 
 
 def _add_single(image: Image, kind: str) -> set[str]:
-    from wardian.runner.pythons import on_path
+    from wardian.sandbox.programs import on_path
 
     path = on_path(kind, os.environ)
     if path is None:
@@ -228,9 +227,12 @@ def _matches(name: str, patterns: list[str]) -> bool:
 
 
 def _facts_of(python: str) -> dict[str, Any]:
-    told = subprocess.run(
-        [python, "-I", "-c", _ASK_PYTHON], capture_output=True, cwd="/", check=False, timeout=60
-    )
+    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.sandbox import Sandbox
+
+    policy = Policy.default().with_limits(time_s=60.0)
+    with Sandbox(policy, private_work=True) as sandbox:
+        told = sandbox.run([python, "-I", "-c", _ASK_PYTHON])
     try:
         facts: dict[str, Any] = json.loads(told.stdout)
     except ValueError:

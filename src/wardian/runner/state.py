@@ -6,9 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError, UsageError
+from wardian.sandbox.named_paths import named, open_directory
+from wardian.sandbox.shared_before import home
 
 if TYPE_CHECKING:
     from wardian.runner.location import Located
+
+
+__all__ = ["home", "state_directory"]
 
 
 def state_directory(skill: Located, name: str) -> str:
@@ -25,22 +30,15 @@ def state_directory(skill: Located, name: str) -> str:
     where = hashlib.sha256(os.fsencode(skill.origin)).hexdigest()[:16]
     path = os.path.join(home("XDG_STATE_HOME", ".local/state"), "state", f"{where}-{skill.name}")
     path = os.path.join(path, name)
+    path = named(path, "--state")
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        os.close(open_directory(path, make=0o700))
     except OSError as error:
         raise SandboxError(
             f"the state can't be kept in {path}: {(error.strerror or '').lower()}",
             hint="point XDG_STATE_HOME to a directory that can be written to",
         ) from None
     return path
-
-
-def home(variable: str, default: str) -> str:
-    """wardian's own directory below an XDG one; a relative value does not count, as XDG says."""
-    base = os.environ.get(variable, "")
-    if not base.startswith("/"):
-        base = os.path.join(os.path.expanduser("~"), default)
-    return os.path.join(base, "wardian")
 
 
 def _is_plain(name: str) -> bool:

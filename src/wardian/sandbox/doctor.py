@@ -230,6 +230,6 @@ def _program(name: str, found: str) -> Check:
 
 
 def _which(name: str) -> str | None:
-    import shutil
+    from wardian.sandbox.programs import on_path
 
-    return shutil.which(name)
+    return on_path(name, os.environ)

@@ -92,16 +92,9 @@ def parse_policy(text: str, path: str, base: Policy) -> Policy:
 
 
 def _read_text(path: str) -> str:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            if not os.path.isfile(f"/proc/self/fd/{fd}") and not os.path.isfile(path):
-                raise PolicyError("is not a regular file", path=path)
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise PolicyError(f"can't be read: {error.strerror}", path=path) from None
-    if len(data) > MAX_BYTES:
-        raise PolicyError(f"is larger than {MAX_BYTES} bytes", path=path)
+    from wardian.sandbox.whole_files import read_decisive
+
+    data = read_decisive(path, MAX_BYTES, PolicyError)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -88,7 +88,7 @@ def _of_host(shape: Layout) -> tuple[Base, ...]:
 
 
 def _of_rootfs(shape: Layout, rootfs: str) -> tuple[Base, ...]:
-    real = os.path.realpath(rootfs)
+    real = _without_links(rootfs)
     if real == "/" or any(is_below(real, tree) for tree in KERNEL_TREES):
         raise ShareError(rootfs, "that is the host itself")
     made = {path for path, _ in shape.files} | {path for path, _ in shape.private}
@@ -103,6 +103,20 @@ def _of_rootfs(shape: Layout, rootfs: str) -> tuple[Base, ...]:
     if not found:
         raise ShareError(rootfs, "it is empty, and so no root file system")
     return tuple(found)
+
+
+def _without_links(rootfs: str) -> str:
+    """Raises ShareError if a link that a guest may have left leads there."""
+    from wardian.sandbox.named_paths import untrusted, way_of
+
+    try:
+        way = way_of(rootfs)
+    except OSError as error:
+        raise ShareError(rootfs, (error.strerror or "it can't be read").lower()) from None
+    why = untrusted(way)
+    if why is not None:
+        raise ShareError(rootfs, f"it {why}", hint=f"name the target itself: {way.real}")
+    return way.real
 
 
 def _entries(directory: str, at: str, left_out: set[str]) -> list[Base]:

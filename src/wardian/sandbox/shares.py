@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from wardian.errors import ShareError
-from wardian.sandbox.policy import Share
+from wardian.sandbox import named_paths, own_files
+from wardian.sandbox.named_paths import is_below
+from wardian.sandbox.own_files import Own
+from wardian.sandbox.policy import Policy, Share
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -36,6 +38,17 @@ MADE_HERE = (
 )
 
 
+__all__ = [
+    "KERNEL_TREES",
+    "MADE_HERE",
+    "Source",
+    "admitted",
+    "admitted_unwalled",
+    "is_below",
+    "resolve_shares",
+]
+
+
 class Source(NamedTuple):
     """A share whose path is free of links, and which exists."""
 
@@ -47,40 +60,93 @@ class Source(NamedTuple):
 
 
 def resolve_shares(
-    shares: Iterable[Share], *, own_files: tuple[str, ...] | None = None
+    shares: Iterable[Share], *, own: Own | None = None, private: Collection[str] = ()
 ) -> list[Source]:
-    """Sources in mounting order, outer places first. Raises ShareError."""
-    own = wardian_files() if own_files is None else own_files
+    """Sources in mounting order, outer places first. Raises ShareError.
+
+    ``private`` are paths that wardian made for this run alone, and removes after it.
+    """
+    asked = list(shares)
+    ways = [_way(share) for share in asked]
+    writable = [
+        way.real
+        for share, way in zip(asked, ways, strict=True)
+        if share.write and share.path not in private
+    ]
+    ours = own_files.own_files() if own is None and writable else own or Own((own_files.PACKAGE,))
     by_place: dict[str, Source] = {}
-    for share in shares:
-        source = _resolve(share)
-        _refuse_dangerous(source, own)
+    for share, way in zip(asked, ways, strict=True):
+        _refuse_links(share, way, writable)
+        source = _resolve(share, way)
+        _refuse_dangerous(source, ours)
         _refuse_place(source)
         by_place[source.at] = source  # said twice, the later one counts
     sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
     for source in sources:
         _refuse_ghost(source, sources)
-    return _pinned(_protect(sources, own))
+    return _pinned(_protect(sources, ours))
 
 
-def is_below(path: str, root: str) -> bool:
-    """True for the root itself and what lies below it: ``/a/b`` is not below ``/a/bc``."""
-    return path == root or path.startswith(root.rstrip("/") + "/")
+def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]:
+    """What a run of this policy shares, and remembered as shared for writing where it may be
+    written. The one door for every backend. Raises ShareError."""
+    shares = list(policy.shares)
+    work = policy.work or own_work
+    if work:
+        shares.append(Share(work, work_at, True))
+    private = () if own_work is None or policy.work is not None else (own_work,)
+    sources = resolve_shares(shares, private=private)
+    made_here = {named_paths.way_of(path).real for path in private}
+    _remember([s.path for s in sources if s.write and s.path not in made_here])
+    return sources
 
 
-def wardian_files() -> tuple[str, ...]:
-    """What runs outside on wardian's behalf: a guest that could write it would get out."""
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    own = [package]
-    if sys.prefix != sys.base_prefix:
-        own.append(os.path.realpath(sys.prefix))
-    return tuple(own)
+def admitted_unwalled(policy: Policy, own_work: str | None) -> str | None:
+    """The same for a backend without walls, which mounts nothing: the real path of its work
+    directory, if it has one. Raises ShareError."""
+    shares = [share for share in policy.shares if share.write]
+    for share in policy.shares:
+        _refuse_links(share, _way(share), ())
+    if policy.work is None:
+        _remember([_way(share).real for share in shares])
+        return own_work
+    work = Share(policy.work, policy.work, True)
+    _refuse_links(work, _way(work), ())
+    _remember([_way(share).real for share in (*shares, work)])
+    return _way(work).real
 
 
-def _resolve(share: Share) -> Source:
+def _remember(paths: Iterable[str]) -> None:
+    outer: list[str] = []
+    for path in sorted(set(paths), key=len):
+        if not any(is_below(path, other) for other in outer):
+            outer.append(path)
+    if outer:
+        from wardian.sandbox.shared_before import remember
+
+        remember(outer)
+
+
+def _way(share: Share) -> named_paths.Way:
     try:
-        real = os.path.realpath(share.path, strict=True)
-        mode = os.stat(real).st_mode
+        return named_paths.way_of(share.path)
+    except OSError as error:
+        raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
+
+
+def _refuse_links(share: Share, way: named_paths.Way, writable: Collection[str]) -> None:
+    """A link that a guest may have left does not decide what is shared. Raises ShareError."""
+    why = named_paths.untrusted(way, writable)
+    if why is not None:
+        raise ShareError(
+            share.path, f"it {why}", hint=f"name the target itself, if it is meant: {way.real}"
+        )
+
+
+def _resolve(share: Share, way: named_paths.Way) -> Source:
+    real = way.real
+    try:
+        mode = os.lstat(real).st_mode
     except OSError as error:
         raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
@@ -91,16 +157,17 @@ def _resolve(share: Share) -> Source:
     return Source(real, share.at, share.write, stat.S_ISDIR(mode))
 
 
-def _refuse_dangerous(source: Source, own: tuple[str, ...]) -> None:
+def _refuse_dangerous(source: Source, own: Own) -> None:
     if source.path == "/":
         raise ShareError("/", "that is the whole host", hint="share the directories it needs")
     for tree in KERNEL_TREES:
         if is_below(source.path, tree):
             raise ShareError(source.path, f"the host's {tree} would let the guest act on the host")
-    launcher = os.path.join(own[0], "_bin")
-    for root in own if source.write else (launcher,):
-        if is_below(source.path, root):
-            raise ShareError(source.path, f"it is part of wardian's own files ({root})")
+    launcher = os.path.join(own_files.PACKAGE, "_bin")
+    if is_below(source.path, launcher):
+        raise ShareError(source.path, f"it is part of wardian's own files ({launcher})")
+    if source.write:
+        own_files.refuse_own(source.path, own)
 
 
 def _refuse_place(source: Source) -> None:
@@ -153,15 +220,14 @@ def _pinned(sources: list[Source]) -> list[Source]:
     return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
 
 
-def _protect(sources: list[Source], own: tuple[str, ...]) -> list[Source]:
+def _protect(sources: list[Source], own: Own) -> list[Source]:
     """A writable share that holds wardian's own files gets those read-only."""
-    protected = []
+    protected = list(sources)
     for source in sources:
-        protected.append(source)
         if not source.write or not source.is_dir:
             continue
-        for root in own:
-            if is_below(root, source.path):
-                at = source.at.rstrip("/") + root[len(source.path.rstrip("/")) :]
-                protected.append(Source(root, at, False, True))
+        for root in own_files.made_ready(source.path, own):
+            at = source.at.rstrip("/") + root[len(source.path.rstrip("/")) :]
+            if all(one.at != at for one in protected):
+                protected.append(Source(root, at, False, os.path.isdir(root)))
     return protected

@@ -69,9 +69,13 @@ def _read_python(source: bytes) -> Reading:
     return Reading(None, imports.third_party(tree))
 
 
+# Not the caller's PATH: what is found is started outside any sandbox.
+_SYSTEM_PATH = "/usr/bin:/bin"
+
+
 @cache
 def _shell_path(name: str) -> str | None:
-    return which(name)
+    return which(name, path=_SYSTEM_PATH)
 
 
 def _shell_flaw(language: str, source: bytes) -> Flaw | None:

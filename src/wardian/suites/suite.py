@@ -19,6 +19,7 @@ from wardian.errors import BackendError, InputError
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.backends import version as backend_version
 from wardian.sandbox.policy import Policy, Share
+from wardian.sandbox.whole_files import write_whole
 from wardian.suites.comparing import Lost, lost_cases
 from wardian.suites.outcomes import Outcome, ProgramResult
 from wardian.suites.programs import Program
@@ -271,17 +272,7 @@ def _file(directory: str, sandbox: str, program: str) -> str:
 def keep(directory: str, result: ProgramResult) -> None:
     """Write it, whole or not at all."""
     path = _file(directory, result.sandbox, result.program)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "w", encoding="ascii") as file:
-            json.dump(result.document(), file, indent=1)
-            file.write("\n")
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        raise
+    write_whole(path, json.dumps(result.document(), indent=1) + "\n")
 
 
 def read_kept(directory: str, sandbox: str, program: str, key: str) -> ProgramResult | None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wardian.errors import InputError, UsageError
+from wardian.sandbox.whole_files import write_whole
 
 STATE_SCHEMA = "wardian.fuzz-state/1"
 SCHEMA = "wardian.fuzz/1"
@@ -68,12 +69,8 @@ class State:
 
 def save(state: State, path: str) -> None:
     """Whole or not at all."""
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"schema": STATE_SCHEMA, **state.to_data()}, file, indent=1)
-        file.write("\n")
-    os.replace(temporary, path)
+    text = json.dumps({"schema": STATE_SCHEMA, **state.to_data()}, indent=1)
+    write_whole(path, text + "\n", option="--artifacts")
 
 
 def load(path: str) -> State:

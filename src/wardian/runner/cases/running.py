@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from wardian.sandbox.files import remove_tree
 from wardian.sandbox.host import guest_id
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.programs import on_path
 from wardian.sandbox.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
@@ -82,7 +82,7 @@ class Outcome(NamedTuple):
 
 def run_case(skill: Located, case: Case, options: Options) -> list[Outcome]:
     """An outcome for each backend; never raises for what the case or the skill does."""
-    lacking = [name for name in case.needs if shutil.which(name) is None]
+    lacking = [name for name in case.needs if on_path(name, os.environ) is None]
     oracle: Outcome | None = None
     if options.oracle is not None and not lacking and _wanted_in(case, options.oracle):
         oracle = _run_in(skill, case, options.oracle, options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.backends import leash, walls
 from wardian.sandbox.backends.interior import Root
 from wardian.sandbox.layout import HOSTNAME, USER_ID, layout
+from wardian.sandbox.programs import outside
 from wardian.sandbox.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
@@ -25,7 +25,7 @@ STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
 
 def program() -> str:
     """Where bwrap is. Raises BackendError."""
-    found = shutil.which(PROGRAM)
+    found = outside(PROGRAM, os.environ)
     if found is None:
         raise BackendError(f"{PROGRAM} is not installed", hint=f"sudo apt install {PACKAGE}")
     return found

@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import select
-import shutil
 import signal
 import stat
 import subprocess
@@ -36,6 +35,7 @@ from wardian.sandbox.host import this_host
 from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK
 from wardian.sandbox.policy import Limits, Policy
 from wardian.sandbox.process import Process
+from wardian.sandbox.programs import outside
 
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = b"running container: "
@@ -46,7 +46,7 @@ NAMESPACES = ("pid", "ipc", "uts", "mount")
 
 def program() -> str:
     """Where runsc is. Raises BackendError."""
-    found = shutil.which(PROGRAM)
+    found = outside(PROGRAM, os.environ)
     if found is None:
         raise BackendError(
             f"{PROGRAM} is not installed", hint=f"sudo apt install {PACKAGE}, or see gvisor.dev"

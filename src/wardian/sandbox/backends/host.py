@@ -22,7 +22,7 @@ from wardian.sandbox.plan import ALWAYS, DEGRADABLE
 from wardian.sandbox.policy import Limits, Policy
 from wardian.sandbox.process import Process
 from wardian.sandbox.result import Limit, Protection
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.shares import admitted_unwalled, is_below
 
 # The host's own, as a command started by hand would find them.
 ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR")
@@ -37,11 +37,9 @@ class HostBackend:
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises ShareError if the work directory is not one, or a share is not there."""
         self._policy, self._work = policy, policy.work or own_work
-        for share in policy.shares:
-            if not os.path.exists(share.path):
-                raise ShareError(share.path, "no such file or directory")
         if self._work is not None and not os.path.isdir(self._work):
             raise ShareError(self._work, "it is not a directory")
+        self._work = admitted_unwalled(policy, own_work)
 
     def start(self, job: Job) -> Process:
         """Start the job; a command that can't be executed is a result, as elsewhere."""

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from wardian.errors import ShareError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.layout import WORK, layout
-from wardian.sandbox.policy import Policy, Share
+from wardian.sandbox.policy import Policy
 from wardian.sandbox.programs import NOTHING, find_program, placed
 from wardian.sandbox.root import base, private_places
-from wardian.sandbox.shares import Source, is_below, resolve_shares
+from wardian.sandbox.shares import Source, admitted, is_below
 
 
 class Root(NamedTuple):
@@ -61,16 +61,14 @@ class Placed(NamedTuple):
 
 def shared(policy: Policy, own_work: str | None) -> list[Source]:
     """The policy's shares and /work. Raises ShareError."""
-    work = policy.work or own_work
-    more = [Share(work, WORK, True)] if work else []
-    return resolve_shares([*policy.shares, *more])
+    return admitted(policy, own_work, WORK)
 
 
 def place(job: Job, policy: Policy, sources: Sequence[Source]) -> Placed:
     """Raises ShareError."""
     found = NOTHING  # another root has programs of its own
     if policy.rootfs is None:
-        found = placed(find_program(job.argv[0], os.environ), sources)
+        found = placed(find_program(job.argv[0], os.environ, sources), sources)
     argv = job.argv
     env = dict(layout().environment) | policy.environment(os.environ) | dict(job.env)
     if found.path:

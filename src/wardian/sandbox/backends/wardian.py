@@ -11,11 +11,11 @@ from wardian.sandbox.backends import Job
 from wardian.sandbox.host import Host, this_host
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.plan import Plan, finish, make_plan
-from wardian.sandbox.policy import Policy, Share
+from wardian.sandbox.policy import Policy
 from wardian.sandbox.process import Process, uninterrupted
 from wardian.sandbox.programs import NOTHING, Program, find_program, placed
 from wardian.sandbox.records import record
-from wardian.sandbox.shares import Source, resolve_shares
+from wardian.sandbox.shares import Source, admitted
 from wardian.sandbox.status import interpret
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -35,14 +35,10 @@ class Wardian:
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
-        shares = list(policy.shares)
-        work = policy.work or own_work
-        if work:
-            shares.append(Share(work, WORK, True))
         self._policy = policy
         self._host: Host = this_host()
-        self._sources = resolve_shares(shares)
-        self._empty_work = work is None
+        self._sources = admitted(policy, own_work, WORK)
+        self._empty_work = not (policy.work or own_work)
         if own_work is not None:
             self._extra += record("discard", own_work)
         self._plans.clear()
@@ -62,7 +58,7 @@ class Wardian:
         """Launch. Raises SandboxError."""
         program = NOTHING  # another root has programs of its own
         if self._policy.rootfs is None:
-            program = placed(find_program(job.argv[0], os.environ), self._sources)
+            program = placed(find_program(job.argv[0], os.environ, self._sources), self._sources)
         plan = self._plan(program.sources, traced=job.on_trace is not None)
         env = self._environment(plan, program, job)
         argv = job.argv

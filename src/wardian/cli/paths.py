@@ -1,0 +1,22 @@
+"""Paths as click takes them: a link on the way that a guest may have left is refused."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from wardian.sandbox.named_paths import named
+from wardian.sandbox.whole_files import OPEN_ALREADY
+
+
+class NamedPath(click.Path):
+    """``click.Path``, whose links are looked at. The value stays as it was written."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Raises UsageError."""
+        text = os.fspath(value)
+        if text != "-" and not text.startswith(OPEN_ALREADY):
+            named(text, param.get_error_hint(ctx) if param is not None and ctx else "PATH")
+        return super().convert(value, param, ctx)
