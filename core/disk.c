@@ -29,7 +29,7 @@ uint64_t used_bytes(int fd) {
     return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
 }
 
-static uint64_t used_files(int fd) {
+uint64_t used_files(int fd) {
     struct statfs fs;
     return fd < 0 || fstatfs(fd, &fs) < 0 ? 0 : (uint64_t)(fs.f_files - fs.f_ffree);
 }

@@ -151,6 +151,8 @@ struct plan {
     const char *watched[MAX_WATCHED]; /* host directories the guest may write to */
     size_t watched_count;
     int budget_call, budget_arg; /* a call whose argument counts against the disk limit; or -1 */
+    bool cgroups;        /* to be held by a control group, if one can be made */
+    const char *cgroup;  /* where to make it; NULL: beside the caller's own */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
 
     char **argv;
@@ -184,6 +186,7 @@ enum wall {
     WALL_SESSION = 1 << 18,
     WALL_DEATH = 1 << 19,
     WALL_DEVPTS = 1 << 20,
+    WALL_CONTROL = 1 << 21,
 };
 
 #ifdef WARDIAN_TEST_WALLS
@@ -229,6 +232,9 @@ struct message {
     union {
         struct failure failure;
         int error;
+        struct {
+            bool listens; /* the first descriptor is the filter's listener */
+        } ready;
         struct {
             int status;
             uint64_t tasks;
@@ -299,13 +305,14 @@ void close_sources(struct plan *plan);
 void build_root(struct plan *plan, int ctl, int guest, int device); /* /dev/fuse, or -1 */
 
 /* The small walls, one file each. */
-int own_network(const struct plan *plan);           /* network.c */
+int own_network(const struct plan *plan, int *diag); /* network.c */
 void join_network(const struct plan *plan, int namespace);
 void limit_capabilities(const struct plan *plan);   /* capabilities.c */
 void drop_capabilities(const struct plan *plan);
 void forget_session_keyring(const struct plan *plan);
 void set_rlimits(const struct plan *plan);          /* rlimits.c: all but this one */
 void limit_open_files(const struct plan *plan);
+void raise_open_files(void);
 void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
 void reset_signals(void);                           /* signals.c */
@@ -314,6 +321,20 @@ void reset_signals(void);                           /* signals.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device);
+
+/* cgroup.c: what the kernel counts for the run as a whole, where the caller may make a group */
+void cgroup_prepare(const struct plan *plan);       /* before the clone */
+int cgroup_birthplace(void);                        /* to clone into, or -1 */
+void cgroup_move(pid_t child);                      /* into the same, where that can't be */
+void cgroup_make(const struct plan *plan, int ctl); /* after it */
+void cgroup_enter(int ctl);                         /* in the guest-to-be */
+void cgroup_give_up(void);
+int cgroup_version(void); /* 0: there is none */
+bool cgroup_cpu_us(uint64_t *us);
+bool cgroup_memory(uint64_t *bytes);
+bool cgroup_out_of_memory(void);
+void cgroup_kill(void);
+void cgroup_remove(void);
 
 /* supervise.c */
 struct supervised {
@@ -433,10 +454,16 @@ bool watch_space_full(void); /* of the private files */
 uint64_t watch_mapped(pid_t task);
 bool watch_maps_too_much(const struct plan *plan, uint64_t total);
 
+/* sockets.c: what lies in the sockets of the guest's network */
+int sockets_diag(void);
+void sockets_attach(int fd);
+uint64_t socket_bytes(const struct watch_fds *views, bool and_unix);
+
 /* disk.c: `over` when the guest is gone, and can't be asked any more what it wrote */
 void disk_watch(const char *path);
 bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over);
 uint64_t used_bytes(int fd);
+uint64_t used_files(int fd);
 
 uint64_t watch_peak_bytes(void);
 uint64_t watch_cpu_us(void);
@@ -447,8 +474,7 @@ void discard_tree(const char *path);
 
 /* memory.c */
 uint64_t kilobytes_after(const char *text, const char *label);
-/* False if there was too much to look through; then `bytes` is what was seen until then. */
-bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,
-                  uint64_t *bytes);
+void memory_start(void);
+uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t faults);
 
 #endif

@@ -12,28 +12,17 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048 };
+enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048, INODE_BYTES = 1024 };
 
 static struct watch_fds views = {-1, -1, {-1, -1, -1}};
-static int meminfo = -1;
-static uint64_t available_before, peak_bytes, cpu_us, sampled_cpu_us;
+static uint64_t peak_bytes, cpu_us, sampled_cpu_us;
 static long page_size, ticks_per_s;
-
-/* What the host could still give; 0 where it does not say. */
-static uint64_t available_bytes(void) {
-    char text[512];
-    ssize_t n = meminfo < 0 ? -1 : pread(meminfo, text, sizeof text - 1, 0);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    return kilobytes_after(text, "MemAvailable:");
-}
 
 void watch_start(const struct plan *plan) {
     page_size = sysconf(_SC_PAGESIZE);
     ticks_per_s = sysconf(_SC_CLK_TCK);
-    meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-    available_before = available_bytes();
+    if (!cgroup_version())
+        memory_start();
     for (size_t i = 0; i < plan->watched_count; i++)
         disk_watch(plan->watched[i]);
 }
@@ -50,6 +39,7 @@ static uint64_t rlimit_of(const struct plan *plan, int resource) {
 
 struct sums {
     uint64_t resident;
+    uint64_t faults; /* that brought a page */
     uint64_t cpu_us;
     uint64_t last_pid; /* the highest */
     uint64_t tasks;
@@ -99,6 +89,7 @@ static void add_cpu(const char *pid, struct sums *sums) {
         if (!(at = next_number(at, &fields[field])))
             return;
     sums->tasks += fields[THREADS];
+    sums->faults += fields[7] + fields[8];
     uint64_t own = fields[11] + fields[12], children = fields[13] + fields[14];
     sums->cpu_us += (own + children) * 1000000 / (uint64_t)ticks_per_s;
     sample_cpu(pid, own);
@@ -165,33 +156,44 @@ static bool time_for_exact(void) {
     return true;
 }
 
+/* The kernel holds the limit itself; what it does not count in version 1 is what lies in TCP and UDP
+ * sockets. */
+static bool group_exceeded(const struct plan *plan) {
+    uint64_t bytes = 0;
+    if (cgroup_out_of_memory())
+        return true;
+    if (!cgroup_memory(&bytes))
+        return false;
+    if (cgroup_version() == 1)
+        bytes += socket_bytes(&views, false);
+    if (bytes > peak_bytes)
+        peak_bytes = bytes;
+    return plan->memory_bytes && bytes > plan->memory_bytes;
+}
+
 static bool memory_exceeded(const struct plan *plan, const struct sums *sums, int *next_ms) {
+    if (cgroup_version())
+        return group_exceeded(plan);
     if (!plan->memory_bytes)
         return false;
-    uint64_t available = available_bytes();
-    if (available > available_before) /* a neighbour gave some back */
-        available_before = available;
-    uint64_t lost = available && available < available_before ? available_before - available : 0;
-    uint64_t private_files = used_bytes(views.root);
+    uint64_t private_files = used_bytes(views.root) + used_files(views.root) * INODE_BYTES;
     uint64_t seen = sums->resident + private_files;
-    uint64_t bound = seen > lost ? seen : lost;
-    if (bound > plan->memory_bytes / 2)
+    if (seen > plan->memory_bytes / 2)
         *next_ms = FAST_MS;
-    if (bound <= plan->memory_bytes && !time_for_exact()) {
+    if (seen <= plan->memory_bytes && !time_for_exact()) {
         if (seen > peak_bytes)
             peak_bytes = seen;
         return false;
     }
-    uint64_t exact = 0;
     int64_t before = now_us();
-    bool whole = exact_memory(&views, private_files, lost, &exact);
+    uint64_t faults = sums->unclaimed ? UINT64_MAX : sums->faults * (uint64_t)page_size;
+    uint64_t exact = exact_memory(&views, private_files, faults);
     int64_t took = now_us() - before;
     if (took * 10 > (int64_t)*next_ms * 1000) /* a tenth of the time at most goes into looking */
         *next_ms = (int)(took / 100);
     if (exact > peak_bytes)
         peak_bytes = exact;
-    /* Too much to look through in time: then what the host has lost decides. */
-    return exact > plan->memory_bytes || (!whole && lost > plan->memory_bytes);
+    return exact > plan->memory_bytes;
 }
 
 enum limit watch_tick(const struct plan *plan, int *next_ms) {
@@ -225,6 +227,8 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     if (views.proc < 0)
         return LIMIT_NONE;
     uint64_t used = sums.cpu_us > sampled_cpu_us ? sums.cpu_us : sampled_cpu_us;
+    if (cgroup_version())
+        cgroup_cpu_us(&used);
     if (used > cpu_us)
         cpu_us = used;
     if (plan->cpu_ms && cpu_us > plan->cpu_ms * 1000)

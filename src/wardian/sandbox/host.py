@@ -14,6 +14,9 @@ else:
 LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 
 
+NO_CGROUP = "off"
+
+
 class Host(NamedTuple):
     """Facts that a plan depends on."""
 
@@ -22,6 +25,7 @@ class Host(NamedTuple):
     landlock_abi: int
     uid: int
     fuse: bool = False  # /dev/fuse may be opened
+    cgroup: str = ""  # where to make control groups; "": beside the caller's own; or NO_CGROUP
 
     @property
     def is_root(self) -> bool:
@@ -57,6 +61,18 @@ def _is_mapped(kind: str, number: int) -> bool:
     return any(first <= number < first + count for first, _, count in ranges)
 
 
+def cgroup_place(value: str) -> str:
+    """What ``WARDIAN_CGROUP`` asks for. Raises UsageError."""
+    if value in ("", NO_CGROUP) or (value.startswith("/") and "\0" not in value):
+        return value
+    from wardian.errors import UsageError
+
+    raise UsageError(
+        f"WARDIAN_CGROUP={value!r} is neither {NO_CGROUP!r} nor an absolute path",
+        hint="name a cgroup v2 directory that you may write to and that gives its children `memory`",
+    )
+
+
 def kernel_version(release: str) -> tuple[int, int]:
     """``6.18.44-x`` → (6, 18)."""
     parts = release.split("-", maxsplit=1)[0].split(".")
@@ -76,4 +92,5 @@ def this_host() -> Host:
         landlock_abi=landlock_abi(),
         uid=os.geteuid(),
         fuse=os.access("/dev/fuse", os.R_OK | os.W_OK),
+        cgroup=cgroup_place(os.environ.get("WARDIAN_CGROUP", "")),
     )
