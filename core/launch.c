@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     close(ends[1]);
     let_go(&plan, &run);
     cgroup_make(&plan, run.ctl);
-    watch_start(&plan);
+    watch_start(&plan, run.reaper);
     close_sources(&plan);
     relay_release();
     supervise(&plan, &run);

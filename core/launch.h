@@ -76,6 +76,11 @@ struct landlock_rule {
 enum { MAX_PASSED = 24 };
 enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_SYSCALL = 1024 };
 
+/* Just above the range that systemd hands to containers; each sandbox of root's takes one of its own, so
+ * that what the kernel counts by user is counted apart. As in host.py. */
+#define GUEST_IDS 0x70000000U
+#define GUEST_ID_COUNT 0x10000000U
+
 /* A call that goes on, and is looked at: what it does, and which arguments say with what. -1: none. */
 enum watch_kind {
     WATCH_NOT,
@@ -108,6 +113,7 @@ struct plan {
     pid_t parent;
     uid_t uid;
     gid_t gid;
+    uid_t host_id; /* as root: who the guest is outside, if that can be; 0: it does not matter */
     const char *hostname;
     bool own_network;
     bool own_proc;       /* false only when degraded by name */
@@ -445,7 +451,7 @@ struct watch_fds {
     int root;    /* its private tmpfs */
     int sysvipc[3]; /* shm, sem and msg of its ipc namespace */
 };
-void watch_start(const struct plan *plan);
+void watch_start(const struct plan *plan, pid_t reaper);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
 bool watch_had_process(uint32_t pid);      /* by its number inside; perhaps it did */
@@ -453,6 +459,11 @@ bool watch_files_full(const struct plan *plan, pid_t task);
 bool watch_space_full(void); /* of the private files */
 uint64_t watch_mapped(pid_t task);
 bool watch_maps_too_much(const struct plan *plan, uint64_t total);
+
+/* clock.c: time that no account keeps */
+bool clock_attach(pid_t reaper);
+bool clock_running(void);
+uint64_t clock_us(void);
 
 /* sockets.c: what lies in the sockets of the guest's network */
 int sockets_diag(void);

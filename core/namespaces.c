@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Just above the range that systemd hands to containers; nobody, where a container maps less. */
-static const uid_t host_ids[] = {0x70000000, 65534};
+/* Nobody, where a container maps less. */
+static const uid_t nobody = 65534;
 static uid_t host_id;
 static gid_t host_group;
 static bool root_called;
@@ -113,8 +113,9 @@ void choose_identity(const struct plan *plan) {
     root_called = geteuid() == 0;
     if (!caller_is_root() || !WALL_IS_UP(plan, WALL_IDENTITY))
         return;
+    const uid_t host_ids[] = {plan->host_id, GUEST_IDS, nobody};
     for (size_t i = 0; i < sizeof host_ids / sizeof *host_ids; i++)
-        if (id_is_mapped("/proc/self/uid_map", host_ids[i]) &&
+        if (host_ids[i] && id_is_mapped("/proc/self/uid_map", host_ids[i]) &&
             id_is_mapped("/proc/self/gid_map", host_ids[i])) {
             host_id = host_group = host_ids[i];
             return;

@@ -42,7 +42,11 @@ def landlock_abi() -> int:
     return max(0, int(version))
 
 
-GUEST_IDS = (0x70000000, 65534)  # as in core/namespaces.c
+# As in core/launch.h. Each sandbox of root's takes an id of its own: 64 for each pid there can be.
+GUEST_FIRST, GUEST_COUNT = 0x70000000, 1 << 28
+GUEST_IDS = (GUEST_FIRST, 65534)
+PID_BITS, SERIAL_BITS = 22, 6
+_serials: list[int] = [0]
 
 
 def guest_id() -> int:
@@ -50,6 +54,22 @@ def guest_id() -> int:
     if os.geteuid() != 0:
         return os.geteuid()
     return next((i for i in GUEST_IDS if _is_mapped("uid", i) and _is_mapped("gid", i)), 0)
+
+
+def fresh_guest_id() -> int:
+    """As root: an id for one sandbox, that no other has; so what the kernel counts by user, such as
+    descriptors in flight, one guest can't use up for another. ``guest_id``, where few are mapped."""
+    _serials[0] += 1
+    number = (os.getpid() % (1 << PID_BITS)) << SERIAL_BITS | _serials[0] % (1 << SERIAL_BITS)
+    fresh = GUEST_FIRST + number
+    if os.geteuid() == 0 and _is_mapped("uid", fresh) and _is_mapped("gid", fresh):
+        return fresh
+    return guest_id()
+
+
+def is_guest_id(uid: int) -> bool:
+    """Is it one that guests of root have?"""
+    return GUEST_FIRST <= uid < GUEST_FIRST + GUEST_COUNT or uid == guest_id()
 
 
 def _is_mapped(kind: str, number: int) -> bool:
