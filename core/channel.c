@@ -32,8 +32,12 @@ void channel_send(int fd, const struct message *message, const int *fds, size_t 
         cmsg->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
         memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * fd_count);
     }
-    while (syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL | UNSEEN) < 0 && errno == EINTR)
+    long sent;
+    while ((sent = syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL | UNSEEN)) < 0 && errno == EINTR)
         ;
+    /* The other side would wait for it. Without descriptors a message always finds room, or nobody. */
+    if (sent < 0 && fd_count > 0 && errno != EPIPE && errno != ECONNRESET)
+        die(errno, "descriptors", "passing %d descriptors between the launcher's processes", (int)fd_count);
 }
 
 bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count, pid_t *sender) {

@@ -4,13 +4,16 @@
 #include "launch.h"
 
 #include <fcntl.h>
+#include <linux/stat.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { WALK_US = 30000, WALK_EVERY_US = 500000, MAX_DEPTH = 24 };
+enum { WALK_US = 30000, WALK_EVERY_US = 10000, MAX_DEPTH = 24 };
 
 static struct {
     int fd;
@@ -29,7 +32,7 @@ uint64_t used_bytes(int fd) {
     return (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
 }
 
-static uint64_t used_files(int fd) {
+uint64_t used_files(int fd) {
     struct statfs fs;
     return fd < 0 || fstatfs(fd, &fs) < 0 ? 0 : (uint64_t)(fs.f_files - fs.f_ffree);
 }
@@ -74,8 +77,17 @@ static uint64_t written_bytes(int proc) {
 struct walk {
     int dir, depth;
     int64_t until_us;
-    uint64_t bytes;
+    bool all;       /* also files that were there before, as a whole */
+    uint64_t bytes, entries;
 };
+
+/* Was the file made since the start? Of those that were there before, nobody says how much is new. */
+static bool made_since(int dir, const char *name) {
+    struct statx about = {0};
+    if (syscall(SYS_statx, dir, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &about) < 0 || !(about.stx_mask & STATX_BTIME))
+        return true;
+    return about.stx_btime.tv_sec >= started_s;
+}
 
 /* Files below a directory that changed since the start. Follows nothing, and stops when time is up. */
 static void add_changed(const char *name, void *context) {
@@ -83,7 +95,8 @@ static void add_changed(const char *name, void *context) {
     struct stat st;
     if (now_us() >= w->until_us || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    if (S_ISREG(st.st_mode) && st.st_ctim.tv_sec >= started_s)
+    w->entries += st.st_ctim.tv_sec >= started_s;
+    if (S_ISREG(st.st_mode) && st.st_ctim.tv_sec >= started_s && (w->all || made_since(w->dir, name)))
         w->bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ? st.st_nlink : 1);
     if (!S_ISDIR(st.st_mode) || w->depth == MAX_DEPTH)
         return;
@@ -95,15 +108,36 @@ static void add_changed(const char *name, void *context) {
     each_entry(below.dir, add_changed, &below);
     close(below.dir);
     w->bytes = below.bytes;
+    w->entries = below.entries;
 }
 
-/* Only asked of a guest that has written more than it may have, and not too often. */
-static bool grown_by_walking(const struct plan *plan) {
-    static int64_t walked_us;
-    struct walk w = {.until_us = now_us() + WALK_US};
-    if (now_us() - walked_us < WALK_EVERY_US)
-        return false;
-    walked_us = now_us();
+/* Files that a process has open and nobody can find by name any more. */
+static void add_removed(const char *name, void *context) {
+    struct walk *w = context;
+    struct stat st;
+    if (now_us() >= w->until_us || fstatat(w->dir, name, &st, 0) < 0 || !S_ISREG(st.st_mode) || st.st_nlink)
+        return;
+    for (size_t i = 0; i < disk_count; i++)
+        if (disks[i].device == st.st_dev)
+            w->bytes += (uint64_t)st.st_blocks * 512;
+}
+
+static void add_removed_of(const char *pid, void *context) {
+    struct walk *w = context;
+    char path[32];
+    int proc = w->dir;
+    snprintf(path, sizeof path, "%s/fd", pid);
+    w->dir = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (w->dir >= 0) {
+        each_number(w->dir, add_removed, w);
+        close(w->dir);
+    }
+    w->dir = proc;
+}
+
+/* What lies in the shares and came since the start: what the guest can have caused, whoever is gone. */
+static struct walk grown_by_walking(int proc, bool all) {
+    struct walk w = {.until_us = now_us() + WALK_US, .all = all};
     for (size_t i = 0; i < place_count; i++) {
         w.dir = openat(places[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (w.dir < 0)
@@ -111,26 +145,48 @@ static bool grown_by_walking(const struct plan *plan) {
         each_entry(w.dir, add_changed, &w);
         close(w.dir);
     }
-    return w.bytes > plan->disk_bytes;
+    w.dir = proc;
+    if (proc >= 0)
+        each_number(proc, add_removed_of, &w);
+    return w;
+}
+
+/* What others have written since then is not to be walked for again. */
+static void forgive(uint64_t ours) {
+    for (size_t i = 0; i < disk_count; i++) {
+        uint64_t now = used_bytes(disks[i].fd);
+        disks[i].used_before = now > ours ? now - ours : 0;
+        disks[i].files_before = used_files(disks[i].fd);
+    }
 }
 
 bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over) {
     if (!plan->disk_bytes || !disk_count)
         return false;
-    uint64_t written = proc < 0 || over ? UINT64_MAX : written_bytes(proc);
-    if (!over && proc >= 0 && written > plan->disk_bytes && grown_by_walking(plan))
-        return true;
+    static uint64_t written;
+    static int64_t next_us;
+    if (proc >= 0 && !over)
+        written = written_bytes(proc);
+    bool grown = false, wrote = unclaimed || written > plan->disk_bytes / 2;
     for (size_t i = 0; i < disk_count; i++) {
-        uint64_t now = used_bytes(disks[i].fd);
-        uint64_t files = used_files(disks[i].fd);
-        if (files > disks[i].files_before && files - disks[i].files_before > plan->root_inodes)
-            return true;
-        if (now <= disks[i].used_before || now - disks[i].used_before <= plan->disk_bytes)
-            continue;
-        /* Processes that vanish unwaited for may have written what nobody has seen. */
-        if (unclaimed || written > plan->disk_bytes / 2)
-            return true;
-        disks[i].used_before = now; /* someone else's */
+        uint64_t now = used_bytes(disks[i].fd), files = used_files(disks[i].fd);
+        if (now < disks[i].used_before) /* a neighbour gave some back */
+            disks[i].used_before = now;
+        if (files < disks[i].files_before)
+            disks[i].files_before = files;
+        grown = grown || now - disks[i].used_before > plan->disk_bytes || files - disks[i].files_before > plan->root_inodes;
     }
+    /* The file system as a whole has grown, or a process has written: only then is it worth a walk, and
+     * only what is found in the shares, or was written by the guest, ends the run. */
+    int64_t before = now_us();
+    if ((!grown && !unclaimed && written <= plan->disk_bytes) || (!over && before < next_us))
+        return false;
+    struct walk w = grown_by_walking(proc, wrote);
+    int64_t after = now_us();
+    next_us = after + (after - before) * 10 + (grown ? WALK_EVERY_US : 10 * WALK_EVERY_US); /* a tenth of the time */
+    if (w.bytes > plan->disk_bytes || w.entries > plan->root_inodes || (after >= w.until_us && grown && wrote))
+        return true;
+    if (after < w.until_us && grown)
+        forgive(w.bytes);
     return false;
 }

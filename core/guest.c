@@ -42,8 +42,8 @@ static void take_streams(const struct plan *plan, int ctl) {
 
 /* Nothing but the streams and what is still needed stays open, in the lowest places: the guest may
  * be allowed few files. */
-static void keep_only(int *ctl, int *reaper, int *listener, int *device) {
-    int *const kept[] = {ctl, reaper, listener, device};
+static void keep_only(int *ctl, int *reaper, int *listener, int *device, int *diag) {
+    int *const kept[] = {ctl, reaper, listener, device, diag};
     enum { KEPT = sizeof kept / sizeof *kept };
     int next = 3;
     for (size_t i = 0; i < KEPT; i++) {
@@ -132,8 +132,8 @@ static int exec_error(const struct plan *plan, int error) {
 }
 
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
-    int listener = -1;
-    give_turn(reaper, own_network(plan));
+    int listener = -1, diag = -1;
+    give_turn(reaper, own_network(plan, &diag));
     limit_capabilities(plan);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
@@ -145,18 +145,26 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     wait_for_turn(reaper); /* until the new root is ours */
     take_streams(plan, ctl);
     if (WALL_IS_UP(plan, WALL_CLOSE))
-        keep_only(&ctl, &reaper, &listener, &device);
+        keep_only(&ctl, &reaper, &listener, &device, &diag);
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
     lookups_expire(device);
     wait_for_turn(reaper); /* until nothing of the host's is left */
+    cgroup_enter(ctl);
     limit_open_files(plan);
     if (!plan->early_filter)
         listener = install_filter(plan);
 
     struct message ready = {.kind = MSG_READY};
-    channel_send(ctl, &ready, &listener, listener >= 0); /* closed by execve: close may be watched */
+    int views[2];
+    size_t count = 0;
+    ready.ready.listens = listener >= 0;
+    if (listener >= 0)
+        views[count++] = listener;
+    if (diag >= 0)
+        views[count++] = diag;
+    channel_send(ctl, &ready, views, count); /* closed by execve: close may be watched */
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);

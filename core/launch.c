@@ -54,6 +54,7 @@ int main(int argc, char **argv) {
     reset_signals();
     umask(022);
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    raise_open_files();
     plan_read(&plan, FD_PLAN);
     if (WALL_IS_UP(&plan, WALL_CLOSE)) {
         close_all_but(FD_LAST);
@@ -69,6 +70,7 @@ int main(int argc, char **argv) {
     if (caller_is_root() && !plan.sources_open && plan.discard)
         give_to_guest(plan.discard);
     lookups_prepare(&plan);
+    cgroup_prepare(&plan);
     channel_pair(ends);
     run.ctl = ends[0];
     run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);
@@ -78,7 +80,8 @@ int main(int argc, char **argv) {
     }
     close(ends[1]);
     let_go(&plan, &run);
-    watch_start(&plan);
+    cgroup_make(&plan, run.ctl);
+    watch_start(&plan, run.reaper);
     close_sources(&plan);
     relay_release();
     supervise(&plan, &run);

@@ -76,6 +76,11 @@ struct landlock_rule {
 enum { MAX_PASSED = 24 };
 enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_SYSCALL = 1024 };
 
+/* Just above the range that systemd hands to containers; each sandbox of root's takes one of its own, so
+ * that what the kernel counts by user is counted apart. As in host.py. */
+#define GUEST_IDS 0x70000000U
+#define GUEST_ID_COUNT 0x10000000U
+
 /* A call that goes on, and is looked at: what it does, and which arguments say with what. -1: none. */
 enum watch_kind {
     WATCH_NOT,
@@ -108,6 +113,7 @@ struct plan {
     pid_t parent;
     uid_t uid;
     gid_t gid;
+    uid_t host_id; /* as root: who the guest is outside, if that can be; 0: it does not matter */
     const char *hostname;
     bool own_network;
     bool own_proc;       /* false only when degraded by name */
@@ -151,6 +157,8 @@ struct plan {
     const char *watched[MAX_WATCHED]; /* host directories the guest may write to */
     size_t watched_count;
     int budget_call, budget_arg; /* a call whose argument counts against the disk limit; or -1 */
+    bool cgroups;        /* to be held by a control group, if one can be made */
+    const char *cgroup;  /* where to make it; NULL: beside the caller's own */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
 
     char **argv;
@@ -184,6 +192,7 @@ enum wall {
     WALL_SESSION = 1 << 18,
     WALL_DEATH = 1 << 19,
     WALL_DEVPTS = 1 << 20,
+    WALL_CONTROL = 1 << 21,
 };
 
 #ifdef WARDIAN_TEST_WALLS
@@ -229,6 +238,9 @@ struct message {
     union {
         struct failure failure;
         int error;
+        struct {
+            bool listens; /* the first descriptor is the filter's listener */
+        } ready;
         struct {
             int status;
             uint64_t tasks;
@@ -299,13 +311,14 @@ void close_sources(struct plan *plan);
 void build_root(struct plan *plan, int ctl, int guest, int device); /* /dev/fuse, or -1 */
 
 /* The small walls, one file each. */
-int own_network(const struct plan *plan);           /* network.c */
+int own_network(const struct plan *plan, int *diag); /* network.c */
 void join_network(const struct plan *plan, int namespace);
 void limit_capabilities(const struct plan *plan);   /* capabilities.c */
 void drop_capabilities(const struct plan *plan);
 void forget_session_keyring(const struct plan *plan);
 void set_rlimits(const struct plan *plan);          /* rlimits.c: all but this one */
 void limit_open_files(const struct plan *plan);
+void raise_open_files(void);
 void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
 void reset_signals(void);                           /* signals.c */
@@ -314,6 +327,20 @@ void reset_signals(void);                           /* signals.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device);
+
+/* cgroup.c: what the kernel counts for the run as a whole, where the caller may make a group */
+void cgroup_prepare(const struct plan *plan);       /* before the clone */
+int cgroup_birthplace(void);                        /* to clone into, or -1 */
+void cgroup_move(pid_t child);                      /* into the same, where that can't be */
+void cgroup_make(const struct plan *plan, int ctl); /* after it */
+void cgroup_enter(int ctl);                         /* in the guest-to-be */
+void cgroup_give_up(void);
+int cgroup_version(void); /* 0: there is none */
+bool cgroup_cpu_us(uint64_t *us);
+bool cgroup_memory(uint64_t *bytes);
+bool cgroup_out_of_memory(void);
+void cgroup_kill(void);
+void cgroup_remove(void);
 
 /* supervise.c */
 struct supervised {
@@ -424,7 +451,7 @@ struct watch_fds {
     int root;    /* its private tmpfs */
     int sysvipc[3]; /* shm, sem and msg of its ipc namespace */
 };
-void watch_start(const struct plan *plan);
+void watch_start(const struct plan *plan, pid_t reaper);
 void watch_attach(const struct watch_fds *fds);
 enum limit watch_tick(const struct plan *plan, int *next_ms);
 bool watch_had_process(uint32_t pid);      /* by its number inside; perhaps it did */
@@ -433,10 +460,21 @@ bool watch_space_full(void); /* of the private files */
 uint64_t watch_mapped(pid_t task);
 bool watch_maps_too_much(const struct plan *plan, uint64_t total);
 
+/* clock.c: time that no account keeps */
+bool clock_attach(pid_t reaper);
+bool clock_running(void);
+uint64_t clock_us(void);
+
+/* sockets.c: what lies in the sockets of the guest's network */
+int sockets_diag(void);
+void sockets_attach(int fd);
+uint64_t socket_bytes(const struct watch_fds *views, bool and_unix);
+
 /* disk.c: `over` when the guest is gone, and can't be asked any more what it wrote */
 void disk_watch(const char *path);
 bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over);
 uint64_t used_bytes(int fd);
+uint64_t used_files(int fd);
 
 uint64_t watch_peak_bytes(void);
 uint64_t watch_cpu_us(void);
@@ -447,8 +485,7 @@ void discard_tree(const char *path);
 
 /* memory.c */
 uint64_t kilobytes_after(const char *text, const char *label);
-/* False if there was too much to look through; then `bytes` is what was seen until then. */
-bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,
-                  uint64_t *bytes);
+void memory_start(void);
+uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t faults);
 
 #endif

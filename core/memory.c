@@ -1,10 +1,11 @@
-/* How much memory a whole run really takes: slow and exact, asked only when a quick look says that
- * the limit may be passed.
+/* How much memory a whole run really takes, where no control group counts it: slow and exact, asked
+ * only now and then, or when a quick look says that the limit may be passed.
  *
  * Seen directly: private pages and page tables of every process, its private files, memory files
- * that are open, System V objects, pipes. Not seen by any count: what lies in socket buffers, and memory
- * files on their way through a socket. Those are taken as the smaller of two things: what the
- * guest's sockets could hold, and what the host has lost since the start that nothing seen explains.
+ * that are open, System V objects, pipes, sockets, watches of epoll. Not seen: pages of a shared mapping
+ * that nobody has mapped any more (MADV_DONTNEED, munmap of a part), memory files that are mapped but not
+ * open, and those on their way through a socket. Only where the guest has such a thing at all, they are
+ * taken to be what the host's shared memory has grown by since the start and nothing seen explains.
  */
 #define _GNU_SOURCE
 #include "launch.h"
@@ -18,8 +19,9 @@
 
 enum {
     SEEN_SLOTS = 8192,
-    SOCKET_BYTES = 1 << 20, /* both buffers of a socket, with the kernel's own overhead */
-    LOOK_US = 50000,
+    LOOK_US = 50000, LOOK_MOST_US = 200000,
+    WATCH_BYTES = 256, /* an epoll watch */
+    FILE_BYTES = 1024, /* an open file of any other kind: what the kernel keeps for it */
     SEMAPHORE_BYTES = 64,
     MESSAGE_QUEUE_BYTES = 512,
 };
@@ -30,7 +32,10 @@ struct tally {
     int tasks;
     int files; /* the directory being read */
     int64_t until_us;
-    uint64_t anonymous, mapped_shared, tables, memory_files, buffers, could_hide;
+    uint64_t processes, looked; /* how many there are, and how many were in time */
+    uint64_t anonymous, tables, memory_files, buffers, nameless;
+    bool maps_shared;        /* the process being read has shared memory mapped */
+    bool hides, hides_files; /* there is a shared mapping, or a memory file, that can't be measured */
 };
 
 /* Files already counted: several processes may hold the same one. When the table is full, one more
@@ -38,14 +43,14 @@ struct tally {
 static uint64_t seen_files[SEEN_SLOTS];
 static size_t seen_count;
 
-static bool seen_before(const struct stat *st) {
-    uint64_t key = ((uint64_t)st->st_dev << 48 ^ (uint64_t)st->st_ino) | 1ULL << 63;
+static bool seen_before(uint64_t inode, bool add) {
+    uint64_t key = inode | 1ULL << 63;
     size_t slot = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 32) % SEEN_SLOTS;
     while (seen_files[slot] && seen_files[slot] != key)
         slot = (slot + 1) % SEEN_SLOTS;
     if (seen_files[slot] == key)
         return true;
-    if (seen_count < SEEN_SLOTS / 4 * 3) {
+    if (add && seen_count < SEEN_SLOTS / 4 * 3) {
         seen_files[slot] = key;
         seen_count++;
     }
@@ -58,19 +63,25 @@ uint64_t kilobytes_after(const char *text, const char *label) {
     return at && next_number(at + strlen(label), &kilobytes) ? kilobytes * 1024 : 0;
 }
 
-/* How many descriptors wait in a unix socket to be received. */
-static uint64_t descriptors_in_flight(const struct tally *t, const char *name) {
-    char path[64], info[256];
+/* How many descriptors wait in a unix socket to be received; how many files an epoll watches. */
+static uint64_t counted_in_info(const struct tally *t, const char *name, const char *label, bool lines) {
+    char path[64], info[4096];
     uint64_t passed = 0;
     snprintf(path, sizeof path, "../fdinfo/%s", name);
     int fd = openat(t->files, path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, info, sizeof info - 1);
+    for (ssize_t got; fd >= 0 && (got = read(fd, info, sizeof info - 1)) > 0;) {
+        info[got] = '\0';
+        const char *at = info;
+        while ((at = strstr(at, label))) {
+            at += strlen(label);
+            if (lines)
+                passed++;
+            else
+                next_number(at, &passed);
+        }
+    }
     if (fd >= 0)
         close(fd);
-    info[got > 0 ? got : 0] = '\0';
-    const char *at = strstr(info, "scm_fds:");
-    if (at)
-        next_number(at + 8, &passed);
     return passed;
 }
 
@@ -90,19 +101,23 @@ static void add_file(const char *name, void *context) {
     if (now_us() > t->until_us)
         return;
     struct stat st;
-    char target[16];
+    char target[24];
     ssize_t n = readlinkat(t->files, name, target, sizeof target);
     bool memory = n >= 7 && memcmp(target, "/memfd:", 7) == 0;
     bool socket = n >= 7 && memcmp(target, "socket:", 7) == 0;
     bool pipe = n >= 5 && memcmp(target, "pipe:", 5) == 0;
-    if ((!memory && !socket && !pipe) || fstatat(t->files, name, &st, 0) < 0 || seen_before(&st))
+    bool poll = n >= 22 && memcmp(target, "anon_inode:[eventpoll]", 22) == 0;
+    t->buffers += FILE_BYTES;
+    if (poll)
+        t->buffers += WATCH_BYTES * counted_in_info(t, name, "tfd:", true);
+    if ((!memory && !socket && !pipe) || fstatat(t->files, name, &st, 0) < 0 || seen_before(st.st_ino, true))
         return;
     if (memory)
         t->memory_files += (uint64_t)st.st_blocks * 512;
     else if (pipe)
         t->buffers += bytes_in_pipe(t, name);
-    else /* a descriptor in flight can be a memory file of any size */
-        t->could_hide += descriptors_in_flight(t, name) ? UINT64_MAX / (1 << 20) : SOCKET_BYTES;
+    else if (counted_in_info(t, name, "scm_fds:", false))
+        t->hides = t->hides_files = true; /* one in flight can be a memory file of any size */
 }
 
 static void add_files_of(int dir, const char *entry, struct tally *t) {
@@ -123,7 +138,7 @@ static void add_task(const char *tid, void *context) {
     char text[2048];
     if (t->pid && read_below(t->tasks, tid, "smaps_rollup", text, sizeof text) > 0) {
         t->anonymous += kilobytes_after(text, "\nPss_Anon:");
-        t->mapped_shared += kilobytes_after(text, "\nPss_Shmem:");
+        t->looked++;
         if (read_below(t->tasks, tid, "status", text, sizeof text) > 0)
             t->tables += kilobytes_after(text, "\nVmPTE:");
         t->pid = NULL; /* told */
@@ -139,8 +154,60 @@ static void add_process(const char *pid, void *context) {
     if (t->tasks < 0)
         return;
     t->pid = pid;
+    t->processes++;
     each_number(t->tasks, add_task, t);
     close(t->tasks);
+}
+
+/* One mapping of shared memory without a name in any filesystem: "… inode path", then its sizes. */
+static void add_mapping(struct tally *t, const char *line) {
+    const char *zero = strstr(line, " /dev/zero (deleted)"), *file = strstr(line, " /memfd:");
+    if (!zero && !file) {
+        t->maps_shared = t->maps_shared && *line >= 'A' && *line <= 'Z'; /* a size of the last one */
+        return;
+    }
+    uint64_t inode = 0;
+    const char *at = line;
+    for (int field = 0; field < 4; field++) { /* range, rights, offset, device */
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    next_number(at, &inode);
+    t->maps_shared = zero || !seen_before(inode, false); /* else it is open, and counted */
+    t->hides = t->hides || t->maps_shared;
+    t->hides_files = t->hides_files || (file && t->maps_shared);
+}
+
+/* After all open files are known: shared memory that is mapped and that no open file stands for. */
+static void add_nameless(const char *pid, void *context) {
+    struct tally *t = context;
+    char text[4096];
+    size_t kept = 0;
+    if (now_us() > t->until_us || read_below(t->views->proc, pid, "status", text, sizeof text) <= 0 ||
+        kilobytes_after(text, "\nVmSize:") == 0)
+        return;
+    char path[32];
+    snprintf(path, sizeof path, "%s/smaps", pid);
+    int fd = openat(t->views->proc, path, O_RDONLY | O_CLOEXEC);
+    t->maps_shared = false;
+    for (ssize_t n; fd >= 0 && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
+        kept += (size_t)n;
+        text[kept] = '\0';
+        char *line = text, *end;
+        for (; (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            add_mapping(t, line);
+            if (t->maps_shared && memcmp(line, "Pss:", 4) == 0)
+                t->nameless += kilobytes_after(line, "Pss:");
+        }
+        kept -= (size_t)(line - text);
+        for (size_t i = 0; i < kept; i++)
+            text[i] = line[i];
+        if (kept == sizeof text - 1) /* a path of 4,096 bytes is no mapping of ours */
+            kept = 0;
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
 /* Adds up one column (times `scale`, plus `each` per line) of a table in /proc/sysvipc. */
@@ -179,19 +246,48 @@ static uint64_t system_v_bytes(const struct watch_fds *views) {
            add_column(views->sysvipc[2], 4, 1, MESSAGE_QUEUE_BYTES);
 }
 
-bool exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t lost,
-                  uint64_t *bytes) {
-    struct tally t = {.views = views, .until_us = now_us() + LOOK_US};
+/* How much shared memory the whole host has; neighbours move it, too. */
+static uint64_t shared_on_host(void) {
+    char text[2048];
+    static int meminfo = -1;
+    if (meminfo < 0)
+        meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    ssize_t n = meminfo < 0 ? -1 : pread(meminfo, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return kilobytes_after(text, "\nShmem:");
+}
+
+/* The least that was seen, so that what a neighbour gives back hides little. */
+static uint64_t least_shared;
+
+void memory_start(void) { least_shared = shared_on_host(); }
+
+static uint64_t hidden_bytes(const struct tally *t, uint64_t explained, uint64_t faults) {
+    uint64_t now = shared_on_host();
+    if (now < least_shared)
+        least_shared = now;
+    if (!t->hides || now - least_shared <= explained)
+        return 0;
+    uint64_t hidden = now - least_shared - explained;
+    /* A shared mapping fills by page faults only, so there is no more in it than those brought. */
+    return !t->hides_files && faults < hidden ? faults : hidden;
+}
+
+uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t faults) {
+    static int64_t look_us = LOOK_US;
+    struct tally t = {.views = views, .until_us = now_us() + look_us};
     if (seen_count)
         memset(seen_files, 0, sizeof seen_files);
     seen_count = 0;
     each_number(views->proc, add_process, &t);
-    uint64_t objects = private_files + t.memory_files + system_v_bytes(views);
-    /* A mapped page of an object shows in both counts. How many do, nobody says. */
-    uint64_t shared = objects > t.mapped_shared ? objects : t.mapped_shared;
-    uint64_t seen = t.anonymous + t.tables + t.buffers + shared;
-    uint64_t could_hide = t.could_hide + (objects < t.mapped_shared ? objects : t.mapped_shared);
-    uint64_t unexplained = lost > seen ? lost - seen : 0;
-    *bytes = seen + (unexplained < could_hide ? unexplained : could_hide);
-    return now_us() <= t.until_us;
+    uint64_t seen = t.anonymous + t.tables + t.buffers;
+    if (now_us() > t.until_us) { /* the rest is taken to be like what was seen, and gets more time */
+        seen = t.looked ? seen / t.looked * t.processes : seen;
+        look_us = look_us * 2 < LOOK_MOST_US ? look_us * 2 : LOOK_MOST_US;
+        t.until_us = now_us() + LOOK_US;
+    }
+    uint64_t sockets = socket_bytes(views, true);
+    each_number(views->proc, add_nameless, &t);
+    uint64_t objects = private_files + t.memory_files + system_v_bytes(views) + t.nameless;
+    return seen + sockets + objects + hidden_bytes(&t, objects, faults);
 }

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Just above the range that systemd hands to containers; nobody, where a container maps less. */
-static const uid_t host_ids[] = {0x70000000, 65534};
+/* Nobody, where a container maps less. */
+static const uid_t nobody = 65534;
 static uid_t host_id;
 static gid_t host_group;
 static bool root_called;
@@ -42,12 +42,30 @@ static uint64_t namespace_flags(const struct plan *plan) {
     return flags; /* the network's comes later: network.c */
 }
 
+/* Only clone3 can put the child into a control group from the start. -1 where that can't be. */
+static pid_t clone_into_cgroup(uint64_t flags, int *pidfd) {
+    struct {
+        uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+            set_tid_size, cgroup;
+    } args = {.flags = flags | CLONE_PIDFD | 0x200000000ULL /* CLONE_INTO_CGROUP */,
+              .pidfd = (uint64_t)(uintptr_t)pidfd, .exit_signal = SIGCHLD};
+    if (cgroup_birthplace() < 0)
+        return -1;
+    args.cgroup = (uint64_t)cgroup_birthplace();
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd) {
     uint64_t flags = namespace_flags(plan);
+    pid_t born = clone_into_cgroup(flags, pidfd);
+    if (born >= 0)
+        return born;
     /* clone rather than clone3: containers often answer clone3 with ENOSYS. */
     pid_t child = (pid_t)syscall(SYS_clone, flags | CLONE_PIDFD | SIGCHLD, 0, pidfd, 0, 0);
     if (child < 0)
         die(errno, "namespaces", "creating new namespaces");
+    if (child > 0)
+        cgroup_move(child);
     return child;
 }
 
@@ -95,8 +113,9 @@ void choose_identity(const struct plan *plan) {
     root_called = geteuid() == 0;
     if (!caller_is_root() || !WALL_IS_UP(plan, WALL_IDENTITY))
         return;
+    const uid_t host_ids[] = {plan->host_id, GUEST_IDS, nobody};
     for (size_t i = 0; i < sizeof host_ids / sizeof *host_ids; i++)
-        if (id_is_mapped("/proc/self/uid_map", host_ids[i]) &&
+        if (host_ids[i] && id_is_mapped("/proc/self/uid_map", host_ids[i]) &&
             id_is_mapped("/proc/self/gid_map", host_ids[i])) {
             host_id = host_group = host_ids[i];
             return;

@@ -17,8 +17,9 @@ static bool wanted(const struct plan *plan) {
     return plan->own_network && WALL_IS_UP(plan, WALL_NETWORK);
 }
 
-/* Its only interface is lo, and it is down. Returns the namespace, for the reaper; or -1. */
-int own_network(const struct plan *plan) {
+/* Its only interface is lo, and it is down. Returns the namespace, for the reaper; or -1.
+ * `diag`, for the supervisor: a socket that is asked about the others. */
+int own_network(const struct plan *plan, int *diag) {
     if (!wanted(plan))
         return -1;
     if (syscall(SYS_unshare, CLONE_NEWNET) < 0)
@@ -34,6 +35,7 @@ int own_network(const struct plan *plan) {
     if (namespace < 0)
         die(errno, "network", "naming the network namespace");
     close(fd);
+    *diag = sockets_diag();
     return namespace;
 }
 

@@ -211,6 +211,8 @@ static bool set_flag(struct plan *plan, const char *flag) {
         plan->trace = plan->trace_every = true;
     else if (strcmp(flag, "early-filter") == 0)
         plan->early_filter = true;
+    else if (strcmp(flag, "cgroups") == 0)
+        plan->cgroups = true;
     else if (strcmp(flag, "keyring") == 0)
         plan->require_keyring = true;
 #ifdef WARDIAN_TEST_WALLS
@@ -223,8 +225,8 @@ static bool set_flag(struct plan *plan, const char *flag) {
 }
 
 enum record_name {
-    R_ARG, R_BIND, R_BUDGET, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
-    R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
+    R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
+    R_HOST_ID,    R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_VERDICT, R_WALL, R_WATCH, R_WATCHED
 };
@@ -235,14 +237,16 @@ static const struct {
     bool text;      /* every argument must be free of inner NULs */
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
-    [R_BUDGET] = {"budget", 3, true},     [R_COPY] = {"copy", 4, true},
+    [R_BUDGET] = {"budget", 3, true},     [R_CGROUP] = {"cgroup", 2, true},
+    [R_COPY] = {"copy", 4, true},
     [R_CPU] = {"cpu-ms", 2, true},
     [R_CWD] = {"cwd", 2, true},           [R_DEVPTS] = {"devpts", 3, true},
     [R_DIR] = {"dir", 3, true},           [R_DISCARD] = {"discard", 2, true},
     [R_DISK] = {"disk", 2, true},
     [R_ENV] = {"env", 2, true},           [R_FILE] = {"file", 4, false},
     [R_FILTER] = {"filter", 2, false},    [R_FLAG] = {"flag", 2, true},
-    [R_HOSTNAME] = {"hostname", 2, true}, [R_IDENTITY] = {"identity", 3, true},
+    [R_HOST_ID] = {"host-id", 2, true},   [R_HOSTNAME] = {"hostname", 2, true},
+    [R_IDENTITY] = {"identity", 3, true},
     [R_LANDLOCK] = {"landlock", 4, true}, [R_MASK] = {"mask", 2, true},
     [R_MEMORY] = {"memory", 2, true},     [R_MQUEUE] = {"mqueue", 2, true},
     [R_OUTPUT] = {"output", 2, true},
@@ -321,10 +325,18 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         plan->budget_call = (int)a;
         plan->budget_arg = (int)b;
         return true;
+    case R_CGROUP:
+        plan->cgroup = f[1].at;
+        return f[1].at[0] == '/';
     case R_COPY:
         return set_copy(plan, r);
     case R_CWD:
         plan->cwd = f[1].at;
+        return true;
+    case R_HOST_ID:
+        if (!number(&f[1], &a) || a < GUEST_IDS || a >= GUEST_IDS + GUEST_ID_COUNT)
+            return false;
+        plan->host_id = (uid_t)a;
         return true;
     case R_HOSTNAME:
         plan->hostname = f[1].at;

@@ -23,6 +23,16 @@ void set_rlimits(const struct plan *plan) {
             set_one(plan->rlimits[i].resource, plan->rlimits[i].value);
 }
 
+/* For the launcher itself: how many descriptors its user may have in flight is judged by the sender's
+ * limit (unix(7), ETOOMANYREFS), and a guest of the same user may have many. */
+void raise_open_files(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 /* Comes last: setting up takes more descriptors than some guests are allowed. */
 void limit_open_files(const struct plan *plan) {
     for (size_t i = 0; i < plan->rlimit_count && WALL_IS_UP(plan, WALL_RLIMITS); i++)

@@ -31,6 +31,7 @@ struct state {
     uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     bool ready, reaped, killed, overran;
+    bool starved; /* the kernel killed a process of it for memory */
     const char *reason; /* why we ended it; NULL while nothing did */
     bool exited;        /* the guest's own end was reported */
     int status, exec_error;
@@ -53,6 +54,7 @@ static void end_run(struct state *s, const char *reason) {
     trace_settle();
     if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
         kill(s->run->reaper, SIGKILL);
+    cgroup_kill();
 }
 
 /* Keys pressed at a terminal go to the whole foreground group; what kill(1) sends, to one process. */
@@ -148,7 +150,8 @@ static void on_message(struct state *s) {
     case MSG_READY:
         s->ready = true;
         s->guest = sender;
-        s->listener = count == 1 ? fds[0] : -1;
+        s->listener = message.ready.listens && count > 0 ? fds[0] : -1;
+        sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
         refusals_begin(s->listener);
         trace_begin(s->plan);
         lookups_run();
@@ -185,6 +188,8 @@ static void on_reaper_gone(struct state *s) {
     }
     if (!s->ready && !s->exited && !s->reason)
         die(0, "reaper", "the guest's first process ended while the walls were going up");
+    if (!s->reason && cgroup_out_of_memory())
+        s->starved = true;
     if (!s->reason && disk_exceeded(s->plan, -1, false, true))
         s->overran = true; /* it was quicker than our looks; told, even though it has ended */
     if (s->killed)
@@ -240,6 +245,7 @@ static void report_end(const struct state *s) {
     int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
     const char *reason = s->reason && !s->exited ? s->reason
+                         : s->starved           ? "memory"
                          : s->overran           ? "disk"
                          : relay_output_exceeded(s->plan->output_bytes) ? "output"
                          : s->exec_error        ? "exec"
@@ -255,13 +261,13 @@ static void report_end(const struct state *s) {
     emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
          "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
          "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
-         "\"output_exceeded\":%s}",
+         "\"output_exceeded\":%s,\"cgroup\":%d}",
          reason, code, signal, s->exec_error, (long long)(s->ended_us - s->started_us),
          user_us, system_us,
          (unsigned long long)peak, (unsigned long long)(s->tasks > 1 ? s->tasks - 1 : 1),
          (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
          (unsigned long long)relay_bytes(2),
-         relay_output_exceeded(s->plan->output_bytes) ? "true" : "false");
+         relay_output_exceeded(s->plan->output_bytes) ? "true" : "false", cgroup_version());
 }
 
 static int block_signals(void) {
@@ -359,6 +365,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     relay_restore_terminal();
     report_end(&s);
     close(FD_STATUS); /* the caller goes on while we clean up */
+    cgroup_remove();
     if (discard[0] && getppid() != plan->parent)
         discard_tree(discard);
     _exit(0);

@@ -18,6 +18,7 @@ static const struct {
     {"without-capabilities", WALL_CAPABILITIES}, {"without-mask", WALL_MASK},
     {"without-sysctl", WALL_SYSCTL},       {"without-dumpable", WALL_DUMPABLE},
     {"without-session", WALL_SESSION},     {"without-death", WALL_DEATH},
+    {"without-control-groups", WALL_CONTROL},
 };
 
 uint32_t wall_named(const char *name) {

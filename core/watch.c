@@ -10,30 +10,32 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048 };
+enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048, INODE_BYTES = 1024, ATTACH_MS = 100 };
 
 static struct watch_fds views = {-1, -1, {-1, -1, -1}};
-static int meminfo = -1;
-static uint64_t available_before, peak_bytes, cpu_us, sampled_cpu_us;
+static uint64_t peak_bytes, cpu_us, sampled_cpu_us;
+static pid_t reaper;
+static int64_t started_us;
+static uint64_t processors = 1;
+static bool ever_unclaimed;
 static long page_size, ticks_per_s;
 
-/* What the host could still give; 0 where it does not say. */
-static uint64_t available_bytes(void) {
-    char text[512];
-    ssize_t n = meminfo < 0 ? -1 : pread(meminfo, text, sizeof text - 1, 0);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    return kilobytes_after(text, "MemAvailable:");
-}
-
-void watch_start(const struct plan *plan) {
+void watch_start(const struct plan *plan, pid_t pid) {
+    reaper = pid;
+    started_us = now_us();
+    uint64_t mask[16] = {0}, counted = 0;
+    long filled = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    for (long i = 0, most = filled / 8; i < most; i++)
+        for (uint64_t left = mask[i]; left; left &= left - 1)
+            counted++;
+    processors = counted ? counted : 1;
     page_size = sysconf(_SC_PAGESIZE);
     ticks_per_s = sysconf(_SC_CLK_TCK);
-    meminfo = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-    available_before = available_bytes();
+    if (!cgroup_version())
+        memory_start();
     for (size_t i = 0; i < plan->watched_count; i++)
         disk_watch(plan->watched[i]);
 }
@@ -50,8 +52,9 @@ static uint64_t rlimit_of(const struct plan *plan, int resource) {
 
 struct sums {
     uint64_t resident;
+    uint64_t faults; /* that brought a page */
     uint64_t cpu_us;
-    uint64_t last_pid; /* the highest */
+    uint64_t vanished, claimed; /* page faults of processes that are gone, and of waited-for children */
     uint64_t tasks;
     uint64_t most_files, full; /* the limit, and a process that has come to it */
     bool unclaimed;    /* a process lets its children go unwaited for */
@@ -68,20 +71,32 @@ static void add_resident(const char *pid, struct sums *sums) {
 
 /* A child whose parent ignores SIGCHLD leaves its time to nobody, so each process is also sampled:
  * what it used since it was last seen is added up for good. */
-static struct {
-    uint32_t pid;
+static struct sample {
+    uint32_t pid, round;
     uint64_t ticks;
+    uint64_t faults, waited; /* its own and its waited-for children's; of the latter only */
 } samples[CPU_SLOTS];
+static uint32_t current_round;
 
-static void sample_cpu(const char *pid, uint64_t ticks) {
+static void sample_cpu(const char *pid, uint64_t ticks, uint64_t faults, uint64_t waited, struct sums *sums) {
     uint64_t number;
     if (!next_number(pid, &number))
         return;
-    uint32_t slot = (uint32_t)number % CPU_SLOTS;
-    uint64_t before = samples[slot].pid == number && samples[slot].ticks <= ticks ? samples[slot].ticks : 0;
-    sampled_cpu_us += (ticks - before) * 1000000 / (uint64_t)ticks_per_s;
-    samples[slot].pid = (uint32_t)number;
-    samples[slot].ticks = ticks;
+    struct sample *slot = &samples[number % CPU_SLOTS];
+    bool known = slot->pid == number && slot->ticks <= ticks && slot->waited <= waited;
+    sampled_cpu_us += (ticks - (known ? slot->ticks : 0)) * 1000000 / (uint64_t)ticks_per_s;
+    sums->claimed += waited - (known ? slot->waited : 0);
+    *slot = (struct sample){(uint32_t)number, current_round, ticks, faults + waited, waited};
+}
+
+/* A process that is gone and was waited for has left its count of page faults, to the last one, to the
+ * process that waited. */
+static void add_vanished(struct sums *sums) {
+    for (size_t i = 0; i < CPU_SLOTS; i++)
+        if (samples[i].pid && samples[i].round != current_round) {
+            sums->vanished += samples[i].faults;
+            samples[i].pid = 0;
+        }
 }
 
 /* utime, stime, cutime, cstime; the name before them may hold anything, so start after the last ). */
@@ -99,9 +114,10 @@ static void add_cpu(const char *pid, struct sums *sums) {
         if (!(at = next_number(at, &fields[field])))
             return;
     sums->tasks += fields[THREADS];
+    sums->faults += fields[7] + fields[8];
     uint64_t own = fields[11] + fields[12], children = fields[13] + fields[14];
     sums->cpu_us += (own + children) * 1000000 / (uint64_t)ticks_per_s;
-    sample_cpu(pid, own);
+    sample_cpu(pid, own, fields[7], fields[8], sums);
 }
 
 /* The size of that directory is how many there are; from Linux 6.2 on. */
@@ -117,8 +133,7 @@ static void add_cheap(const char *pid, void *context) {
     uint64_t number = 0;
     add_resident(pid, sums);
     add_cpu(pid, sums);
-    if (next_number(pid, &number) && number > sums->last_pid)
-        sums->last_pid = number;
+    next_number(pid, &number);
     if (sums->most_files && open_files(pid) >= sums->most_files)
         sums->full = number;
 }
@@ -138,18 +153,53 @@ static void note_unclaimed(const char *pid, void *context) {
     }
 }
 
-/* While tasks come and go whose time nobody gets, one busy processor is what they are charged. */
-static void charge_unclaimed(struct sums *sums) {
-    static uint64_t pid_before;
-    static int64_t looked_us;
-    int64_t now = now_us();
-    if (pid_before && sums->last_pid > pid_before + 1) {
-        each_number(views.proc, note_unclaimed, sums);
-        if (sums->unclaimed)
-            sampled_cpu_us += (uint64_t)(now - looked_us);
+/* Have tasks come and gone since the last look? The last pid handed out says how many there were. */
+static uint64_t gone_since(const struct sums *sums) {
+    static uint64_t made_before, tasks_before;
+    char text[128];
+    uint64_t made = 0;
+    if (read_below(views.proc, ".", "loadavg", text, sizeof text) > 0) {
+        const char *space = strrchr(text, ' ');
+        if (space)
+            next_number(space + 1, &made);
     }
-    if (sums->last_pid > pid_before)
-        pid_before = sums->last_pid;
+    uint64_t fresh = made > made_before ? made - made_before : 0;
+    uint64_t gone = fresh + tasks_before > sums->tasks ? fresh + tasks_before - sums->tasks : 0;
+    made_before = made;
+    tasks_before = sums->tasks;
+    return gone;
+}
+
+/* Are there faults of processes that are gone in nobody's account? What is claimed while this look is
+ * still going on shows at the next one. */
+static bool some_unclaimed(const struct sums *sums) {
+    static uint64_t pending;
+    bool missing = sums->claimed < pending;
+    uint64_t due = sums->vanished + pending;
+    uint64_t left = due > sums->claimed ? due - sums->claimed : 0;
+    pending = left < sums->vanished ? left : sums->vanished;
+    return missing;
+}
+
+/* Time of tasks that are gone and were not waited for. Where the kernel's task clock can be had, it
+ * knows. Where not, each processor that such tasks may have kept busy is charged for the interval. */
+static void charge_unclaimed(struct sums *sums) {
+    static int64_t looked_us;
+    static uint64_t counted_before;
+    int64_t now = now_us();
+    uint64_t gone = gone_since(sums);
+    if (gone && now - started_us > ATTACH_MS * 1000 && !clock_running() && clock_attach(reaper))
+        counted_before = sums->cpu_us > sampled_cpu_us ? sums->cpu_us : sampled_cpu_us;
+    if (clock_running()) {
+        uint64_t counted = counted_before + clock_us();
+        sampled_cpu_us = counted > sampled_cpu_us ? counted : sampled_cpu_us;
+    }
+    if (gone)
+        each_number(views.proc, note_unclaimed, sums);
+    sums->unclaimed = some_unclaimed(sums) || sums->unclaimed;
+    if (gone && sums->unclaimed && !clock_running())
+        sampled_cpu_us += (uint64_t)(now - looked_us) * (gone < processors ? gone : processors);
+    ever_unclaimed = sums->unclaimed = sums->unclaimed || ever_unclaimed;
     looked_us = now;
 }
 
@@ -165,33 +215,44 @@ static bool time_for_exact(void) {
     return true;
 }
 
+/* The kernel holds the limit itself; what it does not count in version 1 is what lies in TCP and UDP
+ * sockets. */
+static bool group_exceeded(const struct plan *plan) {
+    uint64_t bytes = 0;
+    if (cgroup_out_of_memory())
+        return true;
+    if (!cgroup_memory(&bytes))
+        return false;
+    if (cgroup_version() == 1)
+        bytes += socket_bytes(&views, false);
+    if (bytes > peak_bytes)
+        peak_bytes = bytes;
+    return plan->memory_bytes && bytes > plan->memory_bytes;
+}
+
 static bool memory_exceeded(const struct plan *plan, const struct sums *sums, int *next_ms) {
+    if (cgroup_version())
+        return group_exceeded(plan);
     if (!plan->memory_bytes)
         return false;
-    uint64_t available = available_bytes();
-    if (available > available_before) /* a neighbour gave some back */
-        available_before = available;
-    uint64_t lost = available && available < available_before ? available_before - available : 0;
-    uint64_t private_files = used_bytes(views.root);
+    uint64_t private_files = used_bytes(views.root) + used_files(views.root) * INODE_BYTES;
     uint64_t seen = sums->resident + private_files;
-    uint64_t bound = seen > lost ? seen : lost;
-    if (bound > plan->memory_bytes / 2)
+    if (seen > plan->memory_bytes / 2)
         *next_ms = FAST_MS;
-    if (bound <= plan->memory_bytes && !time_for_exact()) {
+    if (seen <= plan->memory_bytes && !time_for_exact()) {
         if (seen > peak_bytes)
             peak_bytes = seen;
         return false;
     }
-    uint64_t exact = 0;
     int64_t before = now_us();
-    bool whole = exact_memory(&views, private_files, lost, &exact);
+    uint64_t faults = sums->unclaimed ? UINT64_MAX : sums->faults * (uint64_t)page_size;
+    uint64_t exact = exact_memory(&views, private_files, faults);
     int64_t took = now_us() - before;
     if (took * 10 > (int64_t)*next_ms * 1000) /* a tenth of the time at most goes into looking */
         *next_ms = (int)(took / 100);
     if (exact > peak_bytes)
         peak_bytes = exact;
-    /* Too much to look through in time: then what the host has lost decides. */
-    return exact > plan->memory_bytes || (!whole && lost > plan->memory_bytes);
+    return exact > plan->memory_bytes;
 }
 
 enum limit watch_tick(const struct plan *plan, int *next_ms) {
@@ -201,7 +262,9 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
         return LIMIT_NONE;
     sums.most_files = rlimit_of(plan, RLIMIT_NOFILE);
     if (views.proc >= 0) {
+        current_round++;
         each_number(views.proc, add_cheap, &sums);
+        add_vanished(&sums);
         charge_unclaimed(&sums);
     }
     if (sums.full)
@@ -225,6 +288,8 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     if (views.proc < 0)
         return LIMIT_NONE;
     uint64_t used = sums.cpu_us > sampled_cpu_us ? sums.cpu_us : sampled_cpu_us;
+    if (cgroup_version())
+        cgroup_cpu_us(&used);
     if (used > cpu_us)
         cpu_us = used;
     if (plan->cpu_ms && cpu_us > plan->cpu_ms * 1000)

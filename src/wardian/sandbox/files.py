@@ -8,7 +8,7 @@ import os
 import stat
 
 from wardian.errors import SandboxError, UsageError
-from wardian.sandbox.host import guest_id
+from wardian.sandbox.host import fresh_guest_id, is_guest_id
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_DEPTH = 512
@@ -135,7 +135,8 @@ class WorkDir:
                 os.chmod(path, 0o700)  # whatever the umask says
                 if os.geteuid() == 0:
                     # Saves mapping its owner at every start; where it fails, that is done.
-                    os.chown(path, guest_id(), guest_id())
+                    guest = fresh_guest_id()
+                    os.chown(path, guest, guest)
             except OSError as error:
                 raise SandboxError(
                     f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
@@ -187,7 +188,8 @@ def sweep(base: str) -> None:
 
 def _remove_left(path: str) -> None:
     try:
-        if not os.path.islink(path) and os.stat(path).st_uid in (os.geteuid(), guest_id()):
+        owner = os.lstat(path).st_uid
+        if not os.path.islink(path) and (owner == os.geteuid() or is_guest_id(owner)):
             remove_tree(path)
     except OSError:
         pass  # someone else's sweep was quicker, or it is not ours after all

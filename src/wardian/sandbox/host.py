@@ -14,6 +14,9 @@ else:
 LANDLOCK_CREATE_RULESET = 444  # the same number on every architecture
 
 
+NO_CGROUP = "off"
+
+
 class Host(NamedTuple):
     """Facts that a plan depends on."""
 
@@ -22,6 +25,7 @@ class Host(NamedTuple):
     landlock_abi: int
     uid: int
     fuse: bool = False  # /dev/fuse may be opened
+    cgroup: str = ""  # where to make control groups; "": beside the caller's own; or NO_CGROUP
 
     @property
     def is_root(self) -> bool:
@@ -38,7 +42,11 @@ def landlock_abi() -> int:
     return max(0, int(version))
 
 
-GUEST_IDS = (0x70000000, 65534)  # as in core/namespaces.c
+# As in core/launch.h. Each sandbox of root's takes an id of its own: 64 for each pid there can be.
+GUEST_FIRST, GUEST_COUNT = 0x70000000, 1 << 28
+GUEST_IDS = (GUEST_FIRST, 65534)
+PID_BITS, SERIAL_BITS = 22, 6
+_serials: list[int] = [0]
 
 
 def guest_id() -> int:
@@ -48,6 +56,22 @@ def guest_id() -> int:
     return next((i for i in GUEST_IDS if _is_mapped("uid", i) and _is_mapped("gid", i)), 0)
 
 
+def fresh_guest_id() -> int:
+    """As root: an id for one sandbox, that no other has; so what the kernel counts by user, such as
+    descriptors in flight, one guest can't use up for another. ``guest_id``, where few are mapped."""
+    _serials[0] += 1
+    number = (os.getpid() % (1 << PID_BITS)) << SERIAL_BITS | _serials[0] % (1 << SERIAL_BITS)
+    fresh = GUEST_FIRST + number
+    if os.geteuid() == 0 and _is_mapped("uid", fresh) and _is_mapped("gid", fresh):
+        return fresh
+    return guest_id()
+
+
+def is_guest_id(uid: int) -> bool:
+    """Is it one that guests of root have?"""
+    return GUEST_FIRST <= uid < GUEST_FIRST + GUEST_COUNT or uid == guest_id()
+
+
 def _is_mapped(kind: str, number: int) -> bool:
     try:
         with open(f"/proc/self/{kind}_map", encoding="ascii") as file:
@@ -55,6 +79,18 @@ def _is_mapped(kind: str, number: int) -> bool:
     except (OSError, ValueError):
         return False
     return any(first <= number < first + count for first, _, count in ranges)
+
+
+def cgroup_place(value: str) -> str:
+    """What ``WARDIAN_CGROUP`` asks for. Raises UsageError."""
+    if value in ("", NO_CGROUP) or (value.startswith("/") and "\0" not in value):
+        return value
+    from wardian.errors import UsageError
+
+    raise UsageError(
+        f"WARDIAN_CGROUP={value!r} is neither {NO_CGROUP!r} nor an absolute path",
+        hint="name a cgroup v2 directory that you may write to and that gives its children `memory`",
+    )
 
 
 def kernel_version(release: str) -> tuple[int, int]:
@@ -76,4 +112,5 @@ def this_host() -> Host:
         landlock_abi=landlock_abi(),
         uid=os.geteuid(),
         fuse=os.access("/dev/fuse", os.R_OK | os.W_OK),
+        cgroup=cgroup_place(os.environ.get("WARDIAN_CGROUP", "")),
     )

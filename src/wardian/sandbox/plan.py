@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from wardian.errors import PolicyError, UsageError, WallError
 from wardian.sandbox import landlock
-from wardian.sandbox.host import Host
+from wardian.sandbox.host import NO_CGROUP, Host
 from wardian.sandbox.layout import HOSTNAME, MQUEUE, USER_ID, WORK, layout
 from wardian.sandbox.policy import NEVER_DENIED, Policy
 from wardian.sandbox.records import MAGIC, record
@@ -42,6 +42,8 @@ OWN_PROCESSES = 2
 # this only keeps one process from running far past it between two looks.
 MAPPED_SLACK = 512 << 20
 
+CGROUP = "limits.cgroup"
+
 # Walls that always stand: there is no run without them, so they can't be given up.
 ALWAYS = (
     "namespace.user",
@@ -56,7 +58,7 @@ ALWAYS = (
     "no_new_privs",
     "seccomp",
 )
-DEGRADABLE = (*dict(landlock.FEATURES), "notify", "proc", "limits.processes")
+DEGRADABLE = (*dict(landlock.FEATURES), "notify", "proc", "limits.processes", CGROUP)
 
 
 class Plan(NamedTuple):
@@ -111,6 +113,7 @@ def make_plan(
         *_landlock(policy, sources, host, degraded, standing),
         *_filter(policy, host, standing, shares_written=any(s.write for s in sources), watch=watch),
         *_limits(policy, sources),
+        *_cgroup(host, standing),
     ]
     if policy.network == "none":
         records.append(record("flag", "network"))
@@ -173,6 +176,9 @@ def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[
             wants_count and "limits.processes" not in degraded,
         )
     )
+    # Taken where one can be made; only the launcher finds out, and the result says so (status.py).
+    wants_group = host.cgroup != NO_CGROUP and CGROUP not in degraded
+    found.append(Protection(CGROUP, wants_group, wants_group, wants_group))
     return tuple(found)
 
 
@@ -333,6 +339,13 @@ def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
     if limits.output_bytes is not None:
         records.append(record("output", limits.output_bytes))
     return records + [record("rlimit", resource, value) for resource, value in sorted(held.items())]
+
+
+def _cgroup(host: Host, standing: set[str]) -> list[bytes]:
+    if CGROUP not in standing:
+        return []
+    place = [record("cgroup", host.cgroup)] if host.cgroup else []
+    return [record("flag", "cgroups"), *place]
 
 
 def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tuple[Limit, ...]:

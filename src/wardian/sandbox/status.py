@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.layout import HOME, WORK
-from wardian.sandbox.plan import Plan
+from wardian.sandbox.plan import CGROUP, Plan
 from wardian.sandbox.policy import Policy
-from wardian.sandbox.result import Limit, Refusal, Result, Usage
+from wardian.sandbox.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
+NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
 _SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
 
 
@@ -49,7 +50,8 @@ def interpret(
         )
     exit_code, reason, detail = _verdict(ended, command[0])
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
-    limits, usage = _struck(plan.limits, struck), _usage(ended)
+    group = ended.get("cgroup", 0)
+    limits, usage = _struck(_counted(plan.limits, group), struck), _usage(ended)
     return Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -61,10 +63,33 @@ def interpret(
         truncated=bool(ended["output_exceeded"]),
         usage=usage,
         limits=limits,
-        protections=plan.protections,
+        protections=_grouped(plan.protections, group),
         refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
+    )
+
+
+def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
+    """Who held memory and CPU time: a control group counts first, where there was one."""
+    if not version:
+        return limits
+    held = {"cpu", "memory"} | ({"processes"} if version > 1 else set())
+    return tuple(
+        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
+        if limit.name in held
+        else limit
+        for limit in limits
+    )
+
+
+def _grouped(protections: tuple[Protection, ...], version: int) -> tuple[Protection, ...]:
+    note = f"cgroup v{version}" if version else NO_GROUP
+    return tuple(
+        one._replace(available=version > 0, enforced=version > 0, note=note)
+        if one.name == CGROUP and one.requested
+        else one
+        for one in protections
     )
 
 
@@ -241,6 +266,11 @@ def explain(failed: dict[str, Any]) -> SandboxError:
 def _hint(wall: str, number: int) -> str:
     if number in (errno.EMFILE, errno.ENFILE):
         return "raise the limit on open files: ulimit -n 1024"
+    if number == errno.ETOOMANYREFS:
+        return (
+            "the descriptors that this user may have in flight through sockets are used up, by "
+            "another program of the same user; end it, or raise the limit: ulimit -Hn 4096"
+        )
     if number == errno.EAGAIN:
         return "this user may start no more processes: see ulimit -u"
     if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):

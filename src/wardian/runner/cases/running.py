@@ -19,7 +19,7 @@ from wardian.runner.outputs import open_below, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
-from wardian.sandbox.host import guest_id
+from wardian.sandbox.host import fresh_guest_id
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.programs import on_path
@@ -147,7 +147,8 @@ def _state_for(backend: str) -> str:
     """An empty directory that a guest of this backend can write to: root's guests are others."""
     place = tempfile.mkdtemp(prefix="wardian-state-")
     if os.geteuid() == 0 and backend != HOST:
-        os.chown(place, guest_id(), guest_id())
+        guest = fresh_guest_id()
+        os.chown(place, guest, guest)
     return place
 
 

@@ -11,12 +11,15 @@ from typing import NamedTuple
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
 from wardian.sandbox.host import guest_id
-from wardian.sandbox.plan import ALWAYS, DEGRADABLE
+from wardian.sandbox.plan import ALWAYS, CGROUP, DEGRADABLE
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Protection
 from wardian.sandbox.shares import Source
 
-NAMES = tuple(dict.fromkeys((*ALWAYS, "namespace.network", *DEGRADABLE)))
+# A control group is the launcher's own way to hold limits; giving it up gives up nothing elsewhere.
+NAMES = tuple(
+    dict.fromkeys((*ALWAYS, "namespace.network", *(n for n in DEGRADABLE if n != CGROUP)))
+)
 _ABI = dict(landlock.FEATURES)
 
 
@@ -63,7 +66,7 @@ def _protection(name: str, policy: Policy, walls: Walls, given_up: Collection[st
 
 def _checked(names: Sequence[str]) -> frozenset[str]:
     for name in names:
-        if name not in NAMES:
+        if name not in (*NAMES, CGROUP):
             raise UsageError(f"there is no protection {name!r}", hint="known: " + ", ".join(NAMES))
     return frozenset(names)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import functools
 import os
+from collections.abc import Sequence
 
 from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
-from wardian.sandbox.host import Host, this_host
+from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.plan import Plan, finish, make_plan
 from wardian.sandbox.policy import Policy
@@ -41,6 +42,8 @@ class Wardian:
         self._empty_work = not (policy.work or own_work)
         if own_work is not None:
             self._extra += record("discard", own_work)
+        if self._host.is_root:
+            self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
         self._plan((), traced=False)
 
@@ -151,3 +154,18 @@ def _copied(job: Job) -> bytes:
         return b""
     room = job.copies.bytes
     return b"".join(record("copy", i, launcher.FD_FIRST_COPY + i - 1, room) for i in (1, 2))
+
+
+def _guest_of(sources: Sequence[Source]) -> int:
+    """Who root's guest is outside: whoever a writable share was made for, or someone new."""
+    mine = range(GUEST_FIRST, GUEST_FIRST + GUEST_COUNT)
+    for source in sources:
+        if source.write:
+            try:
+                owner = os.lstat(source.path).st_uid
+            except OSError:
+                continue  # the launcher reports it
+            if owner in mine:
+                return owner
+    fresh = fresh_guest_id()
+    return fresh if fresh in mine else GUEST_FIRST

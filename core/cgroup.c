@@ -1,0 +1,362 @@
+/* A control group for the run, where the caller may make one: then the kernel's own count decides about
+ * memory and CPU time, dead and unwaited-for processes included.
+ *
+ * Version 2: a directory beside the caller's own group (or in the root group, or in the place that the
+ * plan names), made before the clone, into which the reaper is born. Moving a process later would cost
+ * a grace period of the kernel's, 10 ms. Version 1: directories below the caller's own groups, made
+ * while the walls go up; the guest-to-be moves itself, which costs no such wait: cgroup_procs_write.
+ *
+ * No process but the run's is ever moved. A directory that outlived its supervisor is removed by the
+ * next run: the owner holds a lock on it as long as it lives.
+ */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROOT "/sys/fs/cgroup"
+#define PREFIX "wardian-"
+enum { STALE_S = 10 };
+
+/* One directory that is ours, and where it lies. */
+struct group {
+    int parent, dir;
+    char name[48];
+};
+
+static int version; /* 0: none */
+static struct group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
+static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1;
+static uint64_t caller_max = UINT64_MAX;
+
+int cgroup_version(void) { return version; }
+
+static int read_file(int fd, char *text, size_t size) {
+    ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    return (int)n;
+}
+
+static int read_name(int dir, const char *name, char *text, size_t size) {
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+    int n = read_file(fd, text, size);
+    if (fd >= 0)
+        close(fd);
+    return n;
+}
+
+static bool write_name(int dir, const char *name, const char *text) {
+    int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+static bool write_number(int dir, const char *name, uint64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return write_name(dir, name, text);
+}
+
+static bool starts_with(const char *text, const char *start) {
+    size_t len = strlen(start);
+    return strnlen(text, len) == len && memcmp(text, start, len) == 0;
+}
+
+/* Is this word in a list that blanks or commas separate? */
+static bool lists(const char *list, size_t len, const char *word) {
+    size_t wanted = strlen(word);
+    for (size_t at = 0; at < len;) {
+        size_t end = at;
+        while (end < len && list[end] != ' ' && list[end] != ',' && list[end] != '\n')
+            end++;
+        if (end - at == wanted && memcmp(list + at, word, wanted) == 0)
+            return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+/* The caller's own group of a controller (NULL: of version 2), as a path below ROOT. Lines are
+ * "number:controllers:path"; a version 1 hierarchy is mounted under the names of its controllers. */
+static bool own_group(const char *controller, char path[PATH_MAX]) {
+    static char text[8192];
+    if (!text[0] && read_name(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) <= 0)
+        return false;
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *names = line + strcspn(line, ":\n");
+        if (*names++ != ':')
+            continue;
+        size_t len = strcspn(names, ":\n");
+        const char *place = names + len;
+        if (*place != ':' || place[1] != '/' || (controller ? !lists(names, len, controller) : len != 0))
+            continue;
+        size_t place_len = strcspn(place + 1, "\n");
+        if (sizeof ROOT + len + place_len + 2 > PATH_MAX)
+            return false;
+        snprintf(path, PATH_MAX, ROOT "/");
+        size_t at = strlen(path);
+        memcpy(path + at, names, len);
+        memcpy(path + at + len, place + 1, place_len);
+        path[at + len + place_len] = '\0';
+        return true;
+    }
+    return false;
+}
+
+static void forget(struct group *group) {
+    if (group->dir >= 0) {
+        unlinkat(group->parent, group->name, AT_REMOVEDIR);
+        close(group->dir);
+    }
+    if (group->parent >= 0)
+        close(group->parent);
+    *group = (struct group){-1, -1, ""};
+}
+
+/* Makes a directory that this process owns; the lock on it ends with the process. */
+static bool make(struct group *group, const char *parent) {
+    group->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(group->name, sizeof group->name, PREFIX "%d-%llu", (int)syscall(SYS_getpid),
+             (unsigned long long)now_us());
+    if (group->parent < 0 || mkdirat(group->parent, group->name, 0755) < 0) {
+        forget(group);
+        return false;
+    }
+    group->dir = openat(group->parent, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (group->dir >= 0 && syscall(SYS_flock, group->dir, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    unlinkat(group->parent, group->name, AT_REMOVEDIR); /* forget() does so where it is open */
+    forget(group);
+    return false;
+}
+
+/* Removes a group whose supervisor was killed: nobody holds its lock, nothing runs in it. */
+static void sweep(const char *name, void *context) {
+    int parent = *(const int *)context;
+    struct stat st;
+    struct timespec now;
+    if (!starts_with(name, PREFIX))
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0)
+        return;
+    if (fstat(dir, &st) == 0 && now.tv_sec - st.st_ctim.tv_sec > STALE_S &&
+        syscall(SYS_flock, dir, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(parent, name, AT_REMOVEDIR);
+    close(dir);
+}
+
+static void sweep_beside(const struct group *group) {
+    int parent = group->parent;
+    if (parent >= 0)
+        each_entry(parent, sweep, &parent);
+}
+
+/* Version 2 */
+
+/* A group with processes can't have children with controllers, except the root group. So the place is
+ * beside our own: its parent gives controllers to its children, and has no processes. */
+static bool place_of_version_2(const struct plan *plan, char path[PATH_MAX]) {
+    char list[512];
+    if (plan->cgroup) {
+        snprintf(path, PATH_MAX, "%s", plan->cgroup);
+    } else {
+        if (!own_group(NULL, path))
+            return false;
+        int own = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (own >= 0 && read_name(own, "memory.max", list, sizeof list) > 0)
+            next_number(list, &caller_max); /* "max" leaves it as it is */
+        if (own >= 0)
+            close(own);
+        char *slash = strrchr(path, '/');
+        if (strcmp(path, ROOT "/") != 0 && slash)
+            *slash = '\0';
+        if (strcmp(path, ROOT) != 0 && !starts_with(path, ROOT "/"))
+            return false;
+    }
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int n = dir < 0 ? -1 : read_name(dir, "cgroup.subtree_control", list, sizeof list);
+    if (dir >= 0)
+        close(dir);
+    return n > 0 && lists(list, (size_t)n, "memory");
+}
+
+static bool limit_version_2(const struct plan *plan) {
+    int dir = memory_group.dir;
+    uint64_t most = plan->memory_bytes && plan->memory_bytes < caller_max ? plan->memory_bytes : caller_max;
+    if (most != UINT64_MAX && !write_number(dir, "memory.max", most))
+        return false;
+    write_name(dir, "memory.swap.max", "0"); /* absent where the kernel knows no swap */
+    write_name(dir, "memory.oom.group", "1");
+    enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
+    if (plan->process_limit)
+        write_number(dir, "pids.max", plan->process_limit + OURS);
+    usage_fd = openat(dir, "memory.current", O_RDONLY | O_CLOEXEC);
+    events_fd = openat(dir, "memory.events", O_RDONLY | O_CLOEXEC);
+    stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
+    time_fd = openat(dir, "cpu.stat", O_RDONLY | O_CLOEXEC);
+    return usage_fd >= 0 && events_fd >= 0 && time_fd >= 0;
+}
+
+static bool wanted(const struct plan *plan) {
+    return plan->cgroups && WALL_IS_UP(plan, WALL_WATCH) && WALL_IS_UP(plan, WALL_CONTROL);
+}
+
+/* Before the clone. Version 1 is only looked for: it is made while others work. */
+void cgroup_prepare(const struct plan *plan) {
+    char path[PATH_MAX];
+    if (!wanted(plan))
+        return;
+    if (syscall(SYS_faccessat, AT_FDCWD, ROOT "/cgroup.controllers", R_OK) < 0 && !plan->cgroup) {
+        version = syscall(SYS_faccessat, AT_FDCWD, ROOT "/memory/cgroup.procs", W_OK) == 0 ? 1 : 0;
+        return;
+    }
+    if (!place_of_version_2(plan, path) || !make(&memory_group, path))
+        return;
+    version = 2;
+    if (!limit_version_2(plan))
+        cgroup_give_up();
+}
+
+int cgroup_birthplace(void) { return version == 2 ? memory_group.dir : -1; }
+
+/* Where a process can't be born into it, it is moved: slower, and as good. */
+void cgroup_move(pid_t child) {
+    if (version == 2 && !write_number(memory_group.dir, "cgroup.procs", (uint64_t)child))
+        cgroup_give_up();
+}
+
+/* The run is then held by the supervisor's count alone, and its result says so. */
+void cgroup_give_up(void) {
+    int *const fds[] = {&usage_fd, &events_fd, &time_fd, &stat_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+    forget(&memory_group);
+    forget(&time_group);
+    version = 0;
+}
+
+/* Version 1 */
+
+static bool make_version_1(const struct plan *plan) {
+    char path[PATH_MAX];
+    if (!own_group("memory", path) || !make(&memory_group, path))
+        return false;
+    int dir = memory_group.dir;
+    if (plan->memory_bytes && !write_number(dir, "memory.limit_in_bytes", plan->memory_bytes))
+        return false;
+    if (plan->memory_bytes) /* absent where swap is not counted */
+        write_number(dir, "memory.memsw.limit_in_bytes", plan->memory_bytes);
+    usage_fd = openat(dir, "memory.usage_in_bytes", O_RDONLY | O_CLOEXEC);
+    events_fd = openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
+    stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
+    if (own_group("cpuacct", path) && make(&time_group, path))
+        time_fd = openat(time_group.dir, "cpuacct.usage", O_RDONLY | O_CLOEXEC);
+    return usage_fd >= 0 && events_fd >= 0;
+}
+
+/* In the supervisor, after the clone. The guest waits for this message before its program starts. */
+void cgroup_make(const struct plan *plan, int ctl) {
+    int doors[2];
+    size_t count = 0;
+    if (version != 1)
+        return;
+    if (make_version_1(plan)) {
+        const struct group *const groups[] = {&memory_group, &time_group};
+        for (size_t i = 0; i < 2; i++)
+            if (groups[i]->dir >= 0 &&
+                (doors[count] = openat(groups[i]->dir, "tasks", O_WRONLY | O_CLOEXEC)) >= 0)
+                count++;
+    }
+    if (count == 0)
+        cgroup_give_up();
+    struct message go = {.kind = MSG_GO};
+    channel_send(ctl, &go, doors, count);
+    while (count > 0)
+        close(doors[--count]);
+    sweep_beside(&memory_group);
+    sweep_beside(&time_group);
+}
+
+/* In the guest-to-be: into the groups of version 1. The supervisor opened the doors, so it is the
+ * supervisor's right to move us that counts. */
+void cgroup_enter(int ctl) {
+    struct message go;
+    int doors[MAX_PASSED];
+    size_t count;
+    pid_t sender;
+    if (version != 1)
+        return;
+    if (!channel_receive(ctl, &go, doors, &count, &sender) || go.kind != MSG_GO)
+        _exit(125);
+    for (size_t i = 0; i < count; i++) {
+        if (write(doors[i], "0", 1) < 0)
+            die(errno, "limits.cgroup", "joining the control group of the run");
+        close(doors[i]);
+    }
+}
+
+/* Asking */
+
+bool cgroup_cpu_us(uint64_t *us) {
+    char text[512];
+    if (read_file(time_fd, text, sizeof text) <= 0)
+        return false;
+    if (version == 2)
+        *us = number_after(text, "usage_usec ", false);
+    else if (!next_number(text, us))
+        return false;
+    else
+        *us /= 1000;
+    return true;
+}
+
+/* Has the kernel killed one of the run's processes for memory? */
+bool cgroup_out_of_memory(void) {
+    char text[512];
+    return read_file(events_fd, text, sizeof text) > 0 && number_after(text, "oom_kill ", false) > 0;
+}
+
+/* What can't be given back: without the cached contents of files, which the kernel drops when it needs
+ * the room. */
+bool cgroup_memory(uint64_t *bytes) {
+    char text[8192];
+    if (read_file(usage_fd, text, sizeof text) <= 0 || !next_number(text, bytes))
+        return false;
+    if (read_file(stat_fd, text, sizeof text) <= 0)
+        return true;
+    bool two = version == 2;
+    uint64_t cache = number_after(text, two ? "\nfile " : "\ntotal_cache ", false);
+    uint64_t shmem = number_after(text, two ? "\nshmem " : "\ntotal_shmem ", false);
+    uint64_t files = cache > shmem ? cache - shmem : 0;
+    *bytes = *bytes > files ? *bytes - files : 0;
+    return true;
+}
+
+/* Ends whatever is in it, at once; the pid namespace ends the same processes, and others none. */
+void cgroup_kill(void) {
+    if (version == 2)
+        write_name(memory_group.dir, "cgroup.kill", "1");
+}
+
+/* After the caller has its answer: nothing waits for this. */
+void cgroup_remove(void) {
+    if (version == 2)
+        sweep_beside(&memory_group);
+    cgroup_give_up();
+}

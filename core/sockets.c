@@ -1,0 +1,150 @@
+/* How much lies in the sockets of the guest's own network namespace, connections that nobody has
+ * accepted included: asked of the kernel's tables, which list a socket whether or not anyone has it open. */
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    SOCKET_BYTES = 2048,    /* the socket itself, with its file */
+    FULL_BYTES = 2 * 212992, /* the most that one sender's buffer may hold, socket(7) */
+    DATAGRAMS = 11,         /* net.unix.max_dgram_qlen, and one more */
+    LISTENING = 10,         /* TCP_LISTEN: its queues are counts of connections */
+};
+
+static int diag = -1;
+
+void sockets_attach(int fd) { diag = fd; }
+
+/* In the network namespace of the caller: asks it about unix sockets. */
+int sockets_diag(void) { return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG); }
+
+static uint64_t hexadecimal(const char **at) {
+    uint64_t value = 0;
+    for (;; (*at)++) {
+        char c = **at;
+        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
+        if (digit == 16)
+            return value;
+        value = value << 4 | digit;
+    }
+}
+
+/* "sl: local:port remote:port state tx:rx …", in hexadecimal; what is sent is also on its way. */
+static uint64_t queues_in(const char *line) {
+    const char *at = strchr(line, ':');
+    for (int field = 0; at && field < 3; field++) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    if (!at || !*at)
+        return 0;
+    uint64_t state = hexadecimal(&at);
+    at += strspn(at, " ");
+    uint64_t sent = hexadecimal(&at);
+    at += *at == ':';
+    uint64_t received = hexadecimal(&at);
+    return SOCKET_BYTES + (state == LISTENING ? 0 : 2 * (sent + received)); /* with the kernel's own overhead */
+}
+
+static uint64_t add_table(int proc, const char *name) {
+    char text[4096];
+    size_t kept = 0;
+    uint64_t sum = 0;
+    bool heading = true;
+    int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; fd >= 0 && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
+        kept += (size_t)n;
+        text[kept] = '\0';
+        char *line = text, *end;
+        for (; (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            sum += heading ? 0 : queues_in(line);
+            heading = false;
+        }
+        kept -= (size_t)(line - text);
+        for (size_t i = 0; i < kept; i++)
+            text[i] = line[i];
+    }
+    if (fd >= 0)
+        close(fd);
+    return sum;
+}
+
+/* What one unix socket accounts for. Data is charged to its sender while that is open; of what closed
+ * senders left behind only the length is known, or of datagrams the first one's. */
+static uint64_t unix_bytes(const struct nlmsghdr *header) {
+    const struct unix_diag_msg *about = (const void *)((const char *)header + NLMSG_HDRLEN);
+    uint32_t sent = 0, waiting = 0, peer = 0;
+    size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof *about);
+    while (at + sizeof(struct nlattr) <= header->nlmsg_len) {
+        const struct nlattr *attribute = (const void *)((const char *)header + at);
+        const char *value = (const char *)attribute + NLA_HDRLEN;
+        if (attribute->nla_len < sizeof *attribute || at + attribute->nla_len > header->nlmsg_len)
+            break;
+        size_t len = attribute->nla_len - (size_t)NLA_HDRLEN;
+        if (attribute->nla_type == UNIX_DIAG_MEMINFO && len >= 4 * (SK_MEMINFO_WMEM_ALLOC + 1))
+            memcpy(&sent, value + 4 * SK_MEMINFO_WMEM_ALLOC, 4);
+        else if (attribute->nla_type == UNIX_DIAG_RQLEN && len >= 4)
+            memcpy(&waiting, value, 4);
+        else if (attribute->nla_type == UNIX_DIAG_PEER && len >= 4)
+            memcpy(&peer, value, 4);
+        at += NLA_ALIGN(attribute->nla_len);
+    }
+    uint64_t sum = SOCKET_BYTES + (uint64_t)sent;
+    if (about->udiag_state == LISTENING || !waiting)
+        return sum;
+    if (about->udiag_type == SOCK_DGRAM)
+        return sum + (uint64_t)DATAGRAMS * FULL_BYTES;
+    return peer ? sum : sum + FULL_BYTES;
+}
+
+static bool ask_for_unix(void) {
+    struct {
+        struct nlmsghdr header;
+        struct unix_diag_req request;
+    } ask = {.header = {.nlmsg_len = sizeof ask, .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                        .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+             .request = {.sdiag_family = AF_UNIX, .udiag_states = ~0U,
+                         .udiag_show = UDIAG_SHOW_RQLEN | UDIAG_SHOW_MEMINFO | UDIAG_SHOW_PEER}};
+    return send(diag, &ask, sizeof ask, MSG_DONTWAIT) == (ssize_t)sizeof ask;
+}
+
+static uint64_t unix_sockets(void) {
+    static union {
+        char bytes[32768];
+        struct nlmsghdr align;
+    } room;
+    uint64_t sum = 0;
+    if (diag < 0 || !ask_for_unix())
+        return 0;
+    for (ssize_t n; (n = read(diag, room.bytes, sizeof room)) > 0;) {
+        for (size_t at = 0; at + sizeof(struct nlmsghdr) <= (size_t)n;) {
+            const struct nlmsghdr *header = (const void *)(room.bytes + at);
+            if (header->nlmsg_len < sizeof *header || at + header->nlmsg_len > (size_t)n)
+                return sum;
+            if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
+                return sum; /* a kernel without this table: its sockets are not seen */
+            sum += unix_bytes(header);
+            at += NLMSG_ALIGN(header->nlmsg_len);
+        }
+    }
+    return sum;
+}
+
+/* Zero where the network is the host's: its tables are everybody's. */
+uint64_t socket_bytes(const struct watch_fds *views, bool and_unix) {
+    static const char *const tables[] = {"1/net/tcp", "1/net/tcp6", "1/net/udp", "1/net/udp6"};
+    uint64_t sum = 0;
+    if (diag < 0 || views->proc < 0)
+        return 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        sum += add_table(views->proc, tables[i]);
+    return and_unix ? sum + unix_sockets() : sum;
+}
