@@ -178,12 +178,14 @@ def test_what_was_half_prepared_is_made_anew(
 ) -> None:
     skill = make_skill({"scripts/a.py": INLINE})
     wardian("run", skill, "a.py", env=settings)
-    (ready,) = (tmp_path / "home/cache").glob("wardian/python/*/.wardian-ready")
-    ready.unlink()
-    (ready.parent / "lib").rename(ready.parent / "half")
+    cache = tmp_path / "home/cache/wardian/packages-2"
+    (record,) = cache.glob("records/*.json")
+    record.unlink()
+    made = cache / "environments" / record.stem
+    (made / "lib").rename(made / "half")
     done = wardian("run", skill, "a.py", env=settings)
     assert done.stdout == "hello from a wheel\n"
-    assert not (ready.parent / "half").exists()
+    assert not (made / "half").exists()
 
 
 def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
@@ -200,7 +202,8 @@ def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
     assert done.returncode == 125
     assert "could not prepare nowhere-to-be-found" in done.stderr
     assert "pip said:" in done.stderr
-    assert [p for p in (tmp_path / "home/cache/wardian/python").iterdir() if p.is_dir()] == []
+    cache = tmp_path / "home/cache/wardian/packages-2"
+    assert [p for name in ("environments", "scratch", "records") for p in cache.glob(f"{name}/*")] == []
 
 
 @pytest.mark.parametrize(
@@ -361,7 +364,7 @@ def test_pips_files_are_read_and_variables_win(
     (tmp_path / "pip/pip.conf").write_text(
         "[global]\nindex-url = https://a/simple\nretries = 9\n[freeze]\nx = 1\n"
     )
-    found = pip_settings({"XDG_CONFIG_HOME": str(tmp_path), "PIP_RETRIES": "1"}, secrets=True)
+    found = pip_settings({"XDG_CONFIG_HOME": str(tmp_path), "PIP_RETRIES": "1"})
     assert found.variables["PIP_INDEX_URL"] == "https://a/simple"
     assert found.variables["PIP_RETRIES"] == "1"
 
@@ -372,8 +375,8 @@ def test_uv_is_told_what_only_pip_knows(tmp_path: Path) -> None:
         "PIP_INDEX_URL": "https://a/simple",
         "PIP_CONFIG_FILE": os.devnull,
     }
-    assert uv_settings(env, secrets=True).variables["UV_DEFAULT_INDEX"] == "https://a/simple"
-    own = uv_settings(env | {"UV_DEFAULT_INDEX": "https://b"}, secrets=True)
+    assert uv_settings(env).variables["UV_DEFAULT_INDEX"] == "https://a/simple"
+    own = uv_settings(env | {"UV_DEFAULT_INDEX": "https://b"})
     assert own.variables["UV_DEFAULT_INDEX"] == "https://b"
 
 
@@ -385,7 +388,7 @@ def test_local_indexes_are_shared_and_homes_are_not(tmp_path: Path) -> None:
         "PIP_EXTRA_INDEX_URL": f"file://{simple}",
         "PIP_FIND_LINKS": f"{os.path.expanduser('~')} / /usr/share /proc/self",
     }
-    shares = {share.path for share in pip_settings(env, secrets=True).shares}
+    shares = {share.path for share in pip_settings(env).shares}
     assert str(tmp_path / "mirror") in shares
     assert shares.isdisjoint({os.path.expanduser("~"), "/", "/proc/self"})
 
@@ -400,7 +403,7 @@ def test_secrets_stay_out_where_code_of_packages_runs(tmp_path: Path) -> None:
         "TOKEN": "t0k3n",
         "HTTPS_PROXY": "http://u:p@proxy:1",
     }
-    with_secrets = npm_settings(env, secrets=True).variables
+    with_secrets = npm_settings(env).variables
     assert with_secrets["npm_config_//npm.example/:_authToken"] == "t0k3n"
     without = npm_settings(env, secrets=False).variables
     assert without["npm_config_registry"] == "https://npm.example/"

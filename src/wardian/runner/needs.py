@@ -181,19 +181,15 @@ def _slimmed(skill: str, path: str) -> bytes | None:
         raise SkillError(f"not JSON: {error}", path=path) from None
     if not isinstance(document, dict):
         raise SkillError("it must be a JSON object", path=path)
-    kept = ("name", "version", "dependencies", "optionalDependencies", "overrides")
+    kept = ("dependencies", "optionalDependencies", "overrides")
     wanted = {key: document[key] for key in kept if key in document}
-    for key in ("dependencies", "optionalDependencies"):
-        if not isinstance(wanted.get(key, {}), dict):
-            raise SkillError(f"`{key}` must be an object", path=path)
+    from wardian.runner.packages.specs import manifest_fault
+
+    why = manifest_fault(wanted)
+    if why:
+        raise SkillError(why, path=path)
     if not wanted.get("dependencies") and not wanted.get("optionalDependencies"):
         return None
-    for name, wish in {
-        **wanted.get("dependencies", {}),
-        **wanted.get("optionalDependencies", {}),
-    }.items():
-        if not isinstance(wish, str) or wish.startswith(("file:", "link:", ".", "/", "~")):
-            raise SkillError(f"{name} is asked for from this disk, which it can't see", path=path)
     return json.dumps(wanted, sort_keys=True).encode()
 
 

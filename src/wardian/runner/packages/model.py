@@ -64,8 +64,8 @@ class Locked(NamedTuple):
 
 
 class Archive(NamedTuple):
-    """A file of the store: its path there, its name, its sha256."""
+    """A file of the store: its path there, its name, the hash it is kept by."""
 
     path: str
     filename: str
-    sha256: str
+    digest: str

@@ -42,7 +42,7 @@ def make(job: Job, base: venv.Base) -> dict[str, Any]:
     return {
         "base": base.python,
         "prefix": base.prefix,
-        "archives": {archive.filename: archive.sha256 for archive in archives},
+        "archives": {archive.filename: archive.digest for archive in archives},
     }
 
 

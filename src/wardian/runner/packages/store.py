@@ -12,28 +12,31 @@ from collections.abc import Iterable, Sequence
 from wardian.runner.packages.cabinet import drawer, path_of
 from wardian.runner.packages.model import Archive, PreparationError
 
-PYTHON = "python"
+PYTHON, NPM = "python", "npm"
+ALGORITHMS = {PYTHON: "sha256", NPM: "sha512"}  # by which each is named
 ARCHIVE_BYTES = 8 << 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def find(tool: str, sha256: str, filename: str) -> Archive | None:
+def find(tool: str, digest: str, filename: str) -> Archive | None:
     """The archive if it is there; its content is hashed again, for disks and people err."""
-    path = path_of("store", tool, sha256, filename)
+    if not _NAME.fullmatch(filename) or not _NAME.fullmatch(digest):
+        return None
     with drawer("store", tool) as folder:
         try:
-            fd = os.open(f"{sha256}/{filename}", _READ, dir_fd=folder)
+            fd = os.open(f"{digest}/{filename}", _READ, dir_fd=folder)
         except OSError:
             return None
         try:
-            same = stat.S_ISREG(os.fstat(fd).st_mode) and _digest(fd, "sha256") == sha256
+            is_file = stat.S_ISREG(os.fstat(fd).st_mode)
+            same = is_file and _digest(fd, ALGORITHMS[tool]) == digest
         finally:
             os.close(fd)
         if not same:
-            os.unlink(f"{sha256}/{filename}", dir_fd=folder)
+            os.unlink(f"{digest}/{filename}", dir_fd=folder)
             return None
-    return Archive(path, filename, sha256)
+    return Archive(path_of("store", tool, digest, filename), filename, digest)
 
 
 def take_in(
@@ -60,21 +63,31 @@ def take_in(
                     f"{filename} is not what its index says it is: its {algorithm} differs",
                     hint="the index or the way to it is at fault; nothing was installed",
                 )
-        sha256 = _digest(fd, "sha256")
+        digest = _digest(fd, ALGORITHMS[tool])
         os.fchmod(fd, 0o444)
-        with drawer("store", tool, sha256) as place:
+        with drawer("store", tool, digest) as place:
             os.rename(name, filename, src_dir_fd=folder, dst_dir_fd=place)
     finally:
         os.close(fd)
-    return Archive(path_of("store", tool, sha256, filename), filename, sha256)
+    return Archive(path_of("store", tool, digest, filename), filename, digest)
 
 
-def laid_out(archives: Iterable[Archive], names: Sequence[str]) -> str:
+def hashes_of(folder: int, name: str, algorithms: Iterable[str]) -> list[tuple[str, str]]:
+    """More hashes of a fetched file."""
+    fd = os.open(name, _READ, dir_fd=folder)
+    try:
+        return [(one, _digest(fd, one)) for one in algorithms]
+    finally:
+        os.close(fd)
+
+
+def laid_out(archives: Iterable[Archive], names: Sequence[str], called: str | None = None) -> str:
     """A directory of the cache with these archives in it, to be shared read-only."""
     with drawer(*names) as folder:
         for archive in archives:
+            name = called or archive.filename
             try:
-                os.link(archive.path, archive.filename, dst_dir_fd=folder, follow_symlinks=False)
+                os.link(archive.path, name, dst_dir_fd=folder, follow_symlinks=False)
             except FileExistsError:
                 pass
     return path_of(*names)
@@ -84,9 +97,9 @@ def every(tool: str) -> list[Archive]:
     """All archives of a tool, as their names claim them; ``find`` looks at their content."""
     found = []
     with drawer("store", tool) as folder:
-        for sha256 in sorted(os.listdir(folder)):
-            names = os.listdir(path_of("store", tool, sha256))
-            found += [Archive(path_of("store", tool, sha256, one), one, sha256) for one in names]
+        for digest in sorted(os.listdir(folder)):
+            names = os.listdir(path_of("store", tool, digest))
+            found += [Archive(path_of("store", tool, digest, one), one, digest) for one in names]
     return found
 
 
