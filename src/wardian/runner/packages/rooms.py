@@ -63,7 +63,6 @@ def _private(place: str) -> dict[str, str]:
     """Each preparation has caches of its own, and no package manager reads settings of others."""
     return {
         "TMPDIR": place,
-        "HOME": place,
         "UV_CACHE_DIR": f"{place}/.uv",
         "UV_PYTHON_DOWNLOADS": "never",
         "UV_NO_PROGRESS": "1",

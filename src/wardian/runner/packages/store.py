@@ -47,6 +47,22 @@ def take_in(
     ``folder`` is the descriptor of the directory it was fetched to; the sandbox that wrote there
     has ended, so that nobody holds the file open.
     """
+    return _moved(folder, name, filename, hashes, ("store", tool), ALGORITHMS[tool])
+
+
+def keep(folder: int, filename: str, names: Sequence[str]) -> Archive:
+    """Move a file that a build left to a directory of wardian's own, which is not the store."""
+    return _moved(folder, filename, filename, (), names, "sha256")
+
+
+def _moved(
+    folder: int,
+    name: str,
+    filename: str,
+    hashes: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    algorithm: str,
+) -> Archive:
     if not _NAME.fullmatch(filename):
         raise PreparationError(f"{filename!r} can't be the name of an archive")
     try:
@@ -57,19 +73,19 @@ def take_in(
         about = os.fstat(fd)
         if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_size > ARCHIVE_BYTES:
             raise PreparationError(f"{filename} was not fetched as a file")
-        for algorithm, expected in hashes:
-            if _digest(fd, algorithm) != expected.lower():
+        for kind, expected in hashes:
+            if _digest(fd, kind) != expected.lower():
                 raise PreparationError(
-                    f"{filename} is not what its index says it is: its {algorithm} differs",
+                    f"{filename} is not what its index says it is: its {kind} differs",
                     hint="the index or the way to it is at fault; nothing was installed",
                 )
-        digest = _digest(fd, ALGORITHMS[tool])
+        digest = _digest(fd, algorithm)
         os.fchmod(fd, 0o444)
-        with drawer("store", tool, digest) as place:
+        with drawer(*names, digest) as place:
             os.rename(name, filename, src_dir_fd=folder, dst_dir_fd=place)
     finally:
         os.close(fd)
-    return Archive(path_of("store", tool, digest, filename), filename, digest)
+    return Archive(path_of(*names, digest, filename), filename, digest)
 
 
 def hashes_of(folder: int, name: str, algorithms: Iterable[str]) -> list[tuple[str, str]]:
