@@ -19,7 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from wardian.runner.indexes import npm_settings, pip_settings, uv_settings, without_password
+from wardian.runner.indexes import (
+    Login, npm_settings, pip_settings, uv_settings, without_password, without_passwords,
+)  # fmt: skip
 
 from .conftest import MakeSkill, Wardian, needs
 
@@ -178,12 +180,14 @@ def test_what_was_half_prepared_is_made_anew(
 ) -> None:
     skill = make_skill({"scripts/a.py": INLINE})
     wardian("run", skill, "a.py", env=settings)
-    (ready,) = (tmp_path / "home/cache").glob("wardian/python/*/.wardian-ready")
-    ready.unlink()
-    (ready.parent / "lib").rename(ready.parent / "half")
+    cache = tmp_path / "home/cache/wardian/packages-2"
+    (record,) = cache.glob("records/*.json")
+    record.unlink()
+    made = cache / "environments" / record.stem
+    (made / "lib").rename(made / "half")
     done = wardian("run", skill, "a.py", env=settings)
     assert done.stdout == "hello from a wheel\n"
-    assert not (ready.parent / "half").exists()
+    assert not (made / "half").exists()
 
 
 def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
@@ -200,7 +204,8 @@ def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
     assert done.returncode == 125
     assert "could not prepare nowhere-to-be-found" in done.stderr
     assert "pip said:" in done.stderr
-    assert [p for p in (tmp_path / "home/cache/wardian/python").iterdir() if p.is_dir()] == []
+    cache = tmp_path / "home/cache/wardian/packages-2"
+    assert [p for name in ("environments", "scratch", "records") for p in cache.glob(f"{name}/*")] == []
 
 
 @pytest.mark.parametrize(
@@ -361,7 +366,7 @@ def test_pips_files_are_read_and_variables_win(
     (tmp_path / "pip/pip.conf").write_text(
         "[global]\nindex-url = https://a/simple\nretries = 9\n[freeze]\nx = 1\n"
     )
-    found = pip_settings({"XDG_CONFIG_HOME": str(tmp_path), "PIP_RETRIES": "1"}, secrets=True)
+    found = pip_settings({"XDG_CONFIG_HOME": str(tmp_path), "PIP_RETRIES": "1"})
     assert found.variables["PIP_INDEX_URL"] == "https://a/simple"
     assert found.variables["PIP_RETRIES"] == "1"
 
@@ -372,8 +377,8 @@ def test_uv_is_told_what_only_pip_knows(tmp_path: Path) -> None:
         "PIP_INDEX_URL": "https://a/simple",
         "PIP_CONFIG_FILE": os.devnull,
     }
-    assert uv_settings(env, secrets=True).variables["UV_DEFAULT_INDEX"] == "https://a/simple"
-    own = uv_settings(env | {"UV_DEFAULT_INDEX": "https://b"}, secrets=True)
+    assert uv_settings(env).variables["UV_DEFAULT_INDEX"] == "https://a/simple"
+    own = uv_settings(env | {"UV_DEFAULT_INDEX": "https://b"})
     assert own.variables["UV_DEFAULT_INDEX"] == "https://b"
 
 
@@ -385,25 +390,51 @@ def test_local_indexes_are_shared_and_homes_are_not(tmp_path: Path) -> None:
         "PIP_EXTRA_INDEX_URL": f"file://{simple}",
         "PIP_FIND_LINKS": f"{os.path.expanduser('~')} / /usr/share /proc/self",
     }
-    shares = {share.path for share in pip_settings(env, secrets=True).shares}
+    shares = {share.path for share in pip_settings(env).shares}
     assert str(tmp_path / "mirror") in shares
     assert shares.isdisjoint({os.path.expanduser("~"), "/", "/proc/self"})
 
 
-def test_secrets_stay_out_where_code_of_packages_runs(tmp_path: Path) -> None:
+def test_what_is_secret_in_the_settings_is_known_in_every_form(tmp_path: Path) -> None:
     npmrc = tmp_path / "npmrc"
     npmrc.write_text(
-        "registry=https://me:pw@npm.example/\n//npm.example/:_authToken=${TOKEN}\n; c\n"
+        "registry=https://me:pw0rd@npm.example/\n//npm.example/:_authToken=${TOKEN}\n; c\n"
+        "git=/tmp/evil\nscript-shell=/tmp/evil\nnode-options=--require /tmp/evil\n"
     )
     env = {
         "NPM_CONFIG_USERCONFIG": str(npmrc),
         "TOKEN": "t0k3n",
-        "HTTPS_PROXY": "http://u:p@proxy:1",
+        "HTTPS_PROXY": "http://u:proxypw@proxy:1",
     }
-    with_secrets = npm_settings(env, secrets=True).variables
-    assert with_secrets["npm_config_//npm.example/:_authToken"] == "t0k3n"
-    without = npm_settings(env, secrets=False).variables
-    assert without["npm_config_registry"] == "https://npm.example/"
-    assert without["HTTPS_PROXY"] == "http://proxy:1"
-    assert "t0k3n" not in str(without)
-    assert without_password("https://a@b:1/c?d=e@f") == "https://b:1/c?d=e@f"
+    found = npm_settings(env)
+    assert found.variables["npm_config_//npm.example/:_authToken"] == "t0k3n"
+    assert {"pw0rd", "t0k3n", "proxypw"} <= set(found.secrets)
+    assert "/tmp/evil" not in str(found.variables)
+    env = {
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "UV_INDEX": "one=https://a:first@h/simple\nhttps://h2/simple?token=second",
+        "UV_DEFAULT_INDEX": "https://third@h3/simple",
+        "UV_INDEX_ONE_USERNAME": "bob",
+        "UV_INDEX_ONE_PASSWORD": "fourth",
+    }
+    uv = uv_settings(env)
+    assert {"first", "second", "third", "fourth"} <= set(uv.secrets)
+    assert uv.indexes == ("https://h/simple", "https://h2/simple", "https://h3/simple") or (
+        set(uv.indexes) == {"https://h/simple", "https://h2/simple", "https://h3/simple"}
+    )
+    assert Login("https://h:443", "bob", "fourth") in uv.logins
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ("https://a@b:1/c", "https://b:1/c"),
+        ("https://a:b@c/d?token=e#f", "https://c/d"),
+        ("name=https://a:b@c/d", "name=https://c/d"),
+        ("https://a:b%40c@d/", "https://d/"),
+        ("/opt/wheels", "/opt/wheels"),
+    ],
+)
+def test_a_url_is_shown_without_what_is_secret(given: str, plain: str) -> None:
+    assert without_password(given) == plain
+    assert without_passwords(f"pip: {given}, {given}\n") == f"pip: {plain}, {plain}\n"

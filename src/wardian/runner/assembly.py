@@ -10,7 +10,7 @@ from wardian.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wardian.runner.environments import Prepared
+    from wardian.runner.packages import Prepared
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
@@ -66,7 +66,7 @@ def _prepared(
         script = script._replace(wish=script.wish._replace(version=needs.requires_python))
     if needs.empty:
         return None, script
-    from wardian.runner.environments import prepare
+    from wardian.runner.packages import prepare
 
     made = prepare(needs, script.wish, offline=wanted.offline, build=wanted.build, say=say)
     return made, script

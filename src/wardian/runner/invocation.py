@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.runner.environments import Prepared
+    from wardian.runner.packages import Prepared
     from wardian.runner.interpreters import Runner
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
@@ -55,6 +55,7 @@ def invocation(
     if runner.kind == "python":
         # The skill is read-only, and `from scripts.x import y` is how its modules name each other.
         variables |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": root}
+    shares += _environment(prepared)
     if prepared is not None and prepared.node_modules is not None:
         shares.append(Share(prepared.node_modules, NODE_MODULES))
         variables["NODE_PATH"] = NODE_MODULES if inside else prepared.node_modules
@@ -66,6 +67,15 @@ def invocation(
         shares.append(Share(state, STATE, write=True))
         variables["STATE_DIR"] = STATE if inside else state
     return Invocation((*argv, *args), tuple(variables.items()), tuple(shares) if inside else ())
+
+
+def _environment(prepared: Prepared | None) -> list[Share]:
+    """A prepared Python and the installation it was made from, as recorded when it was made."""
+    from wardian.sandbox.policy import Share
+
+    if prepared is None or prepared.python is None:
+        return []
+    return [Share(path, path) for path in (prepared.base, prepared.root) if path]
 
 
 def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Share]]:

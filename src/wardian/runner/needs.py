@@ -120,16 +120,16 @@ def _inline(skill: str, script: Chosen) -> Needs | None:
         raise SkillError(str(error), path=script.path, line=error.line) from None
     if found is None:
         return None
-    return Needs(_checked(found.dependencies), found.requires_python, origin=script.path)
+    return Needs(_checked(found.dependencies, script.path), found.requires_python, origin=script.path)
 
 
 def _python_file(skill: str, script: Chosen) -> Needs | None:
     for folder in _folders(script.path):
         path = os.path.join(folder, "requirements.txt")
         if os.path.isfile(os.path.join(skill, path)):
-            from wardian.skills.dependencies import requirements_txt
+            from wardian.runner.packages.requirements import lines_of
 
-            return Needs(_checked(requirements_txt(_text(skill, path))), origin=path)
+            return Needs(_checked(lines_of(_text(skill, path)), path), origin=path)
         path = os.path.join(folder, "pyproject.toml")
         if os.path.isfile(os.path.join(skill, path)):
             return _pyproject(skill, path)
@@ -147,7 +147,7 @@ def _pyproject(skill: str, path: str) -> Needs:
         raise SkillError(f"not a pyproject.toml: {error}", path=path) from None
     if not isinstance(needs, list) or not all(isinstance(one, str) for one in needs):
         raise SkillError("project.dependencies must be a list of texts", path=path)
-    return Needs(_checked(needs), wish if isinstance(wish, str) else None, origin=path)
+    return Needs(_checked(needs, path), wish if isinstance(wish, str) else None, origin=path)
 
 
 def _node_needs(skill: str, script: Chosen) -> Needs | None:
@@ -181,29 +181,30 @@ def _slimmed(skill: str, path: str) -> bytes | None:
         raise SkillError(f"not JSON: {error}", path=path) from None
     if not isinstance(document, dict):
         raise SkillError("it must be a JSON object", path=path)
-    kept = ("name", "version", "dependencies", "optionalDependencies", "overrides")
+    kept = ("dependencies", "optionalDependencies", "overrides")
     wanted = {key: document[key] for key in kept if key in document}
-    for key in ("dependencies", "optionalDependencies"):
-        if not isinstance(wanted.get(key, {}), dict):
-            raise SkillError(f"`{key}` must be an object", path=path)
+    from wardian.runner.packages.specs import manifest_fault
+
+    why = manifest_fault(wanted)
+    if why:
+        raise SkillError(why, path=path)
     if not wanted.get("dependencies") and not wanted.get("optionalDependencies"):
         return None
-    for name, wish in {
-        **wanted.get("dependencies", {}),
-        **wanted.get("optionalDependencies", {}),
-    }.items():
-        if not isinstance(wish, str) or wish.startswith(("file:", "link:", ".", "/", "~")):
-            raise SkillError(f"{name} is asked for from this disk, which it can't see", path=path)
     return json.dumps(wanted, sort_keys=True).encode()
 
 
-def _checked(requirements: Sequence[str]) -> tuple[str, ...]:
-    """Requirements only: no option of pip's, no path of this disk."""
-    for text in requirements:
-        plain = text.strip()
-        if not plain or plain.startswith(("-", ".", "/", "~")) or "file:" in plain or "\n" in plain:
-            raise UsageError(f"{text!r} is no package; write NAME, NAME==1.2, or NAME @ https://…")
-    return tuple(text.strip() for text in requirements)
+def _checked(requirements: Sequence[str], path: str | None = None) -> tuple[str, ...]:
+    """Requirements only, as they parse: no option of pip's, no path of this disk."""
+    if not requirements:
+        return ()
+    from wardian.runner.packages.requirements import checked
+
+    try:
+        return checked(requirements)
+    except UsageError as error:
+        if path is None:
+            raise
+        raise SkillError(str(error), path=path, hint=error.hint) from None
 
 
 def _folders(path: str) -> Iterator[str]:

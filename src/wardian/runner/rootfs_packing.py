@@ -264,7 +264,7 @@ def _python_needs(scripts: list[Chosen], skill: str) -> Needs:
 
 
 def _prepared_packages(needs: Needs, wish: str, say: Callable[[str], None]) -> str:
-    from wardian.runner.environments import prepare
+    from wardian.runner.packages import prepare
     from wardian.runner.script import Wish
 
     made = prepare(needs, Wish("python", wish), say=say)
@@ -284,7 +284,7 @@ def _add_modules(
     image: Image, scripts: list[Chosen], skill: str, say: Callable[[str], None]
 ) -> None:
     """Packages go where Node looks last, /node_modules; one declaration has room there."""
-    from wardian.runner.environments import prepare
+    from wardian.runner.packages import prepare
     from wardian.runner.needs import needs_of
 
     wanted = {}

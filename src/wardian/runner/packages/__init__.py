@@ -1,0 +1,23 @@
+"""What a script needs, prepared once and kept by content. Nothing of a package is trusted.
+
+Preparing is two steps in two sandboxes. *Fetch* has the network and the user's index settings, and
+executes nothing of any package; its results are archives, which wardian hashes. *Install* has the
+archives, one new environment to write to, and neither network nor passwords.
+
+requirements, specs   what may be asked for: PEP 508, npm; pure
+model                 what is wanted, and what was made
+cabinet               directories and records of wardian's own, by descriptor
+store                 archives by their hash, filled by wardian alone
+rooms                 the two sandboxes
+python, resolving, building, venv     Python packages with uv or pip
+node, lockfile        Node packages with npm
+contents              what came of it, looked at by descriptor
+inside/               programs of wardian's that run in the sandboxes
+"""
+
+from __future__ import annotations
+
+from wardian.runner.packages.model import PreparationError, Prepared
+from wardian.runner.packages.preparing import prepare
+
+__all__ = ["PreparationError", "Prepared", "prepare"]

@@ -1,0 +1,154 @@
+"""Directories and records that are wardian's own: made and opened by descriptor, never by a path
+that could be a link, and never shared with a sandbox that may write."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from wardian.runner.packages.model import PreparationError, Say
+from wardian.runner.state import home
+
+SCHEMA = 2
+RECORD_BYTES = 4 << 20
+_DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def cache() -> str:
+    """Where everything is kept; all of it can be removed at any time."""
+    return os.path.join(home("XDG_CACHE_HOME", ".cache"), f"packages-{SCHEMA}")
+
+
+@contextmanager
+def drawer(*names: str) -> Iterator[int]:
+    """A descriptor of a directory of the cache, made if it is not there. Raises PreparationError.
+
+    Each step must be a real directory of this user's that nobody else may write to.
+    """
+    fd = -1
+    try:
+        os.makedirs(os.path.dirname(cache()), mode=0o700, exist_ok=True)
+        fd = os.open(os.path.dirname(cache()), _DIR)
+        for name in (os.path.basename(cache()), *names):
+            below = _step(fd, name)
+            os.close(fd)
+            fd = below
+    except OSError as error:
+        if fd >= 0:
+            os.close(fd)
+        raise PreparationError(
+            f"environments can't be kept in {cache()}: {(error.strerror or str(error)).lower()}",
+            hint="point XDG_CACHE_HOME to a directory that can be written to",
+        ) from None
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _step(parent: int, name: str) -> int:
+    try:
+        os.mkdir(name, 0o700, dir_fd=parent)
+    except FileExistsError:
+        pass
+    fd = os.open(name, _DIR, dir_fd=parent)
+    about = os.fstat(fd)
+    if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o022:
+        os.close(fd)
+        raise OSError(0, f"{name} belongs to someone else, or others may write to it")
+    return fd
+
+
+def path_of(*names: str) -> str:
+    """The path of something in the cache, for sandboxes that are to see it."""
+    return os.path.join(cache(), *names)
+
+
+def read_record(digest: str) -> dict[str, Any] | None:
+    """What was recorded when the environment was made, or None: it is not ready."""
+    try:
+        with drawer("records") as folder:
+            fd = os.open(f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            with os.fdopen(fd, "rb") as file:
+                found = json.loads(file.read(RECORD_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
+
+
+def write_record(digest: str, about: dict[str, Any]) -> None:
+    """From now on the environment is ready."""
+    with drawer("records") as folder:
+        write_new(folder, f"{digest}.json", json.dumps({"schema": SCHEMA, **about}).encode())
+
+
+def forget(digest: str) -> None:
+    """The environment is not ready any more."""
+    with drawer("records") as folder:
+        try:
+            os.unlink(f"{digest}.json", dir_fd=folder)
+        except FileNotFoundError:
+            pass
+
+
+def write_new(folder: int, name: str, data: bytes, mode: int = 0o600) -> None:
+    """A file, whole or not at all; what stood at the name is replaced, never written through."""
+    temporary = f".{os.urandom(8).hex()}"
+    fd = os.open(temporary, _NEW, mode, dir_fd=folder)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def read_new(path: str, limit: int) -> bytes:
+    """A file that a sandbox wrote: a regular one of at most ``limit`` bytes, no link at its end.
+
+    Its directory is wardian's own. Raises PreparationError.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            about = os.fstat(fd)
+            if not stat.S_ISREG(about.st_mode) or about.st_size > limit:
+                raise PreparationError(f"{os.path.basename(path)} is not what was to be written")
+            return file.read(limit)
+    except OSError as error:
+        raise PreparationError(
+            f"{os.path.basename(path)} was not written: {(error.strerror or '').lower()}"
+        ) from None
+
+
+@contextmanager
+def locked(digest: str, say: Say) -> Iterator[None]:
+    """The kernel lets go of the lock when its holder ends, however it ends."""
+    import fcntl
+
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with drawer("locks") as folder:
+        fd = os.open(digest, flags, 0o600, dir_fd=folder)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("wardian: another run is preparing the same; waiting for it")
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def discard(path: str) -> None:
+    """Remove a directory that a sandbox filled."""
+    if os.path.lexists(path):
+        from wardian.sandbox.files import remove_tree
+
+        remove_tree(path)

@@ -1,0 +1,141 @@
+"""From what a script needs to an environment that is ready: found, or made by one process while
+others wait for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wardian.runner.packages import cabinet
+from wardian.runner.packages.model import Job, PreparationError, Prepared, Say
+from wardian.runner.packages.rooms import wanted
+
+if TYPE_CHECKING:
+    from wardian.runner.needs import Needs
+    from wardian.runner.script import Wish
+
+Record = dict[str, Any]
+
+
+def prepare(
+    needs: Needs, wish: Wish, *, offline: bool = False, build: bool = False, say: Say
+) -> Prepared | None:
+    """From the cache, or made now. None if this host has no interpreter for it, which is reported
+    by whoever looks for one. Raises PreparationError."""
+    if needs.package_json is not None:
+        return _node(needs, offline=offline, build=build, say=say)
+    return _python(needs, wish, offline=offline, build=build, say=say)
+
+
+def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -> Prepared | None:
+    from wardian.runner import pythons
+    from wardian.runner.packages import venv
+
+    version = wish.version if wish.name == "python" else None
+    found = pythons.find(version or ">=3.8", os.environ)
+    if found is None:
+        return None
+    base = venv.base_of(found.path)
+    if base is None:
+        raise PreparationError(
+            f"{found.path} is no installation of Python that environments can be made from",
+            hint="name another on the PATH, or run without packages: --no-deps",
+        )
+    digest = _digest(["python", base.python, base.version, sorted(needs.python), build])
+
+    def make(job: Job) -> Record:
+        from wardian.runner.packages.python import make
+
+        return make(job, base)
+
+    path = _ready(digest, needs, offline, build, say, make, {"base": base.python})
+    prefix = "" if base.is_system else base.prefix
+    return Prepared(python=os.path.join(path, "bin/python"), root=path, base=prefix)
+
+
+def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | None:
+    from wardian.sandbox.programs import on_path
+
+    node, npm = (on_path(name, os.environ) for name in ("node", "npm"))
+    if node is None:
+        return None
+    if npm is None:
+        raise PreparationError(
+            "npm is not installed, and the script needs packages",
+            hint="install npm, or run without them: --no-deps",
+        )
+    texts = [
+        (data or b"").decode("utf-8", "replace")
+        for data in (needs.package_json, needs.package_lock)
+    ]
+    digest = _digest(["node", *texts, build])
+
+    def make(job: Job) -> Record:
+        from wardian.runner.packages.node import make
+
+        return make(job, node, npm)
+
+    path = _ready(digest, needs, offline, build, say, make, {})
+    return Prepared(node_modules=os.path.join(path, "node_modules"), root=path)
+
+
+def _digest(facts: Sequence[object]) -> str:
+    import hashlib
+
+    about = json.dumps([cabinet.SCHEMA, os.uname().machine, *facts])
+    return hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _ready(
+    digest: str,
+    needs: Needs,
+    offline: bool,
+    build: bool,
+    say: Say,
+    make: Callable[[Job], Record],
+    expected: Record,
+) -> str:
+    """The path of the environment. What is recorded outside it decides, nothing inside does."""
+    path = cabinet.path_of("environments", digest)
+    if not _is_ready(digest, path, expected):
+        with cabinet.locked(digest, say):
+            if not _is_ready(digest, path, expected):
+                scratch = cabinet.path_of("scratch", digest)
+                _make(digest, Job(path, scratch, needs, offline, build, say), make)
+    return path
+
+
+def _is_ready(digest: str, path: str, expected: Record) -> bool:
+    record = cabinet.read_record(digest)
+    if record is None or any(record.get(key) != value for key, value in expected.items()):
+        return False
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _make(digest: str, job: Job, make: Callable[[Job], Record]) -> None:
+    started = time.monotonic()
+    offline = " from the cache alone" if job.offline else ""
+    job.say(f"wardian: preparing {', '.join(wanted(job))}{offline}")
+    cabinet.forget(digest)
+    for folder in (job.path, job.scratch):
+        cabinet.discard(folder)
+    try:
+        for name in ("environments", "scratch"):
+            with cabinet.drawer(name) as parent:
+                os.mkdir(digest, 0o755 if name == "environments" else 0o700, dir_fd=parent)
+        about = make(job)
+        about |= {"origin": job.needs.origin, "wanted": wanted(job), "build": job.build}
+        cabinet.write_record(digest, about)
+    except BaseException:
+        cabinet.discard(job.path)
+        raise
+    finally:
+        cabinet.discard(job.scratch)
+    job.say(f"wardian: prepared in {time.monotonic() - started:.1f} s")

@@ -1,0 +1,187 @@
+"""Python packages, from requirements to an environment: resolved, fetched, checked, installed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from wardian.runner.packages import cabinet, store, venv
+from wardian.runner.packages.contents import refuse_strange
+from wardian.runner.packages.model import Archive, Job, Locked, PreparationError
+from wardian.runner.packages.requirements import source_urls
+from wardian.runner.packages.resolving import resolve
+from wardian.runner.packages.rooms import (
+    ARCHIVES, FETCH, attempt, failure, fetching, installing, not_allowed, run,
+)  # fmt: skip
+from wardian.runner.packages.tools import Tools, tools_for
+from wardian.sandbox.policy import Share
+
+if TYPE_CHECKING:
+    from wardian.runner.indexes import Settings
+
+STORED = "/store"
+# Compiling is most of the work; tests that packages bring along are never imported.
+_NOT_COMPILED = r"/(tests?|testing|test_\w+)/"
+
+
+def make(job: Job, base: venv.Base) -> dict[str, Any]:
+    """Make the environment at ``job.path``; returns what is to be recorded of it."""
+    from wardian.runner.indexes import pip_settings, uv_settings
+
+    tools = tools_for(base, os.environ)
+    settings = (pip_settings if tools.uv is None else uv_settings)(os.environ)
+    for text in () if job.build else source_urls(job.needs.python):
+        name, _, url = text.partition(" @ ")
+        raise not_allowed(f"{name} comes from {url}, which has to be built")
+    archives = _gathered(job, tools, settings)
+    for archive in archives:
+        refuse_reserved(archive, base)
+    install(job, tools, archives)
+    return {
+        "base": base.python,
+        "prefix": base.prefix,
+        "archives": {archive.filename: archive.digest for archive in archives},
+    }
+
+
+def _gathered(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
+    if job.build:
+        from wardian.runner.packages.building import gathered_or_built
+
+        return gathered_or_built(job, tools, settings)
+    links = [stored(job)] if job.offline else []
+    folder = new_folder(job, "resolve")
+    locked = resolve(job, tools, settings, folder, job.needs.python, links)
+    return download(job, tools, settings, locked)
+
+
+def stored(job: Job) -> Share:
+    """All wheels of the store in one directory: what there is without a network."""
+    every = (one for one in store.every(store.PYTHON) if one.filename.endswith(".whl"))
+    place = store.laid_out(every, ("scratch", os.path.basename(job.scratch), "stored"))
+    return Share(place, STORED)
+
+
+def new_folder(job: Job, name: str) -> str:
+    """A directory of this preparation's own for one sandbox to write to."""
+    number = len(os.listdir(job.scratch))
+    path = os.path.join(job.scratch, f"{name}-{number}")
+    os.mkdir(path, 0o700)
+    return path
+
+
+def download(
+    job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked]
+) -> list[Archive]:
+    """The archives, from the store or fetched into it. Raises PreparationError."""
+    there = [[_in_store(c.filename, c.hashes) for c in one.candidates] for one in locked]
+    found = {n: have[0] for n, have in enumerate(there) if len(have) == 1 and have[0] is not None}
+    missing = [n for n in range(len(locked)) if n not in found]
+    if missing:
+        folder = new_folder(job, "download")
+        plan = {
+            "wanted": [
+                [
+                    {"url": candidate.url, "there": have is not None}
+                    for candidate, have in zip(locked[n].candidates, there[n], strict=True)
+                ]
+                for n in missing
+            ],
+            "into": FETCH,
+            "logins": settings.logins,
+            "certificates": settings.certificates,
+        }
+        room = fetching(job, folder, settings, tools.shares)
+        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode())
+        taken = _taken_in(folder, [locked[n] for n in missing], [there[n] for n in missing])
+        found |= {n: taken[at] for at, n in enumerate(missing)}
+    return [one for n in range(len(locked)) if (one := found[n]) is not None]
+
+
+def _in_store(filename: str, hashes: Sequence[tuple[str, str]]) -> Archive | None:
+    sha256 = dict(hashes).get("sha256")
+    return store.find(store.PYTHON, sha256, filename) if sha256 else None
+
+
+def _taken_in(
+    folder: str, locked: Sequence[Locked], there: Sequence[Sequence[Archive | None]]
+) -> dict[int, Archive]:
+    """What was fetched, by its number in the plan, hashed and moved into the store."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    found = {}
+    try:
+        for name in os.listdir(fd):
+            number, dash, choice = name.partition("-")
+            if not (dash and number.isdecimal() and choice.removesuffix(".there").isdecimal()):
+                continue
+            n, k = int(number), int(choice.removesuffix(".there"))
+            have = there[n][k]
+            if name.endswith(".there") and have is not None:
+                found[n] = have
+            elif not name.endswith(".there"):
+                candidate = locked[n].candidates[k]
+                found[n] = store.take_in(
+                    store.PYTHON, fd, name, candidate.filename, candidate.hashes
+                )
+    finally:
+        os.close(fd)
+    absent = [one.name for n, one in enumerate(locked) if n not in found]
+    if absent:
+        raise PreparationError(f"{', '.join(absent[:5])} could not be fetched")
+    return found
+
+
+def refuse_reserved(archive: Archive, base: venv.Base) -> None:
+    """A wheel that would replace a part of the environment itself is refused by its name.
+
+    What really came of it is looked at afterwards; this only says which package it was.
+    """
+    import zipfile
+
+    own = {"pyvenv.cfg", "lib64", *venv.links(base), "bin/python3"}
+    try:
+        with zipfile.ZipFile(archive.path) as file:
+            names = file.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise PreparationError(f"{archive.filename} is no wheel") from None
+    for name in names:
+        _, data, place = name.partition(".data/")
+        kind, _, rest = place.partition("/")
+        if kind == "scripts":
+            rest = f"bin/{rest}"
+        plain = os.path.normpath(rest)
+        if data and "/" not in _ and kind in ("data", "scripts") and plain.rstrip("/") in own:
+            raise PreparationError(
+                f"{archive.filename} would replace the environment's own {plain}",
+                hint="such a package can't be used; leave it out",
+            )
+
+
+def install(job: Job, tools: Tools, archives: Sequence[Archive]) -> None:
+    """Put wheels into the environment, in a sandbox without network. Raises PreparationError."""
+    names = ("scratch", os.path.basename(job.scratch), "archives")
+    place = store.laid_out(archives, names)
+    venv.make(job.path, tools.base)
+    os.mkdir(os.path.join(job.path, ".tmp"), 0o700)
+    room = installing(job.path, job.path, place, tools.shares, {})
+    wheels = [f"{ARCHIVES}/{archive.filename}" for archive in archives]
+    python = os.path.join(job.path, "bin/python")
+    if tools.uv is not None:
+        command = [tools.uv, "pip", "install", "-q", "--python", python, "--offline", "--no-index"]
+        command += ["--no-deps", "--no-build", "--no-config", "--link-mode", "hardlink"]
+    else:
+        command = [*tools.pip_in_process, "--python", python, "install", "--no-index", "--no-deps"]
+        command += ["--no-compile", "--no-input", "--disable-pip-version-check", "--quiet"]
+        command += ["--progress-bar", "off", "--no-warn-script-location"]
+        command += ["--only-binary", ":all:"]
+    result, printed = attempt(job, room, [*command, "--", *wheels])
+    if result.exit_code != 0:
+        raise failure(job, tools.name, printed, result)
+    compiling = [tools.base.python, "-I", "-S", "-m", "compileall", "-q", "-j", "0"]
+    library = os.path.join(job.path, "lib", tools.base.named, "site-packages")
+    attempt(job, room, [*compiling, "-x", _NOT_COMPILED, library])  # what fails is compiled later
+    cabinet.discard(os.path.join(job.path, ".tmp"))
+    venv.refuse_changed(job.path, tools.base)
+    refuse_strange(job.path, venv.links(tools.base))

@@ -1,0 +1,158 @@
+"""The sandboxes of a preparation. *Fetch* has the network and the index settings, and nothing that
+could execute a package. *Install* has neither, and one directory to write to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from wardian.runner.packages.model import Job, PreparationError
+from wardian.sandbox.policy import Policy, Share
+from wardian.text import printable
+
+if TYPE_CHECKING:
+    from wardian.runner.indexes import Settings
+    from wardian.sandbox.result import Result
+
+FETCH = "/fetch"
+ARCHIVES = "/archives"
+TOOLS = "/mnt/wardian"
+NO_PROGRAMS = "/var/empty"
+LIMITS = {
+    "time_s": 1800.0, "cpu_s": 3600.0, "memory_bytes": 8 << 30, "processes": 1024,
+    "files": 4096, "disk_bytes": 32 << 30, "output_bytes": 16 << 20,
+}  # fmt: skip
+# Without these nothing starts a program: what a package manager can't start can't run.
+STARTING = ("clone", "clone3", "fork", "vfork")
+SHOWN_LINES = 12
+
+
+class Room(NamedTuple):
+    """A policy, and where in it a command starts; ``secrets`` never appear in what is printed."""
+
+    policy: Policy
+    cwd: str
+    secrets: tuple[str, ...] = ()
+
+
+def fetching(
+    job: Job, folder: str, settings: Settings, tools: Sequence[Share], *, alone: bool = False
+) -> Room:
+    """Where archives come from. ``folder`` is written to; ``alone``: no process can be started."""
+    variables = {**settings.variables, **_private(FETCH), "PATH": NO_PROGRAMS}
+    shares = [*tools, *settings.shares, Share(folder, FETCH, write=True)]
+    policy = Policy.default().with_limits(**LIMITS).with_shares(shares).with_env(variables)
+    policy = policy._replace(network="none" if job.offline else "host")
+    if alone:
+        policy = policy._replace(deny_syscalls=(*policy.deny_syscalls, *STARTING))
+    return Room(policy, FETCH, settings.secrets)
+
+
+def installing(
+    folder: str, at: str, archives: str, tools: Sequence[Share], variables: Mapping[str, str]
+) -> Room:
+    """Where archives become an environment: no network, no settings, one directory to write to."""
+    shares = [*tools, Share(archives, ARCHIVES), Share(folder, at, write=True)]
+    policy = Policy.default().with_limits(**LIMITS).with_shares(shares)
+    policy = policy.with_env({**_private(os.path.join(at, ".tmp")), **variables})
+    return Room(policy._replace(network="none"), at)
+
+
+def _private(place: str) -> dict[str, str]:
+    """Each preparation has caches of its own, and no package manager reads settings of others."""
+    return {
+        "TMPDIR": place,
+        "UV_CACHE_DIR": f"{place}/.uv",
+        "UV_PYTHON_DOWNLOADS": "never",
+        "UV_NO_PROGRESS": "1",
+        "PIP_CACHE_DIR": f"{place}/.pip",
+        "PIP_CONFIG_FILE": os.devnull,
+        "npm_config_cache": f"{place}/.npm",
+        "npm_config_userconfig": os.devnull,
+        "npm_config_globalconfig": f"{place}/.no-npmrc",
+        "npm_config_update_notifier": "false",
+    }
+
+
+def run(job: Job, room: Room, command: Sequence[str], tool: str, data: bytes | None = None) -> None:
+    """Run one step to its end. Raises PreparationError with what the tool printed."""
+    result, printed = attempt(job, room, command, data)
+    if result.exit_code != 0:
+        raise failure(job, tool, printed, result)
+
+
+def attempt(
+    job: Job, room: Room, command: Sequence[str], data: bytes | None = None
+) -> tuple[Result, str]:
+    """Run one step; its result, and what it printed with passwords taken out."""
+    from wardian.sandbox.sandbox import Sandbox
+
+    printed: list[bytes] = []
+
+    def hear(piece: bytes) -> None:
+        printed.append(piece)
+        if os.isatty(2):
+            for line in _without(room.secrets, piece).splitlines():
+                job.say(f"  {short(line)}")
+
+    with Sandbox(room.policy, private_work=True) as sandbox:
+        result = sandbox.run(list(command), cwd=room.cwd, input=data, on_stdout=hear, on_stderr=hear)
+    return result, _without(room.secrets, b"".join(printed))
+
+
+def _without(secrets: Sequence[str], printed: bytes) -> str:
+    from wardian.runner.indexes import without_passwords
+
+    text = printed.decode("utf-8", "replace")
+    for secret in secrets:
+        text = text.replace(secret, "****")
+    return without_passwords(text)
+
+
+def failure(job: Job, tool: str, printed: str, result: Result) -> PreparationError:
+    """A step that failed, as an error that says what helps."""
+    lines = [printable(line) for line in printed.splitlines() if line.strip()]
+    shown = "\n".join(lines[-SHOWN_LINES:])
+    if not job.build and _wants_build(printed):
+        hint = "packages that have to be built need --build, which lets them, in a sandbox\n"
+    elif job.offline:
+        hint = "without --offline it could be fetched\n"
+    else:
+        hint = ""
+    why = result.reason if result.reason != "exited" else f"exit code {result.exit_code}"
+    return PreparationError(
+        f"{tool} could not prepare {', '.join(wanted(job))} ({why})",
+        hint=f"{hint}{tool} said:\n{shown}" if shown else hint or None,
+    )
+
+
+def not_allowed(what: str) -> PreparationError:
+    """Something that only ``--build`` permits."""
+    return PreparationError(
+        what, hint="--build lets it, in a sandbox of its own that has neither network nor passwords"
+    )
+
+
+def wanted(job: Job) -> list[str]:
+    """The packages asked for, as they are shown."""
+    import json
+
+    if job.needs.package_json is None:
+        return [short(one) for one in job.needs.python]
+    document = json.loads(job.needs.package_json)
+    names = {**document.get("dependencies", {}), **document.get("optionalDependencies", {})}
+    return [short(name) for name in names]
+
+
+def short(text: str) -> str:
+    """A text on one line, and not a long one."""
+    return printable(text if len(text) <= 60 else text[:57] + "…")
+
+
+def _wants_build(printed: str) -> bool:
+    signs = (
+        "no matching distribution", "no usable wheels", "no wheels", "building source",
+        "no binary", "only-binary", "--no-build", "building source distributions",
+    )  # fmt: skip
+    return any(sign in printed.lower() for sign in signs)

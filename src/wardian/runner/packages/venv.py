@@ -1,0 +1,134 @@
+"""A virtual environment, written by wardian itself: links, one file, and directories. What stands
+in it afterwards is compared with what was written, so that no package can replace a part."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from wardian.runner.packages.model import PreparationError
+
+_CONFIG = """home = {home}
+include-system-site-packages = false
+version = {version}
+executable = {python}
+"""
+
+
+class Base(NamedTuple):
+    """An installed Python: what to start, its prefix, and its version; links resolved."""
+
+    python: str
+    prefix: str
+    version: tuple[int, ...]
+
+    @property
+    def named(self) -> str:
+        return f"python{self.version[0]}.{self.version[1]}"
+
+    @property
+    def is_system(self) -> bool:
+        """It is inside every sandbox already."""
+        from wardian.sandbox.programs import INSIDE
+        from wardian.sandbox.shares import is_below
+
+        return any(is_below(self.prefix, root) for root in INSIDE)
+
+
+def base_of(python: str) -> Base | None:
+    """The installation behind a Python, or None if that is none.
+
+    Told by its own files: a prefix counts only if the standard library lies in it, and never if
+    it is a home directory or holds one. No ``pyvenv.cfg`` is read.
+    """
+    from wardian.runner.pythons import version_of
+    from wardian.sandbox.shares import is_below
+
+    real = os.path.realpath(python)
+    folder, prefix = os.path.dirname(real), os.path.dirname(os.path.dirname(real))
+    version = version_of(real)
+    if version is None or len(version) < 2 or os.path.basename(folder) != "bin":
+        return None
+    found = Base(real, prefix or "/", version)
+    home = os.path.expanduser("~")
+    if prefix in ("", "/") or any(is_below(one, prefix) for one in (home, os.path.realpath(home))):
+        return None
+    library = os.path.join(prefix, "lib", found.named, "os.py")
+    return found if os.path.isfile(library) and not os.path.islink(library) else None
+
+
+def make(path: str, base: Base) -> None:
+    """Write the environment into an empty directory of wardian's own."""
+    root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for name in ("bin", "include", "lib", f"lib/{base.named}", f"lib/{base.named}/site-packages"):
+            os.mkdir(name, 0o755, dir_fd=root)
+        for name, target in links(base).items():
+            os.symlink(target, name, dir_fd=root)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open("pyvenv.cfg", flags, 0o644, dir_fd=root)
+        with os.fdopen(fd, "wb") as file:
+            file.write(config(base))
+    finally:
+        os.close(root)
+
+
+def links(base: Base) -> dict[str, str]:
+    """The links of an environment, by their names in it."""
+    return {
+        "bin/python": base.python,
+        "bin/python3": "python",
+        f"bin/{base.named}": "python",
+        "lib64": "lib",
+    }
+
+
+def config(base: Base) -> bytes:
+    """The content of its pyvenv.cfg."""
+    version = ".".join(map(str, (*base.version, 0)[:3]))
+    home = os.path.dirname(base.python)
+    return os.fsencode(_CONFIG.format(home=home, version=version, python=base.python))
+
+
+def refuse_changed(path: str, base: Base) -> None:
+    """Raises PreparationError if a package replaced a part of the environment itself."""
+    root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        for name, target in links(base).items():
+            if _link(root, name) != target:
+                raise _replaced(name)
+        if _content(root, "pyvenv.cfg", len(config(base)) + 1) != config(base):
+            raise _replaced("pyvenv.cfg")
+    finally:
+        os.close(root)
+
+
+def _link(root: int, name: str) -> str | None:
+    folder, _, last = name.rpartition("/")
+    fd = root
+    try:
+        if folder:
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root)
+        return os.readlink(last, dir_fd=fd)
+    except OSError:
+        return None
+    finally:
+        if fd != root:
+            os.close(fd)
+
+
+def _content(root: int, name: str, limit: int) -> bytes | None:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=root)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+
+
+def _replaced(name: str) -> PreparationError:
+    return PreparationError(
+        f"a package replaced the environment's own {name}; it was thrown away",
+        hint="such a package can't be used; find out which of the packages it is, and leave it out",
+    )
