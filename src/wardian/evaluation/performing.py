@@ -189,17 +189,10 @@ def _skill(unit: Unit, when: str) -> list[Produced]:
 
 
 def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutcome:
-    base = policy_of(given["policy"])
-
-    def policy(case: SkillCase) -> Policy:
-        times = [t for t in (base.limits.time_s, case.time_s) if t is not None]
-        own = base.with_env(dict(case.env)).with_limits(time_s=min(times))
-        return own._replace(network=case.network) if case.network != "none" else own
-
     options = Options(
         backends=(given["sandbox"],),
         say=lambda text: None,
-        policy=policy,
+        policy=policy_of(given["policy"]),
         at_best=without_shortfall,
         run=run,
     )
