@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -127,8 +128,16 @@ class Scene:
     def probe(self, name: str, title: str, body: str) -> None:
         self.put(f"probes/core/demo/{name}.py", PROBE.format(title=title, name=name, body=body))
 
+    @property
+    def named(self) -> list[str]:
+        """The file and its sandboxes, named: it asks for more than one that is found may."""
+        text = (self.root / "nightly.toml").read_text()
+        found = re.search(r"^sandboxes = \[(.*)\]$", text, re.MULTILINE)
+        where = ["--in", found[1].replace('"', "").replace(" ", "")] if found else []
+        return ["--config", "nightly.toml", "--try-wider", *where]
+
     def run(self, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        return self._wardian("nightly", "--store", "store.sqlite", "-o", "out", *args,
+        return self._wardian("nightly", "--store", "store.sqlite", "-o", "out", *self.named, *args,
                              cwd=self.root, **options)  # fmt: skip
 
     def night(self, date: str, *args: str) -> dict[str, Any]:

@@ -113,8 +113,8 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_counts_twice(
     workers = [cluster.worker() for _ in range(3)]
     store = tmp_path / "cluster.sqlite"
     nightly = subprocess.Popen(
-        [*COMMAND, "nightly", "--store", str(store), "-o", str(tmp_path / "out"), "--executor",
-         f"dask://{cluster.address}"],
+        [*COMMAND, "nightly", *scene.named, "--store", str(store), "-o", str(tmp_path / "out"),
+         "--executor", f"dask://{cluster.address}"],
         cwd=scene.root, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )  # fmt: skip

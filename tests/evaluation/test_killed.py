@@ -51,8 +51,8 @@ def test_a_nightly_killed_at_any_moment_is_gone_on_with(scene: Scene, tmp_path: 
     chance = random.Random(20260101)
     store = tmp_path / "killed.sqlite"
     command = [
-        *COMMAND, "nightly", "--store", str(store), "-o", str(tmp_path / "out"), "--date",
-        "2026-01-01", "--jobs", "2",
+        *COMMAND, "nightly", *scene.named, "--store", str(store), "-o", str(tmp_path / "out"),
+        "--date", "2026-01-01", "--jobs", "2",
     ]  # fmt: skip
     env = environment(XDG_STATE_HOME=str(tmp_path / "state"))
     begun = time.monotonic()

@@ -248,22 +248,30 @@ def test_shards_merged_are_a_whole(scene: Scene, wardian: Wardian) -> None:
     for number in (1, 2, 3):
         names.append(f"shard-{number}.sqlite")
         done = wardian(
-            "nightly", "--store", names[-1], "-o", f"out-{number}", "--shard", f"{number}/3",
-            "--campaign", "run-1", "--date", "2026-01-02", cwd=scene.root,
+            "nightly", *scene.named, "--store", names[-1], "-o", f"out-{number}",
+            "--shard", f"{number}/3", "--campaign", "run-1", "--date", "2026-01-02", cwd=scene.root,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     done = wardian("history", "merge", *names, "--store", "all.sqlite", cwd=scene.root)
     assert done.returncode == 0, done.stderr
     done = wardian(
-        "nightly", "--store", "all.sqlite", "-o", "whole", "--only", "findings,documents",
-        cwd=scene.root,
+        "nightly", *scene.named, "--store", "all.sqlite", "-o", "whole",
+        "--only", "findings,documents", cwd=scene.root,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     joined = json.loads((scene.root / "whole/evaluation.json").read_text())
     assert joined["campaign"]["night"] == "2026-01-02"
     assert len(joined["results"]) == len(whole["results"])
     done = wardian(
-        "nightly", "--store", "all.sqlite", "-o", "out", "--date", "2026-01-03", cwd=scene.root
+        "nightly",
+        *scene.named,
+        "--store",
+        "all.sqlite",
+        "-o",
+        "out",
+        "--date",
+        "2026-01-03",
+        cwd=scene.root,
     )
     assert done.returncode == 0, done.stderr
     merged = json.loads(scene.page("evaluation.json"))
@@ -317,7 +325,7 @@ def test_the_junit_file_counts_what_the_evaluation_counts(scene: Scene) -> None:
 def test_a_wrong_configuration_is_pointed_at(scene: Scene) -> None:
     scene.put("nightly.toml", 'skills = ["skills"]\nsandboxs = ["wardian"]\n')
     done = scene.run()
-    assert done.returncode == 125
+    assert done.returncode == 2
     assert "nightly.toml:2:1: there is no 'sandboxs'" in done.stderr
     assert "did you mean" in done.stderr
     assert not (scene.root / "out").exists()

@@ -71,14 +71,10 @@ def test_a_bundled_skill_gets_a_policy_that_is_smaller_in_every_dimension_and_pa
 
 def passes(skill: Path, case: Case, policy: Policy) -> list[str]:
     """The problems of the last try, judged by `wardian test`'s own code rather than by learn's."""
-
-    def this(case: Case) -> Policy:
-        return policy.with_env(dict(case.env))
-
     problems: list[str] = []
     with located(str(skill)) as there:
         for _ in range(TRIES):
-            (outcome,) = run_case(there, case, Options(policy=this))
+            (outcome,) = run_case(there, case, Options(narrower=policy))
             problems = list(outcome.problems)
             if not problems:
                 break

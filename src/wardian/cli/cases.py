@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wardian.cli.paths import NamedPath
+from wardian.cli.policy_flags import granted_policy, policy_flags
 
 if TYPE_CHECKING:
     from wardian.runner.cases.model import Case
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
 Examples:
   wardian test skills/
   wardian test skills/csv-report --in wardian,host --oracle host --junit report.xml
+  wardian test skills/weather --net host
 
 \b
-Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
+Exit code: 0 all passed, 1 failures, or a case asks for more than is granted, 2 usage,
+3 no case there.""",
 )
 @click.argument("path", type=NamedPath(exists=True, path_type=Path))
 @click.option(
@@ -44,11 +48,13 @@ Exit code: 0 all passed, 1 failures, 2 usage, 3 no case there.""",
 @click.option("--no-deps", is_flag=True, help="Prepare no dependencies.")
 @click.option("--offline", is_flag=True, help="Prepare dependencies from what is cached only.")
 @click.option("--build", is_flag=True, help="Let dependencies run build and install scripts.")
+@policy_flags
 @click.option("--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     path: Path,
     cases_file: Path | None,
     pattern: str | None,
@@ -60,28 +66,33 @@ def command(
     build: bool,
     junit: Path | None,
     as_json: bool,
+    **grants: Any,
 ) -> None:
-    """Run the cases of the skill at PATH, or of every skill below it, and tell what came of them.
+    """Run the cases of the skill at PATH, or of every skill below it, and report the outcomes.
 
     Each case runs in a sandbox and a /work of its own. With --oracle, the same case runs in another
     backend too, and exit code, output and files must agree.
+
+    Cases are a skill's wishes. They can tighten the policy that these options describe, never
+    widen it: a case that asks for more than you grant is not run.
     """
     from wardian.cli import output
     from wardian.runner.cases import report
     from wardian.runner.cases.model import check_backends
     from wardian.runner.cases.running import Options, without_shortfall
     from wardian.sandbox.backends import NAMES, shortfall
-    from wardian.sandbox.policy import Policy
 
+    granted = granted_policy(grants)
     named = check_backends(backends, NAMES)
     judge = check_backends(oracle, NAMES)[0] if oracle is not None else None
     for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
-        given_up = shortfall(name, Policy.default())
+        given_up = shortfall(name, granted)
         if given_up:
             output.say(f"{name} can't put up: {', '.join(given_up)}")
     options = Options(
         backends=named,
         oracle=judge,
+        policy=granted,
         at_best=without_shortfall,
         no_deps=no_deps,
         offline=offline,
@@ -110,11 +121,11 @@ def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[
     found: list[tuple[Path, Case]] = []
     if cases_file is not None:
         for case in read_cases(str(cases_file)):
-            found.append((path / case.skill if case.skill else path, case))
+            found.append((_skill_of(case, path, cases_file), case))
     else:
         for skill in _skills(path):
             beside = skill / DEFAULT_FILE
-            if beside.is_file():
+            if os.path.lexists(beside):
                 found += [(skill, case) for case in read_cases(str(beside))]
     chosen = [one for one in found if pattern is None or fnmatchcase(one[1].name, pattern)]
     if not chosen:
@@ -123,6 +134,19 @@ def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[
             hint=f"cases stand in {DEFAULT_FILE} in a skill, or in a file named by --cases",
         )
     return chosen
+
+
+def _skill_of(case: Case, path: Path, cases_file: Path) -> Path:
+    """The skill that a case of a file named by --cases is for: at PATH or below it."""
+    from wardian.errors import InputError
+
+    if case.skill is None:
+        return path
+    skill = path / case.skill
+    if not skill.resolve().is_relative_to(path.resolve()):
+        message = f"case {case.name!r}: `skill` must lie below {path}"
+        raise InputError(message, path=str(cases_file))
+    return skill
 
 
 def _skills(path: Path) -> list[Path]:
@@ -136,7 +160,6 @@ def _skills(path: Path) -> list[Path]:
 def _outcomes(
     selected: list[tuple[Path, Case]], options: Options, jobs: int | None
 ) -> list[Outcome]:
-    import os
     from concurrent.futures import ThreadPoolExecutor
 
     from wardian.runner.cases.running import run_case

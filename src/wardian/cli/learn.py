@@ -200,7 +200,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
         if name in given:
             raise UsageError(f"--{name} goes with a script or a command; cases have their own")
     path = one(given, "cases") or os.path.join(skill.path, DEFAULT_FILE)
-    known = read_cases(path) if os.path.exists(path) or "cases" in given else []
+    known = read_cases(path) if os.path.lexists(path) or "cases" in given else []
     pattern = one(given, "case") or "*"
     chosen = [case for case in known if fnmatchcase(case.name, pattern)]
     if not chosen:
@@ -209,6 +209,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
             hint=f"name a script, or write cases: {DEFAULT_FILE} in the skill",
         )
     options = Options(
+        policy=policy_of(given),
         no_deps="no-deps" in given,
         offline="offline" in given,
         build="build" in given,

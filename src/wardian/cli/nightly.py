@@ -36,15 +36,13 @@ Examples:
   wardian nightly --config nightly.toml --budget 30m -o evaluation --resume
 
 \b
-Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 it failed.""",
+Exit code: 0 nothing new, 1 new findings, 2 usage or a wrong nightly.toml,
+3 nothing to go on with, 125 it failed.""",
 )
 @click.option(
-    "--config",
-    "config_path",
-    type=NamedPath(),
-    metavar="FILE",
-    help="What to measure. [nightly.toml]",
-)
+    "--config", "config_path", type=NamedPath(), metavar="FILE",
+    help="What to measure. [nightly.toml here, which may only narrow]",
+)  # fmt: skip
 @store_option
 @click.option(
     "-o", "--output", "directory", type=NamedPath(file_okay=False, path_type=Path),
@@ -56,7 +54,14 @@ Exit code: 0 nothing new, 1 new findings, 2 usage, 3 nothing to go on with, 125 
 @click.option("--shard", metavar="I/N", help="The I-th of N parts; see wardian history merge.")
 @click.option("--campaign", "name", metavar="NAME", help="What shards of one campaign share.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; twice as many as CPUs.")
-@click.option("--in", "sandboxes", metavar="NAMES", help="In these sandboxes only.")
+@click.option(
+    "--in", "sandboxes", metavar="NAMES",
+    help="In these sandboxes only. Skills and suites run on `host` only if it is named here.",
+)  # fmt: skip
+@click.option(
+    "--try-wider", is_flag=True,
+    help="Try policies that allow more on skills and other code that does not ship, too.",
+)  # fmt: skip
 @click.option("--executor", metavar="URL", help="dask://HOST:PORT: on that cluster.")
 @click.option("--date", "night", metavar="YYYY-MM-DD", help="The night it stands for. [today]")
 @click.option(
@@ -95,6 +100,7 @@ def _run(
     name: str | None,
     jobs: int | None,
     sandboxes: str | None,
+    try_wider: bool,
     executor: str | None,
     night: str | None,
     pulls: tuple[int, ...],
@@ -107,7 +113,7 @@ def _run(
     from wardian.evaluation.documents.decision import OpenOnes
     from wardian.evaluation.store import Store
 
-    config = _narrowed(read_config(config_path), jobs, sandboxes)
+    config = _named(read_config(config_path), jobs, sandboxes)._replace(try_wider=try_wider)
     wishes = Wishes(
         only=_steps(only),
         resume=resume,
@@ -166,14 +172,17 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
     return 0 if decision.action == "noop" else 1
 
 
-def _narrowed(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
+def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
+    """The configuration, and what the command line names."""
+    from wardian.evaluation.config import HOST
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
     if jobs is not None:
         config = config._replace(jobs=jobs)
     if sandboxes is not None:
-        config = config._replace(sandboxes=check_backends(sandboxes, NAMES))
+        names = check_backends(sandboxes, NAMES)
+        config = config._replace(sandboxes=names, host_named=HOST in names)
     return config
 
 

@@ -144,9 +144,15 @@ def chosen(
 
 
 def settings(
-    sandboxes: str, policy: str | None, profiles: Sequence[str], probes_dir: str | None
+    sandboxes: str,
+    policy: str | None,
+    profiles: Sequence[str],
+    probes_dir: str | None,
+    *,
+    named: bool = True,
 ) -> list[Setting]:
-    """Raises UsageError, PolicyError, InputError."""
+    """``named``: the sandboxes come from the command line. Raises UsageError, PolicyError,
+    InputError."""
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
     from wardian.probes import expectations, specimen
@@ -171,7 +177,7 @@ def settings(
             name,
             wanted,
             expectations.read_profile(given.get(name, expectations.default_profile(name)), known),
-        )
+        )._replace(named=named)
         for name in names
     ]
 

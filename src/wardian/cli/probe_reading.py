@@ -153,7 +153,8 @@ def blame(
 ) -> None:
     """Tell which wall of wardian's blocks a probe, by taking walls away one at a time.
 
-    Where no wall alone decides, each is tried as the only one. The host is measured as well.
+    Where no wall alone decides, each is tried as the only one. What ships with wardian is measured
+    on the bare host as well.
     """
     from wardian.cli.options import base_policy
     from wardian.cli.probe import chosen

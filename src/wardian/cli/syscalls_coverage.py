@@ -235,7 +235,7 @@ def gathered(
     if source is not None:
         found = measuring.read(str(source))
     else:
-        found = _measured(sandboxes or DEFAULT_IN, policy, probes_dir, decided, kept_in, jobs)
+        found = _measured(sandboxes, policy, probes_dir, decided, kept_in, jobs)
     matrix = build(found, found[0].machine, wanted, decided)
     for name in wanted:
         if name not in matrix.sandboxes:
@@ -250,7 +250,7 @@ def gathered(
 
 
 def _measured(
-    sandboxes: str,
+    sandboxes: str | None,
     policy: str | None,
     probes_dir: str | None,
     decided: Mapping[str, str],
@@ -261,7 +261,8 @@ def _measured(
     from wardian.coverage import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
-    places = settings(sandboxes, policy, (), probes_dir)
+    names = sandboxes or DEFAULT_IN
+    places = settings(names, policy, (), probes_dir, named=sandboxes is not None)
     for place in places:
         if place.degraded:
             output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")

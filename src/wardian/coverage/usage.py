@@ -147,12 +147,12 @@ def skill_use(folder: Path, how: How = "usual") -> Use:
     """The calls of the scripts that its cases run; what sets a case up is not the skill's."""
     use = Use(folder.name, SKILL)
     file = folder / DEFAULT_FILE
-    if not file.is_file():
+    if not os.path.lexists(file):
         return use._replace(problem="it has no cases", skipped=True)
     try:
         cases = read_cases(str(file))
-        key = (SKILL, skill_digest(folder), file.read_text(encoding="utf-8"))
-    except (WardianError, OSError, UnicodeDecodeError) as error:
+        key = (SKILL, skill_digest(folder), repr(cases))
+    except (WardianError, OSError) as error:
         return use._replace(problem=str(error))
     return _kept(key, use, lambda: _skill_calls(folder, cases), how)
 

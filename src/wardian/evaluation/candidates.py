@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from wardian.evaluation.patches import Edit
 from wardian.evaluation.preparing import Prepared
 from wardian.evaluation.units import Unit
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy_difference import differences
 
 NEW_POLICY = "policy.toml"
 Payload = Mapping[str, Any]
@@ -20,12 +21,13 @@ Given = Callable[[Unit], Payload]
 
 class Candidate(NamedTuple):
     """A change of files; ``given`` is what a unit gets where it is in force, for the while of a
-    ``with``."""
+    ``with``. ``widens``: units get rights that they do not have now."""
 
     what: str
     title: str
     edits: tuple[Edit, ...]
     given: Callable[[], Any]
+    widens: bool = False
 
 
 def policy_file(prepared: Prepared) -> tuple[str, str | None]:
@@ -42,22 +44,31 @@ def config_file(prepared: Prepared) -> str:
     return prepared.config.path or os.path.join(os.getcwd(), DEFAULT_FILE)
 
 
-def under(policy: Policy) -> Callable[[], Any]:
+def of_policy(title: str, edits: Sequence[Edit], policy: Policy, now: Policy) -> Candidate:
     """Units under another policy."""
 
     @contextmanager
     def given() -> Iterator[Given]:
         yield lambda unit: {"policy": policy.to_toml()}
 
-    return given
+    wider = any(one.more != "a" for one in differences(now, policy))
+    return Candidate("policy", title, tuple(edits), given, wider)
 
 
 def shown(path: str) -> str:
     """As a patch names it: from the top of the repository that it lies in, or from here."""
     path = os.path.realpath(path)
-    top: str | None = os.path.dirname(path)
-    # Looked for by hand: git itself would do what the repository's own settings say.
-    while top is not None and not os.path.lexists(os.path.join(top, ".git")):
-        top = os.path.dirname(top) if top != "/" else None
+    top = _top_of_repository(os.path.dirname(path))
     near = os.path.relpath(path, top or os.getcwd())
     return near if not near.startswith("..") else path.lstrip("/")
+
+
+def _top_of_repository(folder: str) -> str | None:
+    """By looking: git itself would read settings that lie there, and may execute what they name."""
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above

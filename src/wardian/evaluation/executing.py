@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -10,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
+from wardian.evaluation.config import usual_jobs
 from wardian.evaluation.performing import Produced, perform
 from wardian.evaluation.surroundings import Surroundings
 from wardian.evaluation.units import Unit
@@ -32,11 +32,10 @@ class Executor(Protocol):
 
 
 class Local:
-    """On this machine, in threads: each waits for a sandbox most of the time, so there are twice as
-    many as CPUs."""
+    """On this machine, in threads."""
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = jobs or 2 * (os.cpu_count() or 1)
+        self.jobs = jobs or usual_jobs()
 
     def surroundings(self) -> None:
         """It is this one."""

@@ -77,7 +77,7 @@ def _entry(folder: Path) -> Entry:
             for one in scripts_in(folder)
         )
         file = folder / DEFAULT_FILE
-        cases = tuple(read_cases(str(file))) if file.is_file() else ()
+        cases = tuple(read_cases(str(file))) if os.path.lexists(file) else ()
         return bare._replace(digest=digest, scripts=scripts, cases=cases, tier=_tier(folder, cases))
     except (WardianError, OSError, ValueError) as error:
         return bare._replace(problem=str(error))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
+from wardian.evaluation import trust
 from wardian.evaluation.model import Case, Outcome
 from wardian.evaluation.store import now
 from wardian.evaluation.units import Unit
@@ -72,6 +73,7 @@ def perform(unit: Unit) -> list[Produced]:
 def _performed(unit: Unit) -> list[Produced]:
     when, begun = now(), time.monotonic()
     try:
+        trust.check(unit)
         if unit.case.kind == "probe":
             return _probe(unit, when)
         if unit.case.kind == "trace":
@@ -92,6 +94,7 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
     given = unit.payload
     specimen = read_specimen(given["root"], given["path"])
     where = _setting(given["sandbox"], given["policy"], _profile_text(given["profile"]))
+    where = where._replace(named=bool(given.get("host_named")))
     found = measure_one(specimen, where, _environment(), timeout_s=given["timeout_s"])
     evidence = {"artifact": stable(found), "refusals": list(found.refusals)}
     outcome = Outcome(
@@ -183,17 +186,10 @@ def _skill(unit: Unit, when: str) -> list[Produced]:
 
 
 def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutcome:
-    base = policy_of(given["policy"])
-
-    def policy(case: SkillCase) -> Policy:
-        times = [t for t in (base.limits.time_s, case.time_s) if t is not None]
-        own = base.with_env(dict(case.env)).with_limits(time_s=min(times))
-        return own._replace(network=case.network) if case.network != "none" else own
-
     options = Options(
         backends=(given["sandbox"],),
         say=lambda text: None,
-        policy=policy,
+        policy=policy_of(given["policy"]),
         at_best=without_shortfall,
         run=run,
     )

@@ -9,14 +9,16 @@ from typing import NamedTuple
 
 from wardian.errors import UsageError
 from wardian.evaluation import units as making
-from wardian.evaluation.config import Config
+from wardian.evaluation.config import Config, ConfigError
 from wardian.evaluation.inventory import Entry, inventory, sources
 from wardian.evaluation.surroundings import Surroundings, fitted, here, working_sandboxes
+from wardian.evaluation.trust import may_run
 from wardian.evaluation.units import Unit
 from wardian.probes import expectations
 from wardian.probes.sandboxes import Setting, setting
 from wardian.probes.specimen import Specimen, find_specimens, probes_dir, select
 from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy_difference import differences
 from wardian.suites.programs import find_programs
 from wardian.suites.suite import place
 
@@ -78,6 +80,9 @@ def prepare(
         programs = find_programs(config.suites).programs
         theirs = wanted_policy.to_toml()
         found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S, theirs)
+    if config.host_named:
+        found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
+    found = [one for one in found if may_run(one)]
     number, total = shard
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)
@@ -87,11 +92,22 @@ def prepare(
 
 
 def policy_of_config(config: Config) -> Policy:
-    """Raises PolicyError."""
+    """Raises PolicyError; ConfigError if a file that was only found names a wider policy than
+    there is without it."""
     name = config.policy
     if not name:
         return Policy.default()
-    return Policy.from_toml(name) if "/" in name else Policy.preset(name)
+    policy = Policy.from_toml(name) if "/" in name else Policy.preset(name)
+    if config.found:
+        wider = [one for one in differences(Policy.default(), policy) if one.more == "b"]
+        if wider:
+            raise ConfigError(
+                f"its policy allows more than the default: {wider[0].text}; a file that is only "
+                "found here may narrow, and nothing else",
+                path=config.path,
+                hint=f"if you trust it, name it: --config {config.path}",
+            )
+    return policy
 
 
 def _shard(unit: Unit, total: int) -> int:

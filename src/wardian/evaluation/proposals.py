@@ -11,9 +11,9 @@ from wardian.evaluation.candidates import (
     NEW_POLICY,
     Candidate,
     config_file,
+    of_policy,
     policy_file,
     shown,
-    under,
 )
 from wardian.evaluation.findings import Trouble
 from wardian.evaluation.model import Campaign, health
@@ -23,6 +23,7 @@ from wardian.evaluation.policy_edit import with_lines
 from wardian.evaluation.preparing import Prepared
 from wardian.evaluation.reading import Reader
 from wardian.evaluation.reverting import reverted
+from wardian.evaluation.trust import is_ours
 from wardian.evaluation.units import Unit
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.policy_file import parse_policy
@@ -71,14 +72,20 @@ def proposals(
     if not failing:
         return found
     for candidate in _candidates(troubles, prepared, store, campaigns):
-        found.append(tried(candidate, failing))
+        found.append(tried(candidate, failing, try_wider=prepared.config.try_wider))
         if sum(one.mends for one in found) == 2:
             break
     return sorted(found, key=lambda one: not one.mends)
 
 
-def tried(candidate: Candidate, failing: Sequence[Unit]) -> Tried:
-    """Run the failing cases where the change is in force."""
+def tried(candidate: Candidate, failing: Sequence[Unit], *, try_wider: bool = False) -> Tried:
+    """Run the failing cases where the change is in force.
+
+    What a skill was refused is its own doing, so to be refused something never gets it that right:
+    a change that widens is tried on code that ships with wardian, or if the caller says so.
+    """
+    if candidate.widens and not try_wider and not all(is_ours(one) for one in failing):
+        return Tried(candidate, (), len(failing))
     chosen = failing[:MAX_TRIED]
     outcomes = []
     try:
@@ -142,7 +149,7 @@ def _policy_lines(lines: Sequence[str], prepared: Prepared) -> Iterator[Candidat
         edits = [Edit(shown(path), text, new)]
         edits += [_named_in_config(prepared)] if text is None else []
         told = " and ".join(" ".join(one.split()) for one in ones)
-        yield Candidate("policy", f"allow it in the policy: {told}", tuple(edits), under(policy))
+        yield of_policy(f"allow it in the policy: {told}", edits, policy, prepared.policy)
 
 
 def _named_in_config(prepared: Prepared) -> Edit:

@@ -8,7 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from wardian.evaluation.candidates import Candidate, Given, policy_file, shown, under
+from wardian.errors import UsageError
+from wardian.evaluation.candidates import Candidate, Given, of_policy, policy_file, shown
 from wardian.evaluation.changes import Change
 from wardian.evaluation.findings import Trouble
 from wardian.evaluation.inventory import sources
@@ -17,6 +18,9 @@ from wardian.evaluation.patches import Edit
 from wardian.evaluation.preparing import Prepared
 from wardian.evaluation.reading import Reader
 from wardian.probes.expectations import profile_path
+from wardian.probes.specimen import MAX_BYTES
+from wardian.runner.outputs import open_below
+from wardian.sandbox.files import Files
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.policy_file import parse_policy
 
@@ -33,7 +37,8 @@ def reverted(
         old = next(iter(files.values()), "")
         policy = parse_policy(old, path, Policy.default())
         edit = Edit(shown(path), text, old)
-        yield Candidate("policy", "take the change of the policy back", (edit,), under(policy))
+        title = "take the change of the policy back"
+        yield of_policy(title, [edit], policy, prepared.policy)
     elif change.what == "skill":
         yield from _skill_reverted(change, case.group, prepared, store)
     elif change.what == "specimen":
@@ -61,20 +66,28 @@ def _skill_reverted(
             folder = os.path.join(place, os.path.basename(entry.path))
             shutil.copytree(entry.path, folder, symlinks=True)
             for path in {**old, **new}:
-                _put(os.path.join(folder, path), old.get(path))
+                _put(folder, path, old.get(path))
             yield lambda unit: {"skill": folder} if unit.case.group == name else {}
 
     yield Candidate("skill", f"take the change of the skill {name} back", edits, given)
 
 
-def _put(path: str, text: str | None) -> None:
-    """The file with that text, its mode as it is; without one, no file."""
+def _put(root: str, path: str, text: str | None) -> None:
+    """The file with that text, its mode as it is; without one, no file. Below ``root``, whatever
+    links the skill has there. Raises OSError, UsageError."""
+    parent, _, name = path.rpartition("/")
+    if ".." in path.split("/") or path.startswith("/"):
+        raise UsageError(f"{path!r} is not a path below a skill")
     if text is None:
-        os.unlink(path)
+        folder = open_below(root, parent)
+        try:
+            os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(folder)
         return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    place = os.path.join(root, path)
+    executable = os.path.lexists(place) and bool(os.lstat(place).st_mode & 0o111)
+    Files(root).write(path, text, executable=executable)
 
 
 def _specimen_reverted(
@@ -86,14 +99,14 @@ def _specimen_reverted(
         return
     path, text = next(iter(old.items()))
     with open(specimen.source, encoding="utf-8") as file:
-        now = file.read()
+        now = file.read(MAX_BYTES)
 
     @contextmanager
     def given() -> Iterator[Given]:
         with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
             root = os.path.join(place, "probes")
-            shutil.copytree(specimen.root, root)
-            _put(os.path.join(root, path), text)
+            shutil.copytree(specimen.root, root, symlinks=True)
+            _put(root, path, text)
             yield lambda unit: {"root": root} if unit.case.name == name else {}
 
     edit = Edit(shown(specimen.source), now, text)
@@ -115,7 +128,7 @@ def _profile_reverted(
     def given() -> Iterator[Given]:
         with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
             copied = os.path.join(place, os.path.basename(path))
-            _put(copied, text)
+            _put(place, os.path.basename(path), text)
             yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}
 
     edit = Edit(shown(path), now, text)

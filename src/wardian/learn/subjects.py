@@ -39,8 +39,8 @@ class Subject(Protocol):
     def name(self) -> str: ...
 
     def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
-        """Run it under the policy; ``watched`` also tells what it needed. ``learning`` runs get
-        what they themselves ask for besides. Raises WardianError."""
+        """Run it under the policy; ``watched`` also tells what it needed. ``learning`` runs have
+        the policy that the caller grants. Raises WardianError."""
 
 
 class Command(NamedTuple):
@@ -77,7 +77,7 @@ class Script(NamedTuple):
 
 
 class SkillCase(NamedTuple):
-    """A case; ``options`` say how dependencies are prepared."""
+    """A case; ``options`` say what the caller grants, and how dependencies are prepared."""
 
     skill: Located
     case: Case
@@ -91,12 +91,7 @@ class SkillCase(NamedTuple):
         """See Subject."""
         runs = _Runs(watched)
 
-        def under_this(case: Case) -> Policy:
-            times = [t for t in (policy.limits.time_s, case.time_s) if t is not None]
-            own = policy.with_env(dict(case.env)).with_limits(time_s=min(times))
-            return own._replace(network=case.network) if learning else own
-
-        options = self.options._replace(policy=under_this, run=runs.run)
+        options = self.options._replace(run=runs.run, narrower=None if learning else policy)
         (outcome,) = run_case(self.skill, self.case, options)
         if outcome.verdict == "skip":
             return Attempt(skipped=outcome.problems[0])

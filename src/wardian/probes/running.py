@@ -18,7 +18,7 @@ from wardian.errors import WardianError
 from wardian.probes import artifact as artifacts
 from wardian.probes.artifact import Artifact
 from wardian.probes.building import BuildError, built, compiler
-from wardian.probes.sandboxes import Call, Setting, call, interpreter
+from wardian.probes.sandboxes import Call, Setting, call, interpreter, may_run
 from wardian.probes.specimen import Specimen
 from wardian.probes.verdict import Expectation, Observation, Verdict, judge, read_observation
 from wardian.sandbox.result import Result
@@ -123,6 +123,9 @@ def _measured(
     env: Mapping[str, str],
     timeout_s: float,
 ) -> Measured:
+    if not may_run(specimen, setting):
+        why = "it does not ship with wardian, and the bare host was not named: --in host"
+        return Measured(None, Verdict("not_run", why))
     if specimen.language == "c" and compiler() is None:
         return _unavailable("no C compiler is installed")
     try:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from wardian.probes.expectations import Profile
-from wardian.probes.specimen import Specimen, shipped
+from wardian.probes.specimen import Specimen, shipped, ships
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
@@ -46,6 +46,7 @@ class Setting(NamedTuple):
     make: MakeSandbox = create
     degraded: tuple[str, ...] = ()  # what this sandbox can't put up, and was given up for it
     root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
+    named: bool = False  # on the command line, so that others' specimens may run on the bare host
 
 
 NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
@@ -64,6 +65,12 @@ def setting(name: str, policy: Policy, profile: Profile) -> Setting:
 def neutral(name: str, policy: Policy | None = None) -> Setting:
     """A sandbox of which nothing is expected: for those who only want to know."""
     return setting(name, policy or Policy.default(), NO_EXPECTATIONS)
+
+
+def may_run(specimen: Specimen, setting: Setting) -> bool:
+    """On the bare host only what ships with wardian, unless the caller named it. Pure, but for
+    resolving links."""
+    return setting.name != HOST or setting.named or ships(specimen.root)
 
 
 class Call(NamedTuple):

@@ -64,6 +64,11 @@ def shipped(name: str) -> str:
     return packaged if os.path.isdir(packaged) else os.path.join(HERE, "..", "..", "..", name)
 
 
+def ships(root: str) -> bool:
+    """Do these specimens ship with wardian? Only those run on the bare host unasked."""
+    return os.path.realpath(root) == os.path.realpath(shipped("probes"))
+
+
 def probes_dir(given: str | None = None) -> str:
     """Where the specimens are. Raises UsageError if there is no such directory."""
     place = os.path.realpath(given or shipped("probes"))

@@ -19,6 +19,8 @@ JUNK_FOLDERS = frozenset((
 JUNK_SUFFIXES = (".pyc", ".pyo", "~")
 JUNK_FILES = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
 
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
 Kind = Literal["file", "link", "other"]
 
 
@@ -68,6 +70,12 @@ def read_bytes(path: Path, limit: int, *, truncate: bool = False) -> bytes:
         if _is_link(path):
             raise NotRegularError(f"{path} is a symbolic link") from error
         raise
+    return _read_regular(descriptor, path, limit, truncate=truncate)
+
+
+def _read_regular(
+    descriptor: int, path: Path | str, limit: int, *, truncate: bool = False
+) -> bytes:
     with open(descriptor, "rb", buffering=0):
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -78,6 +86,36 @@ def read_bytes(path: Path, limit: int, *, truncate: bool = False) -> bytes:
     if len(content) > limit:
         raise TooLargeError(f"{path} grew past {limit} bytes")
     return content
+
+
+class OutsideError(OSError):
+    """The path leads out of its folder, by itself or by a link."""
+
+
+def read_inside(folder: str, path: str, limit: int) -> bytes:
+    """The content of a regular file below ``folder``; links count as long as they stay inside.
+
+    Raises OutsideError, NotRegularError, TooLargeError, or the OSError of the failed call.
+    """
+    root = os.path.realpath(folder)
+    if "\0" in path:
+        raise OutsideError("a path can't hold a NUL")
+    real = os.path.realpath(os.path.join(root, path))
+    if os.path.isabs(path) or not real.startswith(root.rstrip("/") + "/"):
+        raise OutsideError("it lies outside of the folder")
+    # Nothing on this way is a link any more, and one that appears meanwhile is not followed.
+    *parents, name = os.path.relpath(real, root).split("/")
+    place = os.open(root, _FOLDER)
+    try:
+        for part in parents:
+            inner = os.open(part, _FOLDER, dir_fd=place)
+            os.close(place)
+            place = inner
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, dir_fd=place)
+    finally:
+        os.close(place)
+    return _read_regular(descriptor, path, limit)
 
 
 def walk(folder: Path) -> Listing:

@@ -1,13 +1,14 @@
-"""What came of a case against what was expected, and against what another backend gave. Pure."""
+"""What came of a case against what was expected, and against what another backend gave. Pure, but
+for regular expressions, which are evaluated in a process of their own."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from wardian.runner.cases.model import Expectation, FileExpectation, TextExpectation
+from wardian.runner.cases.patterns import Matcher, PatternError
 
 SHOWN = 200
 
@@ -31,10 +32,11 @@ def problems(expect: Expectation, seen: Observed, *, sandboxed: bool) -> list[st
         found.append(f"exit code {seen.exit}, not {expect.exit} ({seen.reason}){tail}")
     if sandboxed and expect.reason is not None and seen.reason != expect.reason:
         found.append(f"it ended by {seen.reason!r}, not {expect.reason!r}")
-    found += _text_problems("stdout", expect.stdout, seen.stdout)
-    found += _text_problems("stderr", expect.stderr, seen.stderr)
+    matcher = Matcher()
+    found += _text_problems("stdout", expect.stdout, seen.stdout, matcher)
+    found += _text_problems("stderr", expect.stderr, seen.stderr, matcher)
     for path, wanted in expect.files:
-        found += _file_problems(path, wanted, seen.files.get(path))
+        found += _file_problems(path, wanted, seen.files.get(path), matcher)
     for kind in expect.refused if sandboxed else ():
         if kind not in seen.refused:
             told = ", ".join(sorted(set(seen.refused))) or "nothing"
@@ -62,7 +64,9 @@ def differences(compare: tuple[str, ...], one: Observed, oracle: Observed, name:
     return found
 
 
-def _text_problems(stream: str, expect: TextExpectation, text: str) -> Iterator[str]:
+def _text_problems(
+    stream: str, expect: TextExpectation, text: str, matcher: Matcher
+) -> Iterator[str]:
     if expect.equals is not None and text != expect.equals:
         yield f"{stream} is not as expected: {_first_difference(text, expect.equals)}"
     for part in expect.contains:
@@ -71,11 +75,25 @@ def _text_problems(stream: str, expect: TextExpectation, text: str) -> Iterator[
     for part in expect.lacks:
         if part in text:
             yield f"{stream} holds {_shown(part)}"
-    if expect.matches is not None and not re.search(expect.matches, text, re.MULTILINE):
-        yield f"{stream} does not match {expect.matches!r}; it is {_shown(text)}"
+    if expect.matches is not None:
+        yield from _pattern_problem(
+            stream, expect.matches, text, matcher, f"; it is {_shown(text)}"
+        )
 
 
-def _file_problems(path: str, expect: FileExpectation, data: bytes | None) -> Iterator[str]:
+def _pattern_problem(
+    what: str, pattern: str, text: str, matcher: Matcher, more: str = ""
+) -> Iterator[str]:
+    try:
+        if not matcher.found(pattern, text):
+            yield f"{what} does not match {_shown(pattern)}{more}"
+    except PatternError as error:
+        yield f"{what} can't be compared with {_shown(pattern)}: {error}"
+
+
+def _file_problems(
+    path: str, expect: FileExpectation, data: bytes | None, matcher: Matcher
+) -> Iterator[str]:
     if not expect.exists:
         if data is not None:
             yield f"{path} is there"
@@ -90,8 +108,8 @@ def _file_problems(path: str, expect: FileExpectation, data: bytes | None) -> It
     for part in expect.contains:
         if part not in text:
             yield f"{path} lacks {_shown(part)}"
-    if expect.matches is not None and not re.search(expect.matches, text, re.MULTILINE):
-        yield f"{path} does not match {expect.matches!r}"
+    if expect.matches is not None:
+        yield from _pattern_problem(path, expect.matches, text, matcher)
     if expect.sha256 is not None and hashlib.sha256(data).hexdigest() != expect.sha256:
         yield f"{path} has the SHA-256 {hashlib.sha256(data).hexdigest()}"
     if expect.min_bytes is not None and len(data) < expect.min_bytes:

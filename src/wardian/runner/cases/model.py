@@ -1,14 +1,27 @@
-"""A case: a script, what it is given, what must come of it. Read strictly from TOML."""
+"""A case: a script, what it is given, what must come of it. Read strictly from TOML.
+
+A skill writes it, so it is data: bounded, read without following a link out of its folder, and what
+it asks for is granted or refused by ``granting``.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError, UsageError
+from wardian.runner.cases.patterns import PatternError, WrongPatternError, check
+from wardian.sandbox.policy import NETWORKS
+from wardian.skills.reading import OutsideError, read_bytes, read_inside
 
 DEFAULT_FILE = "cases.toml"
+MAX_BYTES = 4 << 20
+MAX_CASES = 2000
+MAX_FILE_BYTES = 64 << 20
+MAX_FILES_BYTES = 256 << 20  # of all cases in a file
 COMPARED = ("exit", "stdout", "stderr", "files")
 
 
@@ -67,24 +80,68 @@ class Case(NamedTuple):
 
 def read_cases(path: str) -> list[Case]:
     """The cases of a file. Raises InputError that names the case and the key."""
-    try:
-        with open(path, "rb") as file:
-            document = tomllib.load(file)
-    except OSError as error:
-        raise InputError((error.strerror or "it can't be read").lower(), path=path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"not TOML: {error}", path=path) from None
-    table = _Table(document, path, "the file")
+    table = _Table(_document(path), path, "the file")
     raw = table.take("case", list, [])
     table.end()
-    base = os.path.dirname(os.path.abspath(path))
+    if len(raw) > MAX_CASES:
+        raise InputError(f"more than {MAX_CASES} cases", path=path)
+    base = _Beside(os.path.dirname(os.path.abspath(path)))
     cases = [_case(_Table(one, path, f"case {i}"), base) for i, one in enumerate(raw, 1)]
+    _check_patterns(cases, path)
     seen: set[tuple[str | None, str]] = set()
     for case in cases:
         if (case.skill, case.name) in seen:
             raise InputError(f"there are two cases {case.name!r}", path=path)
         seen.add((case.skill, case.name))
     return cases
+
+
+def _document(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_bytes(Path(path), MAX_BYTES).decode())
+    except OSError as error:
+        why = (error.strerror or str(error).removeprefix(f"{path} ") or "it can't be read").lower()
+        raise InputError(why, path=path) from None
+    except RecursionError:
+        raise InputError("not TOML: nested too deeply", path=path) from None
+    except ValueError as error:  # TOML, UTF-8, and numbers that are too long
+        raise InputError(f"not TOML: {error}", path=path) from None
+
+
+def _check_patterns(cases: list[Case], path: str) -> None:
+    named = [
+        (pattern, case.name)
+        for case in cases
+        for pattern in (
+            case.expect.stdout.matches,
+            case.expect.stderr.matches,
+            *(one.matches for _, one in case.expect.files),
+        )
+        if pattern is not None
+    ]
+    try:
+        check(tuple(pattern for pattern, _ in named))
+    except WrongPatternError as error:
+        pattern, name = named[error.number]
+        shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
+        message = f"case {name!r}: {shown!r} is no regular expression: {error}"
+        raise InputError(message, path=path) from None
+    except PatternError as error:
+        raise InputError(f"its regular expressions can't be read: {error}", path=path) from None
+
+
+class _Beside:
+    """The files beside a cases file, and below: so many bytes of them, and none outside."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._left = MAX_FILES_BYTES
+
+    def read(self, path: str) -> bytes:
+        """Raises OSError; its text says what is wrong."""
+        data = read_inside(self._folder, path, min(MAX_FILE_BYTES, self._left))
+        self._left -= len(data)
+        return data
 
 
 class _Table:
@@ -127,7 +184,7 @@ class _Table:
             )
 
 
-def _case(table: _Table, base: str) -> Case:
+def _case(table: _Table, base: _Beside) -> Case:
     name = table.take("name", str, None)
     if not name:
         raise table.wrong("`name` is needed")
@@ -150,18 +207,42 @@ def _case(table: _Table, base: str) -> Case:
         stdin=stdin.encode() if stdin is not None else None,
         env=tuple((key, str(value)) for key, value in table.take("env", dict, {}).items()),
         packages=table.texts("with"),
-        network=table.take("network", str, "none"),
+        network=_network(table),
         state=table.take("state", bool, False),
-        time_s=float(table.take("time_s", (int, float), 60.0)),
+        time_s=_seconds(table),
         compare=_compared(table),
         backends=table.texts("in"),
-        needs=table.texts("needs"),
+        needs=_programs(table),
         expect=_expectation(
-            _Table(table.take("expect", dict, {}), table.path, f"{table.where}, expect"), base
+            _Table(table.take("expect", dict, {}), table.path, f"{table.where}, expect")
         ),
     )
     table.end()
     return case
+
+
+def _network(table: _Table) -> str:
+    network: str = table.take("network", str, "none")
+    if network not in NETWORKS:
+        raise table.wrong(f"`network` is {' or '.join(NETWORKS)}")
+    return network
+
+
+def _seconds(table: _Table) -> float:
+    try:
+        seconds = float(table.take("time_s", (int, float), 60.0))
+    except OverflowError:
+        seconds = math.inf
+    if not math.isfinite(seconds) or seconds <= 0:
+        raise table.wrong("`time_s` is a number of seconds above 0")
+    return seconds
+
+
+def _programs(table: _Table) -> tuple[str, ...]:
+    names = table.texts("needs")
+    if not all(name and "/" not in name and "\0" not in name for name in names):
+        raise table.wrong("`needs` holds names of programs, without a path")
+    return names
 
 
 def _compared(table: _Table) -> tuple[str, ...]:
@@ -183,7 +264,7 @@ def _words(table: _Table, key: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _content(table: _Table, path: str, value: Any, base: str) -> bytes:
+def _content(table: _Table, path: str, value: Any, base: _Beside) -> bytes:
     """Text, or one of base64 = "…", copy = "path beside the cases file"."""
     if isinstance(value, str):
         return value.encode()
@@ -199,17 +280,15 @@ def _content(table: _Table, path: str, value: Any, base: str) -> bytes:
             raise inner.wrong("`base64` can't be decoded") from None
     if source is None:
         raise inner.wrong("text, `base64` or `copy` is needed")
-    real = os.path.realpath(os.path.join(base, source))
-    if not real.startswith(os.path.realpath(base) + "/"):
-        raise inner.wrong("`copy` must lie beside the cases file or below it")
     try:
-        with open(real, "rb") as file:
-            return file.read()
+        return base.read(source)
+    except OutsideError:
+        raise inner.wrong("`copy` must lie beside the cases file or below it") from None
     except OSError as error:
-        raise inner.wrong(f"{source}: {error.strerror}") from None
+        raise inner.wrong(f"`copy`: {source}: {error.strerror or error}") from None
 
 
-def _expectation(table: _Table, base: str) -> Expectation:
+def _expectation(table: _Table) -> Expectation:
     exit_code = table.take("exit", (int, str), 0)
     if isinstance(exit_code, str) and exit_code != "any":
         raise table.wrong('`exit` is a number or "any"')
@@ -234,7 +313,7 @@ def _text(table: _Table, key: str) -> TextExpectation:
         equals=table.take(key, str, None),
         contains=table.texts(f"{key}_contains"),
         lacks=table.texts(f"{key}_lacks"),
-        matches=_pattern(table, f"{key}_matches"),
+        matches=table.take(f"{key}_matches", str, None),
     )
 
 
@@ -247,24 +326,12 @@ def _file(table: _Table, path: str, value: Any) -> FileExpectation:
         exists=inner.take("exists", bool, True),
         equals=equals.encode() if equals is not None else None,
         contains=inner.texts("contains"),
-        matches=_pattern(inner, "matches"),
+        matches=inner.take("matches", str, None),
         sha256=inner.take("sha256", str, None),
         min_bytes=inner.take("min_bytes", int, None),
     )
     inner.end()
     return expected
-
-
-def _pattern(table: _Table, key: str) -> str | None:
-    import re
-
-    pattern = table.take(key, str, None)
-    if pattern is not None:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise table.wrong(f"`{key}` is no regular expression: {error}") from None
-    return pattern  # type: ignore[no-any-return]
 
 
 def check_backends(names: str, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from wardian.errors import UsageError, WardianError
 from wardian.runner.assembly import Wanted, assembled
 from wardian.runner.cases.checks import Observed, differences, problems
+from wardian.runner.cases.granting import granted, tightened
 from wardian.runner.cases.model import Case
 from wardian.runner.interpreters import Missing
 from wardian.runner.invocation import SKILL, STATE, Invocation, under
@@ -27,13 +28,8 @@ from wardian.sandbox.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
 MAX_FILE_BYTES = 64 << 20
+MAX_FILES_BYTES = 256 << 20
 HOST = "host"
-
-
-def usual_policy(case: Case) -> Policy:
-    """What a case gets unless it is told otherwise."""
-    policy = Policy.default().with_env(dict(case.env)).with_limits(time_s=case.time_s)
-    return policy._replace(network=case.network)
 
 
 def as_asked(policy: Policy, backend: str) -> Policy:
@@ -54,8 +50,9 @@ def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Resu
 
 
 class Options(NamedTuple):
-    """What holds for all cases of one command. ``run`` makes the runs of scripts; what sets a case
-    up is not of the skill, and never runs under another policy than the usual one."""
+    """What holds for all cases of one command. ``policy`` is what the caller grants, the default
+    preset unless given. ``run`` makes the runs of scripts, under ``narrower`` if there is one: a
+    case is always set up with all that was granted."""
 
     backends: tuple[str, ...] = ("wardian",)
     oracle: str | None = None
@@ -63,7 +60,8 @@ class Options(NamedTuple):
     offline: bool = False
     build: bool = False
     say: Callable[[str], None] = print
-    policy: Callable[[Case], Policy] = usual_policy
+    policy: Policy | None = None
+    narrower: Policy | None = None
     at_best: Callable[[Policy, str], Policy] = as_asked
     run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
@@ -156,23 +154,25 @@ def _observe(
     skill: Located, case: Case, backend: str, options: Options, state: str | None
 ) -> Observed:
     inside = backend != HOST
+    full = granted(case, options.policy or Policy.default())
+    narrower = options.narrower and tightened(case, options.narrower)
     wanted = Wanted(case.packages, options.no_deps, options.offline, options.build, state)
     script = choose(skill.path, case.script)
     call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
-    policy = options.at_best(options.policy(case), backend)
+    policy = options.at_best(narrower or full, backend)
     with Sandbox(under(policy, call), backend_name=backend) as sandbox:
         work = sandbox.work_path
         for path, data in case.files:
             sandbox.files.write(path, data)
         places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}
-        commands = [[_placed(word, places) for word in command] for command in case.setup]
-        if options.policy is usual_policy or not commands:
+        commands = [_command(words, places) for words in case.setup]
+        if narrower is None or not commands:
             _set_up(sandbox, commands)
         else:
-            usual = options.at_best(usual_policy(case), backend)
-            with Sandbox(under(usual, call)._replace(work=work), backend_name=backend) as other:
+            wide = options.at_best(full, backend)
+            with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
                 _set_up(other, commands)
         result = _runs(sandbox, call, case, places, options)
         return _observed(result, _files(work, case), _names(places))
@@ -194,6 +194,15 @@ def _placed(word: str, places: dict[str, str]) -> str:
     for name, path in places.items():
         word = word.replace(name, path)
     return word
+
+
+def _command(words: tuple[str, ...], places: dict[str, str]) -> list[str]:
+    """A command of the set-up. Only the program that a run is started with is looked for on the
+    host and shared, so a case never names it: a shell does, inside."""
+    placed = [_placed(word, places) for word in words]
+    if words[:1] in (("sh",), ("{python}",)):
+        return placed
+    return ["sh", "-c", 'exec "$0" "$@"', *placed]
 
 
 def _set_up(sandbox: Sandbox, commands: list[list[str]]) -> None:
@@ -238,9 +247,13 @@ def _files(work: str, case: Case) -> dict[str, bytes]:
     """The files that are new or other than they were laid out."""
     given = dict(case.files)
     found = {}
+    left = MAX_FILES_BYTES
     for one in written(work):
         if one.kind == "file" and "__pycache__" not in one.path.split("/"):
             data = _read(work, one.path)
+            left -= len(data)
+            if left < 0:
+                raise UsageError(f"it wrote more than {MAX_FILES_BYTES >> 20} MiB of files")
             if given.get(one.path) != data:
                 found[one.path] = data
     return found

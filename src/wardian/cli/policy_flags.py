@@ -1,0 +1,43 @@
+"""The flags by which a caller grants more, for commands that click parses: those of ``exec``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from wardian.cli.options import POLICY_OPTIONS, policy_of
+
+if TYPE_CHECKING:
+    from wardian.sandbox.policy import Policy
+
+# Each case has a /work of its own, and interpreters are the host's.
+_NOT_HERE = ("work", "rootfs")
+TABLE = tuple(option for option in POLICY_OPTIONS if option.name not in _NOT_HERE)
+PREFIX = "grant_"
+
+
+def policy_flags(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options; their values arrive as keywords that start with ``grant_``."""
+    import click
+
+    for option in reversed(TABLE):
+        function = click.option(
+            f"--{option.name}",
+            PREFIX + option.name.replace("-", "_"),
+            metavar=option.metavar,
+            multiple=option.several,
+            help=option.help + (" Repeatable." if option.several else ""),
+        )(function)
+    return function
+
+
+def granted_policy(values: Mapping[str, Any]) -> Policy:
+    """The policy that these flags ask for. Raises UsageError and PolicyError."""
+    given: dict[str, list[str]] = {}
+    for option in TABLE:
+        value = values[PREFIX + option.name.replace("-", "_")]
+        if value:
+            given[option.name] = list(value) if option.several else [value]
+        elif value == "":
+            given[option.name] = [""]
+    return policy_of(given)

@@ -1,0 +1,32 @@
+"""Which units run code that ships with wardian, and may therefore run on the bare host. Pure, but
+for resolving links.
+
+Skills, suites and specimens of a directory are others' code: the backend `host` gets them only if
+it is named on the command line.
+"""
+
+from __future__ import annotations
+
+from wardian.errors import UsageError
+from wardian.evaluation.config import HOST
+from wardian.evaluation.units import Unit
+from wardian.probes.specimen import ships
+
+
+def is_ours(unit: Unit) -> bool:
+    """A specimen that ships with wardian."""
+    return unit.case.kind == "probe" and ships(str(unit.payload["root"]))
+
+
+def may_run(unit: Unit) -> bool:
+    """In the sandbox that the unit names."""
+    return unit.payload["sandbox"] != HOST or bool(unit.payload.get("host_named")) or is_ours(unit)
+
+
+def check(unit: Unit) -> None:
+    """Raises UsageError. Asked again where a unit is performed, whoever made it."""
+    if not may_run(unit):
+        raise UsageError(
+            "it does not ship with wardian, so it does not run on the bare host",
+            hint="name it on the command line: --in host",
+        )

@@ -1,0 +1,93 @@
+"""Regular expressions that a skill wrote, on text that a guest wrote: matched in a child process
+that can be ended, for a pattern of twenty characters can take years.
+
+The child is the Python that runs wardian, without site packages, and reads nothing but its input.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+MAX_PATTERN_CHARACTERS = 64 << 10
+CPU_S = 5
+TOTAL_S = 30.0  # all patterns of one run
+CLOCK_S = 20.0  # on a busy machine the CPU time counts, not this
+MEMORY_BYTES = 1 << 30
+
+_CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "matching.py")
+
+
+class PatternError(Exception):
+    """It could not be evaluated within its limits; the message says why."""
+
+
+class WrongPatternError(PatternError):
+    """No regular expression. ``number`` counts from 0 in what was given."""
+
+    def __init__(self, number: int, why: str) -> None:
+        self.number = number
+        super().__init__(why)
+
+
+class Matcher:
+    """Evaluates patterns, all of them together in a bounded time."""
+
+    def __init__(self, total_s: float = TOTAL_S) -> None:
+        self._left_s = total_s
+
+    def found(self, pattern: str, text: str) -> bool:
+        """Does the pattern match somewhere in the text, ``^`` and ``$`` at each line? Raises
+        PatternError."""
+        if self._left_s <= 0:
+            raise PatternError("the patterns before it took too long")
+        begun = time.monotonic()
+        try:
+            return _asked((pattern,), text) == "found"
+        except PatternError:
+            self._left_s = 0.0  # what failed once is not tried a thousand times
+            raise
+        finally:
+            self._left_s -= time.monotonic() - begun
+
+
+@functools.lru_cache(64)
+def check(patterns: Sequence[str]) -> None:
+    """Raises WrongPatternError for the first that is none, PatternError if it takes too long."""
+    if patterns:
+        _asked(patterns, "")
+
+
+def _asked(patterns: Sequence[str], text: str) -> str:
+    for number, one in enumerate(patterns):
+        if len(one) > MAX_PATTERN_CHARACTERS:
+            raise WrongPatternError(number, f"longer than {MAX_PATTERN_CHARACTERS:,} characters")
+    data = b"".join(map(_block, (text, *patterns)))
+    python = getattr(sys, "_base_executable", None) or sys.executable
+    words = [python, "-I", "-S", _CHILD, str(CPU_S), str(MEMORY_BYTES), str(len(patterns))]
+    try:
+        done = subprocess.run(
+            words, input=data, capture_output=True, check=False, timeout=CLOCK_S, cwd="/", env={}
+        )
+    except subprocess.TimeoutExpired:
+        raise PatternError(f"the pattern was not evaluated within {CLOCK_S:g} s") from None
+    except OSError as error:
+        raise PatternError(f"{python} can't be started: {error.strerror}") from None
+    told = done.stdout.decode("ascii", "replace").strip("'\"")
+    if told in ("found", "absent"):
+        return told
+    if told.startswith("wrong:"):
+        _, place, why = told.split(":", 2)
+        raise WrongPatternError(int(place), why)
+    if told == "memory" or b"MemoryError" in done.stderr[-2000:]:
+        raise PatternError("the pattern needs too much memory")
+    raise PatternError(f"the pattern was not evaluated within {CPU_S} s of CPU time")
+
+
+def _block(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(8, "big") + data
