@@ -48,7 +48,9 @@ def test_waiting_can_time_out_and_go_on(sandbox: Sandbox) -> None:
 def test_killing_ends_every_process_of_the_run(sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
     process = sandbox.start(
-        ["sh", "-c", "trap '' TERM; setsid sleep 100 & echo up; sleep 100"], on_stdout=pieces.append
+        ["sh", "-c", "trap '' TERM; setsid sleep 100 & echo up; sleep 100"],
+        on_stdout=pieces.append,
+        keep=True,
     )
     assert until(lambda: pieces)
     process.kill()

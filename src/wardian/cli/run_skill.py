@@ -230,7 +230,9 @@ def _made(sandbox: Sandbox, out: str | None) -> tuple[list[Written], Kept | None
     from wardian.runner import outputs
 
     made = [found for found in outputs.written(root) if found.kind != "folder"]
-    return made, outputs.keep(root, out) if out is not None else None
+    if out is None:
+        return made, None
+    return made, outputs.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
 
 
 def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:

@@ -16,7 +16,7 @@ from wardian.runner.cases.model import Case
 from wardian.runner.interpreters import Missing
 from wardian.runner.invocation import SKILL, STATE, Invocation, under
 from wardian.runner.location import Located
-from wardian.runner.outputs import open_below, written
+from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
@@ -247,9 +247,9 @@ def _files(work: str, case: Case) -> dict[str, bytes]:
 
 def _read(work: str, path: str) -> bytes:
     parent, _, name = path.rpartition("/")
-    folder = open_below(work, parent)
+    folder = open_folder(work, parent)
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        fd = open_file(folder, name)
     finally:
         os.close(folder)
     with open(fd, "rb") as file:

@@ -162,6 +162,9 @@ class Run:
             outputs=outputs,
             stdin=ends.get(0),
             input_bytes=self._job.input_bytes or b"",
+            keep=self._job.keep,
+            time_s=self._time_s,
+            supervised=False,
         )
 
     def _interpret(self, status: bytes, stdout: bytes, stderr: bytes) -> Result:
