@@ -75,7 +75,7 @@ def test_a_signal_reaches_the_guest(name: str, sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
     number = signal.Signals[name]
     script = f"trap 'echo got; exit 7' {name[3:]}; echo up; while :; do sleep 0.05; done"
-    process = sandbox.start(["sh", "-c", script], on_stdout=pieces.append)
+    process = sandbox.start(["sh", "-c", script], on_stdout=pieces.append, keep=True)
     assert until(lambda: pieces)
     process.send_signal(number)
     result = process.wait(20)

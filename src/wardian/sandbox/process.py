@@ -178,9 +178,7 @@ class Process:
         self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control = launched.control
         self._interpret = interpret
-        self._outputs = [
-            _Reader(fd, on, keep=keep or on is None) for fd, on in outputs.items()
-        ]
+        self._outputs = [_Reader(fd, on, keep=keep or on is None) for fd, on in outputs.items()]
         self._said = _Reader(launched.status)
         self._traces = [_Reader(fd, on, keep=False) for fd, on in (traces or {}).items()]
         every = (*self._outputs, *self._traces, self._said)
