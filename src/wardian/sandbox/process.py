@@ -143,7 +143,7 @@ class Runs:
 
     def end(self) -> bool:
         """End all of them and wait for that; False if one could not be ended."""
-        runs = [run for run in self._runs if not run.ended]
+        runs = [run for run in self._runs if not run.over]
         for run in runs:
             run.kill()
         ended = [run.end() for run in runs]
@@ -174,6 +174,7 @@ class Process:
         self._deadline = None if time_s is None else time.monotonic() + time_s + OVERDUE_S
         self._killed_s: float | None = None
         self._attended_by: int | None = None  # the thread that moves the bytes
+        self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
         self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control = launched.control
@@ -291,7 +292,8 @@ class Process:
             self._failure = error
         if self._child is not None:
             self._child.reap(LAST_S)  # the status line has told all
-        self.keeps = None
+        self.over = True
+        self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()
 
     def _outcome(self) -> Result:
@@ -321,7 +323,7 @@ class Process:
 
     def _hear_it_out(self) -> None:
         """Take what the supervisor says until it has ended, or can't be expected to."""
-        poll = self._poll(self._said.fd)
+        poll = self._poll(*([self._said.fd] if self._said.fd >= 0 else []))
         while not self._is_over():
             for fd, _ in poll.poll(int(STOPPED_S * 1000)):
                 if fd != self._said.fd:

@@ -27,6 +27,7 @@ from wardian.sandbox.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
 MAX_FILE_BYTES = 64 << 20
+SHOWN_CHARS = 1 << 16
 HOST = "host"
 
 
@@ -97,7 +98,18 @@ def run_case(skill: Located, case: Case, options: Options) -> list[Outcome]:
             continue
         outcome = _run_in(skill, case, backend, options)
         outcomes.append(_compared(outcome, oracle) if oracle is not None else outcome)
-    return outcomes
+    return [_judged(outcome) for outcome in outcomes]
+
+
+def _judged(outcome: Outcome) -> Outcome:
+    """With the end of what was printed, and without what was written: many cases would fill the
+    memory."""
+    observed = outcome.observed
+    if observed is None:
+        return outcome
+    stdout, stderr = observed.stdout[-SHOWN_CHARS:], observed.stderr[-SHOWN_CHARS:]
+    names = dict.fromkeys(observed.files, b"")
+    return outcome._replace(observed=observed._replace(stdout=stdout, stderr=stderr, files=names))
 
 
 def _wanted_in(case: Case, backend: str) -> bool:
