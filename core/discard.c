@@ -1,22 +1,72 @@
 /* Removing a directory that only the caller would have removed, when the caller was killed. The
- * guest filled it, so nothing in it is followed, and no depth of it can exhaust us. */
+ * guest filled it, and a guest of another run may still be in it: nothing in it is followed, every
+ * change of mode is made to the inode that was looked at, and no depth of it can exhaust us. */
 #define _GNU_SOURCE
 #include "launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+enum { NO_XDEV = 0x01, NO_SYMLINKS = 0x04 }; /* RESOLVE_*, openat2(2) */
+
 struct removal {
     int root;
     int dir;          /* the directory being emptied: the root, or one below it */
+    dev_t device;     /* another file system that stands in it is not the guest's */
     unsigned serial;  /* names for what is moved up */
     bool progress;
 };
+
+static char path[PATH_MAX];
+static dev_t own_device;
+static ino_t own_inode;
+
+static int open_name(int at, const char *name) {
+    struct {
+        uint64_t flags, mode, resolve;
+    } how = {O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, NO_XDEV | NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6, or an older filter */
+        fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd;
+}
+
+/* What is open already can't turn into something else; a name can, between look and act. */
+static void open_up(int opened) {
+    char link[48];
+    if (syscall(SYS_fchmodat2, opened, "", 0700, AT_EMPTY_PATH) == 0)
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", opened); /* before Linux 6.6 */
+    fchmodat(AT_FDCWD, link, 0700, 0);
+}
+
+/* A directory of this file system, made ours to list, change and move; -1 for anything else. */
+static int listable(int opened, dev_t device) {
+    struct stat st;
+    int fd = -1;
+    if (opened < 0)
+        return -1;
+    if (fstat(opened, &st) == 0 && S_ISDIR(st.st_mode) && st.st_dev == device) {
+        if ((st.st_mode & 0700) != 0700)
+            open_up(opened);
+        fd = openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    close(opened);
+    return fd;
+}
 
 /* What lies in a directory below the root moves up to the root, so depth shrinks to nothing. */
 static void move_up(const char *name, void *context) {
@@ -24,8 +74,11 @@ static void move_up(const char *name, void *context) {
     char fresh[32];
     if (unlinkat(r->dir, name, 0) == 0 || unlinkat(r->dir, name, AT_REMOVEDIR) == 0)
         return;
+    int moved = listable(open_name(r->dir, name), r->device); /* moving it rewrites its ".." */
+    if (moved < 0)
+        return;
+    close(moved);
     snprintf(fresh, sizeof fresh, ".gone-%u", r->serial++);
-    fchmodat(r->dir, name, 0700, 0);
     syscall(SYS_renameat2, r->dir, name, r->root, fresh, 1 /* RENAME_NOREPLACE */);
 }
 
@@ -35,8 +88,7 @@ static void remove_entry(const char *name, void *context) {
         r->progress = true;
         return;
     }
-    fchmodat(r->root, name, 0700, 0);
-    r->dir = openat(r->root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    r->dir = listable(open_name(r->root, name), r->device);
     if (r->dir < 0)
         return;
     each_entry(r->dir, move_up, r);
@@ -45,9 +97,26 @@ static void remove_entry(const char *name, void *context) {
         r->progress = true;
 }
 
-void discard_tree(const char *path) {
-    fchmodat(AT_FDCWD, path, 0700, 0);
-    struct removal r = {.serial = (unsigned)now_us(), .root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+void discard_remember(const char *directory) {
+    struct stat st;
+    if (fstatat(AT_FDCWD, directory, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode) ||
+        strlen(directory) >= sizeof path)
+        return;
+    snprintf(path, sizeof path, "%s", directory);
+    own_device = st.st_dev;
+    own_inode = st.st_ino;
+}
+
+void discard_tree(void) {
+    struct stat st;
+    int at = path[0] ? openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (at < 0)
+        return;
+    if (fstat(at, &st) < 0 || st.st_ino != own_inode) {
+        close(at); /* something else stands there now */
+        return;
+    }
+    struct removal r = {.serial = (unsigned)now_us(), .root = listable(at, own_device), .device = own_device};
     if (r.root < 0)
         return;
     do {

@@ -42,8 +42,8 @@ static void take_streams(const struct plan *plan, int ctl) {
 
 /* Nothing but the streams and what is still needed stays open, in the lowest places: the guest may
  * be allowed few files. */
-static void keep_only(int *ctl, int *reaper, int *listener, int *device, int *diag) {
-    int *const kept[] = {ctl, reaper, listener, device, diag};
+static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
+    int *const kept[] = {ctl, reaper, listener, diag};
     enum { KEPT = sizeof kept / sizeof *kept };
     int next = 3;
     for (size_t i = 0; i < KEPT; i++) {
@@ -131,7 +131,7 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
-_Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
     limit_capabilities(plan);
@@ -145,11 +145,13 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     wait_for_turn(reaper); /* until the new root is ours */
     take_streams(plan, ctl);
     if (WALL_IS_UP(plan, WALL_CLOSE))
-        keep_only(&ctl, &reaper, &listener, &device, &diag);
+        keep_only(&ctl, &reaper, &listener, &diag);
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
-    lookups_expire(device);
+    struct message built = {.kind = MSG_BUILT}; /* all that it does in the root is done */
+    if (plan->lookups)
+        channel_send(ctl, &built, NULL, 0);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     cgroup_enter(ctl);
     limit_open_files(plan);

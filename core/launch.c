@@ -62,6 +62,9 @@ int main(int argc, char **argv) {
     }
     close(FD_PLAN);
     run.parent_pidfd = hold_parent(plan.parent);
+    report_while(run.parent_pidfd);
+    if (plan.discard)
+        discard_remember(plan.discard);
     if (!plan.keep_session)
         setsid();
     choose_identity(&plan);

@@ -205,6 +205,8 @@ uint32_t wall_named(const char *name);
 /* report.c: failing, and saying so. `wall` names what could not be put up, `what` the attempt. */
 void report_to_status(void);
 void report_to_supervisor(int ctl);
+void report_while(int parent_pidfd); /* from here on, writing never outlasts the caller */
+bool reader_waits(int fd);           /* until it takes more, or false: the caller is gone */
 _Noreturn void die(int error, const char *wall, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 struct failure {
@@ -226,6 +228,7 @@ enum message_kind {
     MSG_GO,
     MSG_FAILURE,
     MSG_LOOKUPS,
+    MSG_BUILT,
     MSG_PROC,
     MSG_TOPS,
     MSG_PTY,
@@ -299,7 +302,7 @@ struct top *lookups_tops(size_t *count);
 bool lookups_own(size_t top);                      /* a directory of our own making */
 void lookups_serve(int device);                    /* in the supervisor */
 void lookups_see(const int *fds, size_t count);
-void lookups_expire(int fd);
+void lookups_expire(void);
 void lookups_run(void);
 int lookups_fd(void);
 void lookups_answer(void);
@@ -326,7 +329,7 @@ void reset_signals(void);                           /* signals.c */
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
-_Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device);
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
 /* cgroup.c: what the kernel counts for the run as a whole, where the caller may make a group */
 void cgroup_prepare(const struct plan *plan);       /* before the clone */
@@ -481,7 +484,8 @@ uint64_t watch_cpu_us(void);
 int64_t now_us(void);
 
 /* discard.c */
-void discard_tree(const char *path);
+void discard_remember(const char *path); /* while it is certain what stands there */
+void discard_tree(void);
 
 /* memory.c */
 uint64_t kilobytes_after(const char *text, const char *label);

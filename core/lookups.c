@@ -112,16 +112,18 @@ struct top *lookups_tops(size_t *count) {
 
 bool lookups_own(size_t top) { return shape->watched[top]; }
 
-/* In the guest-to-be, when it has done all that it does in the root: from here on it is asked. The
- * directories are mounted on, and only their names expire; invalidated, they would be unmounted. */
-void lookups_expire(int fd) {
+/* In the supervisor, when the guest-to-be has done all that it does in the root: from here on it is
+ * asked. The directories are mounted on, and only their names expire; invalidated, they would be
+ * unmounted. Nobody but the supervisor holds the device: a question that it has read and not answered
+ * can't be interrupted, and only ends with the last holder, who must not be the one that waits. */
+void lookups_expire(void) {
     struct {
         struct fuse_out_header header;
         uint64_t parent;
         uint32_t name_len, flags;
         char name[sizeof shape->tops[0].name];
     } notice;
-    if (!shape || fd < 0)
+    if (!shape || device < 0)
         return;
     shape->built = true;
     for (size_t i = 0; shape->holds && i < shape->count; i++) {
@@ -134,7 +136,7 @@ void lookups_expire(int fd) {
         notice.name_len = (uint32_t)len;
         notice.flags = EXPIRE_ONLY;
         memcpy(notice.name, shape->tops[i].name, len + 1);
-        if (write(fd, &notice, size) < 0 && errno != ENOENT)
+        if (write(device, &notice, size) < 0 && errno != ENOENT && errno != ENOTCONN)
             die(errno, "mount", "watching /%s in the guest", shape->tops[i].name);
     }
 }

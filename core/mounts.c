@@ -504,13 +504,14 @@ static void learn_names(int root) {
 
 /* Our own directories are mounted on it first; everything else comes in its turn. */
 static void open_for_answers(struct builder *b, int device, int ctl, const char *place) {
-    if (device < 0 || !lookups_shape(b->plan))
-        return;
-    int root = answered_root(b->plan, device);
+    int root = device >= 0 && lookups_shape(b->plan) ? answered_root(b->plan, device) : -1;
+    struct message message = {.kind = MSG_LOOKUPS};
+    if (root >= 0)
+        channel_send(ctl, &message, &device, 1);
+    if (device >= 0)
+        close(device); /* whoever waits for an answer must not keep the question alive: lookups.c */
     if (root < 0)
         return;
-    struct message message = {.kind = MSG_LOOKUPS};
-    channel_send(ctl, &message, &device, 1);
     if (syscall(SYS_move_mount, root, "", AT_FDCWD, place, 4) < 0)
         die(errno, "mount", "placing the guest's root");
     learn_names(root);
@@ -607,7 +608,7 @@ void build_root(struct plan *plan, int ctl, int guest, int device) {
     for (size_t i = 0; i < builder.top_count; i++)
         if (builder.mounts[i] >= 0)
             close(builder.mounts[i]);
-    int fds[] = {builder.files, builder.proc, builder.nothing, builder.empty, device,
+    int fds[] = {builder.files, builder.proc, builder.nothing, builder.empty,
                  builder.tops ? builder.root : -1};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)

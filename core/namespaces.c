@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,7 +142,13 @@ void map_identity(const struct plan *plan, pid_t child) {
 
 /* Where owners can't be mapped, our own work directory is handed to the guest instead. */
 bool give_to_guest(const char *path) {
-    return syscall(SYS_fchownat, AT_FDCWD, path, host_id, host_group, AT_SYMLINK_NOFOLLOW) == 0;
+    struct stat st;
+    int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool ours = fd >= 0 && fstat(fd, &st) == 0 && (st.st_uid == 0 || st.st_uid == host_id);
+    bool given = ours && syscall(SYS_fchownat, fd, "", host_id, host_group, AT_EMPTY_PATH) == 0;
+    if (fd >= 0)
+        close(fd);
+    return given;
 }
 
 void take_identity(const struct plan *plan) {

@@ -63,7 +63,9 @@ static pid_t start_guest(struct plan *plan, int ctl, int device, int *between) {
         die(errno, "reaper", "starting the guest");
     if (guest == 0) {
         close(ends[0]);
-        guest_main(plan, ctl, ends[1], device);
+        if (device >= 0)
+            close(device);
+        guest_main(plan, ctl, ends[1]);
     }
     close(ends[1]);
     *between = ends[0];

@@ -2,12 +2,15 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static int supervisor_ctl = -1;
+static int supervisor_ctl = -1, parent_pidfd = -1;
 
 void report_to_status(void) { supervisor_ctl = -1; }
 
@@ -35,6 +38,20 @@ size_t json_escape(char *out, size_t size, const char *text, size_t len) {
     return used;
 }
 
+void report_while(int parent) {
+    parent_pidfd = parent;
+    fcntl(FD_STATUS, F_SETFL, O_NONBLOCK);
+}
+
+/* A caller that lives will read; a dead one's pipe may still be open in a process that it forked. */
+bool reader_waits(int fd) {
+    struct pollfd fds[] = {{.fd = fd, .events = POLLOUT}, {.fd = parent_pidfd, .events = POLLIN}};
+    while (poll(fds, 2, -1) < 0)
+        if (errno != EINTR)
+            return false;
+    return (fds[0].revents & POLLOUT) != 0;
+}
+
 void emit(const char *format, ...) {
     char line[1 << 16]; /* two paths, every byte of them escaped */
     va_list args;
@@ -48,6 +65,8 @@ void emit(const char *format, ...) {
     line[len++] = '\n';
     for (int done = 0; done < len;) {
         ssize_t n = write(FD_STATUS, line + done, (size_t)(len - done));
+        if (n < 0 && (errno == EINTR || (errno == EAGAIN && reader_waits(FD_STATUS))))
+            continue;
         if (n <= 0)
             return; /* nobody listens any more; the pidfd of the parent ends the run */
         done += (int)n;

@@ -22,6 +22,7 @@
 #endif
 
 enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10, COMMAND_KILL = 255 };
+enum { UNKILLABLE_MS = 20000, LEAVING_MS = 5000 };
 
 struct state {
     struct plan *plan;
@@ -30,6 +31,7 @@ struct state {
     pid_t guest; /* its pid out here, once it is ready */
     uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
+    int64_t killed_us; /* when; what hangs in the kernel is waited for so long and no longer */
     bool ready, reaped, killed, overran;
     bool starved; /* the kernel killed a process of it for memory */
     const char *reason; /* why we ended it; NULL while nothing did */
@@ -51,6 +53,7 @@ static void end_run(struct state *s, const char *reason) {
     if (s->killed || s->reaped)
         return;
     s->killed = true;
+    s->killed_us = now_us();
     trace_settle();
     if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
         kill(s->run->reaper, SIGKILL);
@@ -71,16 +74,24 @@ static void forward(struct state *s, int signal) {
         kill(s->guest, signal);
 }
 
+/* After the guest's end too: its last bytes may be on their way to someone who does not read. */
+static void stop(struct state *s, const char *reason) {
+    if (s->reaped)
+        s->drain_until_us = now_us() + LAST_BYTES_MS * 1000;
+    else
+        end_run(s, reason);
+}
+
 static void on_control(struct state *s, short events) {
     unsigned char commands[32];
     ssize_t n = events & POLLIN ? read(FD_CONTROL, commands, sizeof commands) : 0;
     if (n <= 0) {
-        end_run(s, "caller");
+        stop(s, "caller");
         return;
     }
     for (ssize_t i = 0; i < n; i++) {
         if (commands[i] == COMMAND_KILL)
-            end_run(s, "killed");
+            stop(s, "killed");
         else
             forward(s, commands[i]);
     }
@@ -139,6 +150,9 @@ static void on_message(struct state *s) {
         break;
     case MSG_TOPS:
         lookups_see(fds, count);
+        break;
+    case MSG_BUILT:
+        lookups_expire();
         break;
     case MSG_PROC:
         on_views(fds, count);
@@ -228,7 +242,9 @@ static int poll_timeout_ms(const struct state *s) {
     int64_t now = now_us(), at = INT64_MAX;
     if (s->reaped) {
         sooner(&at, s->drain_until_us);
-    } else if (!s->killed) {
+    } else if (s->killed) {
+        sooner(&at, s->killed_us + (int64_t)UNKILLABLE_MS * 1000);
+    } else {
         sooner(&at, s->kill_at_us);
         sooner(&at, s->ready ? s->next_watch_us : s->started_us + (int64_t)SETUP_MS * 1000);
         if (s->ready && s->plan->wall_ms)
@@ -244,7 +260,8 @@ static void report_end(const struct state *s) {
     refusals_report();
     int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
-    const char *reason = s->reason && !s->exited ? s->reason
+    const char *reason = !s->reaped             ? "unkillable"
+                         : s->reason && !s->exited ? s->reason
                          : s->starved           ? "memory"
                          : s->overran           ? "disk"
                          : relay_output_exceeded(s->plan->output_bytes) ? "output"
@@ -288,7 +305,7 @@ static int block_signals(void) {
 
 static bool finished(const struct state *s) {
     if (!s->reaped)
-        return false;
+        return s->killed && now_us() - s->killed_us >= (int64_t)UNKILLABLE_MS * 1000;
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
@@ -311,11 +328,11 @@ enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LIST
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
-        [POLL_PARENT] = {.fd = s->run->parent_pidfd, .events = POLLIN},
+        [POLL_PARENT] = {.fd = s->killed && !s->reaped ? -1 : s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
         [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
-        [POLL_CONTROL] = {.fd = s->killed || s->reaped ? -1 : FD_CONTROL, .events = POLLIN},
+        [POLL_CONTROL] = {.fd = s->drain_until_us || (s->killed && !s->reaped) ? -1 : FD_CONTROL, .events = POLLIN},
         [POLL_LISTENER] = {.fd = trace_full() ? -1 : s->listener, .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = lookups_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
@@ -351,10 +368,22 @@ static void turn(struct state *s) {
         check_limits(s);
 }
 
+/* A process that is killed lets its descriptors go well before it is dead, on a busy machine by many
+ * milliseconds: one that let go of us without a word is given time to die. */
+static bool caller_is_dead(const struct state *s, bool leaving) {
+    struct pollfd parent = {.fd = s->run->parent_pidfd, .events = POLLIN};
+    int64_t until = now_us() + (int64_t)LEAVING_MS * 1000;
+    while (leaving && getppid() == s->plan->parent && now_us() < until)
+        poll(&parent, 1, 20);
+    return getppid() != s->plan->parent;
+}
+
+static bool control_is_closed(void) {
+    struct pollfd control = {.fd = FD_CONTROL};
+    return poll(&control, 1, 0) > 0 && (control.revents & (POLLHUP | POLLERR));
+}
+
 _Noreturn void supervise(struct plan *plan, struct supervised *run) {
-    char discard[PATH_MAX] = "";
-    if (plan->discard)
-        snprintf(discard, sizeof discard, "%s", plan->discard);
     verdict_keep(plan);
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
@@ -364,9 +393,10 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
         turn(&s);
     relay_restore_terminal();
     report_end(&s);
-    close(FD_STATUS); /* the caller goes on while we clean up */
+    bool leaving = control_is_closed(); /* a caller that lives does that after the next line */
+    close(FD_STATUS);                   /* it goes on while we clean up */
     cgroup_remove();
-    if (discard[0] && getppid() != plan->parent)
-        discard_tree(discard);
+    if (s.reaped && caller_is_dead(&s, leaving))
+        discard_tree();
     _exit(0);
 }

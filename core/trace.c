@@ -354,7 +354,8 @@ void trace_end(void) {
         put_header(RECORD_TOTAL, sizeof figures, 0, call, 0, 0);
         append(figures, sizeof figures);
     }
-    fcntl(FD_TRACE, F_SETFL, 0); /* all of it, now that nobody waits for us */
-    trace_flush();
+    do /* all of it, now that nobody waits for us */
+        trace_flush();
+    while (used > written && !gone && reader_waits(FD_TRACE));
     close(FD_TRACE);
 }

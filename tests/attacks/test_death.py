@@ -63,7 +63,13 @@ class Run:
         )
         assert self.python.stdout is not None
         self.launcher = int(self.python.stdout.readline())
-        assert len(self.guests()) >= 4
+        # All four, each executed: one that is about to be would fail without its supervisor.
+        wait_for(lambda: len(self.sleepers()) >= 4)
+        assert len(self.sleepers()) >= 4
+
+    def sleepers(self) -> list[int]:
+        """Those guests that have become what they were to be."""
+        return [pid for pid in self.guests() if command_of(pid).startswith(b"sleep\0")]
 
     def guests(self) -> list[int]:
         """Processes on this host whose command line holds the token, the Python one aside."""
@@ -99,6 +105,13 @@ class Run:
         self.python.wait()
         if self.python.stdout is not None:
             self.python.stdout.close()
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def kill(*pids: int) -> None:

@@ -48,7 +48,9 @@ def test_waiting_can_time_out_and_go_on(sandbox: Sandbox) -> None:
 def test_killing_ends_every_process_of_the_run(sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
     process = sandbox.start(
-        ["sh", "-c", "trap '' TERM; setsid sleep 100 & echo up; sleep 100"], on_stdout=pieces.append
+        ["sh", "-c", "trap '' TERM; setsid sleep 100 & echo up; sleep 100"],
+        on_stdout=pieces.append,
+        keep=True,
     )
     assert until(lambda: pieces)
     process.kill()
@@ -73,7 +75,7 @@ def test_a_signal_reaches_the_guest(name: str, sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
     number = signal.Signals[name]
     script = f"trap 'echo got; exit 7' {name[3:]}; echo up; while :; do sleep 0.05; done"
-    process = sandbox.start(["sh", "-c", script], on_stdout=pieces.append)
+    process = sandbox.start(["sh", "-c", script], on_stdout=pieces.append, keep=True)
     assert until(lambda: pieces)
     process.send_signal(number)
     result = process.wait(20)

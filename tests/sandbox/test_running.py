@@ -250,8 +250,22 @@ def test_callbacks_see_the_pieces_as_they_come(sandbox: Sandbox) -> None:
         timeout_s=60,
     )
     assert seen[0] == b"one\n"
-    assert b"".join(seen) == result.stdout == b"one\ntwo\n"
+    assert b"".join(seen) == b"one\ntwo\n"
     assert b"".join(errors) == b"bad\n"
+    assert (result.stdout, result.stderr) == (b"", b"")
+    assert (result.usage.stdout_bytes, result.usage.stderr_bytes) == (8, 4)
+
+
+def test_what_a_callback_took_is_kept_if_asked_for_and_the_other_stream_always(
+    sandbox: Sandbox,
+) -> None:
+    seen: list[bytes] = []
+    script = ["sh", "-c", "echo one; echo bad >&2"]
+    result = sandbox.run(script, on_stdout=seen.append)
+    assert (result.stdout, result.stderr) == (b"", b"bad\n")
+    result = sandbox.run(script, on_stdout=seen.append, keep=True)
+    assert (result.stdout, result.stderr) == (b"one\n", b"bad\n")
+    assert b"".join(seen) == b"one\none\n"
 
 
 def test_a_callback_that_raises_ends_the_run_and_its_error_comes_through(sandbox: Sandbox) -> None:

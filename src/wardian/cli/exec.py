@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Protocol
 
+    from wardian.cli.spool import Document, Spool
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
             self, policy: Policy, *, backend_name: str, private_work: bool = False
         ) -> Sandbox: ...
 
-        def told(self, result: Result, about: dict[str, Any]) -> int:
+        def told(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
             """The exit code; ``about`` is what the command itself would add to the document."""
 
 
@@ -71,14 +72,15 @@ def run_command(argv: list[str], given: Given, watcher: Watcher | None = None) -
 
     policy = policy_of(given)
     make = Sandbox if watcher is None else watcher.sandbox
-    with make(
-        policy, backend_name=one(given, "backend") or "wardian", private_work=True
-    ) as sandbox:
-        result = ran(sandbox, argv, given, policy, tty=tty)
-    if watcher is not None:
-        return watcher.told(result, {})
-    if as_json:
-        output.print_json(document_of(result))
+    with spooled(as_json=as_json) as spool:
+        with make(
+            policy, backend_name=one(given, "backend") or "wardian", private_work=True
+        ) as sandbox:
+            result = ran(sandbox, argv, given, policy, tty=tty, spool=spool)
+        if watcher is not None:
+            return watcher.told(result, {}, spool)
+        if spool is not None:
+            print_document(result, {}, spool)
     tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 
@@ -156,14 +158,15 @@ def ran(
     *,
     tty: bool,
     skill: tuple[str, str, str, str] | None = None,
+    spool: Spool | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script and folder."""
-    cwd, as_json = working_directory(given), "json" in given
+    wants name, origin, script and folder. With ``spool``, output goes there."""
+    cwd = working_directory(given)
 
     def start(copies: Copies | None = None) -> Result:
-        if as_json:
-            return captured(sandbox, argv, cwd)
+        if spool is not None:
+            return captured(sandbox, argv, cwd, spool)
         return passed_through(sandbox, argv, cwd, tty, copies)
 
     directory = record_directory(one(given, "record"))
@@ -181,7 +184,7 @@ def ran(
         given=given_by_the_caller(policy),
         skill=Skill(*skill) if skill is not None else None,
     )
-    return recorded(directory, about, start, captured=as_json)
+    return recorded(directory, about, start, spool=spool)
 
 
 def passed_through(
@@ -197,54 +200,62 @@ def passed_through(
             _restore_terminal(saved)
 
 
-def captured(sandbox: Sandbox, argv: list[str], cwd: str | None) -> Result:
-    """Standard input is ours still; output goes into memory. The guest itself only sees pipes."""
+def captured(sandbox: Sandbox, argv: list[str], cwd: str | None, spool: Spool) -> Result:
+    """Standard input is ours still; output goes into the spool. The guest itself sees pipes."""
+    kept: list[int] = []
     try:
-        kept = [os.dup(1), os.dup(2)]
-        memory = [os.memfd_create(name, os.MFD_CLOEXEC) for name in ("stdout", "stderr")]
+        kept += [os.dup(1), os.dup(2)]
     except OSError as error:
+        for fd in kept:
+            os.close(fd)
         raise BackendError(
-            f"output can't be kept in memory: {(error.strerror or '').lower()}",
+            f"output can't be kept: {(error.strerror or '').lower()}",
             hint="run without --json, or see ulimit -n",
         ) from None
-    try:
-        with _Signals() as signals:
-            try:
-                for target, fd in enumerate(memory, 1):
-                    os.dup2(fd, target)
-                process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
-            finally:
-                for target, fd in enumerate(kept, 1):
-                    os.dup2(fd, target)
-                    os.close(fd)
-            result = signals.attend(process)
-        stdout, stderr = (_all_of(fd) for fd in memory)
-    finally:
-        for fd in memory:
-            os.close(fd)
-    return result._replace(stdout=stdout, stderr=stderr)
+    with _Signals() as signals:
+        try:
+            for target, fd in enumerate(spool.fds, 1):
+                os.dup2(fd, target)
+            process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
+        finally:
+            for target, fd in enumerate(kept, 1):
+                os.dup2(fd, target)
+                os.close(fd)
+        return signals.attend(process)
 
 
-def _all_of(fd: int) -> bytes:
-    pieces, at = [], 0
-    while piece := os.pread(fd, 1 << 20, at):
-        pieces.append(piece)
-        at += len(piece)
-    return b"".join(pieces)
+class spooled:  # noqa: N801 - used like a function; contextlib costs a start more than this
+    """A spool, where a document is asked for; None otherwise. Raises BackendError."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._spool: Spool | None = None
+        if as_json:
+            from wardian.cli.spool import Spool
+
+            self._spool = Spool()
+
+    def __enter__(self) -> Spool | None:
+        return self._spool
+
+    def __exit__(self, *error: object) -> None:
+        if self._spool is not None:
+            self._spool.close()
 
 
-def document_of(result: Result) -> dict[str, Any]:
+def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
+    """The result as JSON on stdout, with its output and ``more``."""
+    from wardian.cli.spool import Document, print_json
+
+    within = Document(spool)
+    print_json(document_of(result, within) | more, within)
+
+
+def document_of(result: Result, output_in: Document | None = None) -> dict[str, Any]:
+    """Output that was spooled is put in when the document is written."""
     document = result.document(output=True)
     document["command"] = [output.valid(word) for word in result.command]
     document["detail"] = output.valid(result.detail)
-    for name, data in (("stdout", result.stdout), ("stderr", result.stderr)):
-        try:
-            data.decode("utf-8")
-        except UnicodeDecodeError:
-            import base64
-
-            document[f"{name}_base64"] = base64.b64encode(data).decode("ascii")
-    return document
+    return document if output_in is None else document | output_in.fields()
 
 
 # Signals

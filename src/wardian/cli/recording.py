@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from wardian.cli.spool import Spool
     from wardian.observe.record import Run
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy import Policy
@@ -17,21 +18,23 @@ if TYPE_CHECKING:
 
 
 def recorded(
-    directory: str, about: Run, start: Callable[[Copies | None], Result], *, captured: bool
+    directory: str, about: Run, start: Callable[[Copies | None], Result], *, spool: Spool | None
 ) -> Result:
-    """The result of ``start``, and a record of it. Raises what ``start`` does, and SandboxError if
-    the record can't be begun; one that can't be completed is told, and the result stands."""
-    from wardian.observe.record import Recording
+    """The result of ``start``, and a record of it; ``spool`` has the output, if it was captured.
+
+    Raises what ``start`` does, and SandboxError if the record can't be begun; one that can't be
+    completed is told, and the result stands."""
+    from wardian.observe.record import KEPT_BYTES, Recording
 
     recording = Recording(directory, about)
-    copied = not captured and about.backend != "host"
+    copied = spool is None and about.backend != "host"
     copies = recording.copies() if copied else None
     try:
         result = start(copies)
     except BaseException as error:
         recording.fail(error)
         raise
-    printed = (result.stdout, result.stderr) if captured else None
+    printed = None if spool is None else spool.beginning(KEPT_BYTES + 1)
     problem = recording.end(result, output=printed)
     if problem is not None:
         from wardian.text import printable

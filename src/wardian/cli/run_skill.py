@@ -143,20 +143,22 @@ def _run(
     from wardian.sandbox.sandbox import Sandbox
 
     make = Sandbox if watcher is None else watcher.sandbox
-    sandbox = make(under(policy, call), backend_name=backend)
-    with sandbox:
-        ran_as = (skill.name, skill.origin, script.path, skill.path)
-        result = exec_command.ran(sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as)
-        made, kept = _made(sandbox, out)
-    about = _about(skill, script, made, kept)
-    if as_json and watcher is None:
-        output.print_json(exec_command.document_of(result) | about)
-    elif "quiet" not in given and not as_json:
-        _tell_files(made, kept, one(given, "out"))
-        if policy.rootfs is None:
-            _tell_missing_module(skill, script, result)
-    if watcher is not None:
-        return watcher.told(result, about)
+    with exec_command.spooled(as_json=as_json) as spool:
+        with make(under(policy, call), backend_name=backend) as sandbox:
+            ran_as = (skill.name, skill.origin, script.path, skill.path)
+            result = exec_command.ran(
+                sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
+            )
+            made, kept = _made(sandbox, out)
+        about = _about(skill, script, made, kept)
+        if spool is not None and watcher is None:
+            exec_command.print_document(result, about, spool)
+        elif "quiet" not in given and not as_json:
+            _tell_files(made, kept, one(given, "out"))
+            if policy.rootfs is None:
+                _tell_missing_module(skill, script, result)
+        if watcher is not None:
+            return watcher.told(result, about, spool)
     exec_command.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(args)
@@ -230,7 +232,9 @@ def _made(sandbox: Sandbox, out: str | None) -> tuple[list[Written], Kept | None
     from wardian.runner import outputs
 
     made = [found for found in outputs.written(root) if found.kind != "folder"]
-    return made, outputs.keep(root, out) if out is not None else None
+    if out is None:
+        return made, None
+    return made, outputs.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
 
 
 def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from wardian.cli.spool import Document, Spool
     from wardian.observe.events import Event
     from wardian.sandbox.policy import Policy
     from wardian.sandbox.process import Process
@@ -129,14 +130,17 @@ class Tracing:
         sandbox.tracing = self
         return sandbox
 
-    def told(self, result: Result, about: dict[str, Any]) -> int:
+    def told(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
         """Write what is left to write. Raises OSError if something could not be written."""
         trace = self._tracer.trace(result)
         if self._perfetto is not None:
             self._write(self._perfetto, self._timeline.end(trace.processes, result.usage.wall_s))
         if self.as_json:
-            document = trace.document() | {"result": exec_command.document_of(result) | about}
-            self._json(_valid(document))
+            from wardian.cli.spool import Document
+
+            within = Document(spool) if spool is not None else None
+            told = exec_command.document_of(result, within) | about
+            self._json(_valid(trace.document() | {"result": told}), within)
         elif not self.follows and not self._quiet:
             from wardian.cli.trace_page import page
 
@@ -172,9 +176,11 @@ class Tracing:
 
     # Writing; a full disk does not end the guest
 
-    def _json(self, document: dict[str, Any]) -> None:
+    def _json(self, document: dict[str, Any], within: Document | None) -> None:
         if self._to is None:
-            output.print_json(document)
+            from wardian.cli.spool import print_json
+
+            print_json(document, within)
         else:
             import json
 

@@ -1,17 +1,22 @@
 """What a run wrote into its /work: told, and kept. The guest made it, so no link is followed,
-nothing but files, folders and links that stay inside is taken, and no setuid bit."""
+nothing but files, folders and links that stay inside is taken, and no setuid bit. What is looked at
+is open already: a name could be given to something else between a look and an act."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, UsageError
+from wardian.sandbox.removal import listable, set_mode
 
 MAX_DEPTH = 256
+MAX_ENTRIES = 1_000_000
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NAMED = os.O_PATH | os.O_CLOEXEC
 _CHUNK = 1 << 20
 
 
@@ -23,6 +28,7 @@ class Written(NamedTuple):
     size: int = 0
     mode: int = 0
     target: str = ""
+    inode: int = 0  # files with the same one are one file under several names
 
 
 class Kept(NamedTuple):
@@ -55,20 +61,21 @@ def check_target(path: str, *, force: bool) -> str:
     return target
 
 
-def keep(root: str, target: str) -> Kept:
+def keep(root: str, target: str, *, max_bytes: float | None = None) -> Kept:
     """Copy what is below ``root`` to ``target``: all of it or, if it fails, nothing new at all.
 
-    Into a directory that holds something already, each file is replaced by itself.
+    Into a directory that holds something already, each file is replaced by itself. More than
+    ``max_bytes`` of data are not copied: a guest may clone what it wrote without any cost.
     Raises SandboxError.
     """
     try:
         if os.path.isdir(target) and os.listdir(target):
-            return _copy(root, target)
+            return _copy(root, target, max_bytes)
         beside = f"{target}.{os.urandom(6).hex()}.partial"
         os.mkdir(beside, 0o700)
         try:
-            kept = _copy(root, beside)
-            os.chmod(beside, 0o777 & ~_umask())
+            kept = _copy(root, beside, max_bytes)
+            os.chmod(beside, 0o777 & ~_umask())  # no guest has ever had what it lies in
             os.rename(beside, target)
         except BaseException:
             from wardian.sandbox.files import remove_tree
@@ -83,14 +90,20 @@ def keep(root: str, target: str) -> Kept:
         ) from None
 
 
-def _copy(root: str, target: str) -> Kept:
+def _copy(root: str, target: str, max_bytes: float | None) -> Kept:
     files: list[Written] = []
     left_out: list[tuple[str, str]] = []
+    copied: dict[int, str] = {}
+    room = float("inf") if max_bytes is None else max_bytes
     for one in written(root):
         if one.kind == "folder":
             _make_folder(target, one.path)
         elif one.kind == "file":
-            _copy_file(root, target, one)
+            if one.inode in copied:
+                _link(target, copied[one.inode], one.path)
+            else:
+                room -= _copy_file(root, target, one, room)
+                copied[one.inode] = one.path
             files.append(one)
         elif one.kind == "link" and stays_inside(one.path, one.target):
             _copy_link(target, one)
@@ -114,17 +127,23 @@ def stays_inside(path: str, target: str) -> bool:
 
 
 def _walk(root: str) -> Iterator[Written]:
-    waiting = [""]
+    waiting, count = [""], 0
     while waiting:
         prefix = waiting.pop()
         try:
-            fd = open_below(root, prefix)
+            fd = open_folder(root, prefix)
         except OSError:
             continue
         try:
             with os.scandir(fd) as entries:
                 for entry in entries:
-                    one = _entry(fd, f"{prefix}/{entry.name}" if prefix else entry.name, entry.name)
+                    count += 1
+                    if count > MAX_ENTRIES:
+                        raise SandboxError(f"the run wrote more than {MAX_ENTRIES:,} files")
+                    path = f"{prefix}/{entry.name}" if prefix else entry.name
+                    one = _entry(fd, path, entry.name)
+                    if one is None:
+                        continue
                     yield one
                     if one.kind == "folder" and one.path.count("/") < MAX_DEPTH:
                         waiting.append(one.path)
@@ -132,20 +151,54 @@ def _walk(root: str) -> Iterator[Written]:
             os.close(fd)
 
 
-def _entry(parent: int, path: str, name: str) -> Written:
-    status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    mode = stat.S_IMODE(status.st_mode)
+def _entry(parent: int, path: str, name: str) -> Written | None:
+    try:
+        status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+        if stat.S_ISLNK(status.st_mode):
+            return Written(path, "link", target=os.readlink(name, dir_fd=parent))
+    except OSError:
+        return None  # it went away, or turned into something else
     if stat.S_ISDIR(status.st_mode):
-        if mode & 0o700 != 0o700:
-            os.chmod(name, 0o700, dir_fd=parent)
         return Written(path, "folder")
     if stat.S_ISREG(status.st_mode):
-        if not mode & 0o400:
-            os.chmod(name, mode | 0o400, dir_fd=parent)
-        return Written(path, "file", status.st_size, mode)
-    if stat.S_ISLNK(status.st_mode):
-        return Written(path, "link", target=os.readlink(name, dir_fd=parent))
+        mode = stat.S_IMODE(status.st_mode)
+        return Written(path, "file", status.st_size, mode, inode=status.st_ino)
     return Written(path, "other")
+
+
+def open_folder(root: str, path: str) -> int:
+    """A descriptor of a folder that the guest may have closed to us. Raises OSError."""
+    try:
+        return open_below(root, path)
+    except PermissionError:
+        pass
+    at = os.open(root, _NAMED | os.O_DIRECTORY)
+    for part in path.split("/") if path else ():
+        try:
+            below = os.open(part, _NAMED | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+            if os.fstat(below).st_mode & 0o700 != 0o700:
+                set_mode(below, 0o700)
+        finally:
+            os.close(at)
+        at = below
+    try:
+        return listable(at)
+    finally:
+        os.close(at)
+
+
+def open_file(parent: int, name: str) -> int:
+    """A descriptor of a regular file that the guest may have closed to us. Raises OSError."""
+    at = os.open(name, _NAMED | os.O_NOFOLLOW, dir_fd=parent)
+    try:
+        status = os.fstat(at)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", name)
+        if not status.st_mode & 0o400 and status.st_nlink == 1:
+            set_mode(at, stat.S_IMODE(status.st_mode) | 0o400)  # no name but this one
+        return os.open(f"/proc/self/fd/{at}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    finally:
+        os.close(at)
 
 
 def open_below(root: str, path: str) -> int:
@@ -171,22 +224,38 @@ def _make_folder(target: str, path: str) -> None:
         os.close(fd)
 
 
-def _copy_file(root: str, target: str, one: Written) -> None:
-    parent, _, name = one.path.rpartition("/")
-    source_dir, target_dir = open_below(root, parent), open_below(target, parent)
+def _link(target: str, path: str, other: str) -> None:
+    """Another name of a file that was copied: a guest could make thousands of one large file."""
+    from_dir, _, name = path.rpartition("/")
+    to_dir, _, other_name = other.rpartition("/")
+    source, sink = open_below(target, from_dir), open_below(target, to_dir)
     temporary = f".{os.urandom(8).hex()}.partial"
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        source = os.open(name, flags, dir_fd=source_dir)
+        os.link(name, temporary, src_dir_fd=source, dst_dir_fd=sink, follow_symlinks=False)
+        os.replace(temporary, other_name, src_dir_fd=sink, dst_dir_fd=sink)
+        _unlink(temporary, sink)  # where both were one file already, replacing does nothing
+    finally:
+        os.close(source)
+        os.close(sink)
+
+
+def _copy_file(root: str, target: str, one: Written, room: float) -> int:
+    """The bytes of data that were copied. Raises SandboxError if there are more than ``room``."""
+    parent, _, name = one.path.rpartition("/")
+    source_dir, target_dir = open_folder(root, parent), open_below(target, parent)
+    temporary = f".{os.urandom(8).hex()}.partial"
+    try:
+        source = open_file(source_dir, name)
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             mode = 0o777 if one.mode & 0o100 else 0o666
             sink = os.open(temporary, flags, mode & ~_umask(), dir_fd=target_dir)
             try:
-                _pump(source, sink)
+                copied = _pump(source, sink, room)
             finally:
                 os.close(sink)
             os.replace(temporary, name, src_dir_fd=target_dir, dst_dir_fd=target_dir)
+            return copied
         except BaseException:
             _unlink(temporary, target_dir)
             raise
@@ -212,9 +281,9 @@ def _copy_link(target: str, one: Written) -> None:
         os.close(fd)
 
 
-def _pump(source: int, sink: int) -> None:
+def _pump(source: int, sink: int, room: float) -> int:
     """Holes stay holes: a file that claims a terabyte takes no more room here than there."""
-    size, at = os.fstat(source).st_size, 0
+    size, at, copied = os.fstat(source).st_size, 0, 0
     while at < size:
         try:
             at = os.lseek(source, at, os.SEEK_DATA)
@@ -227,7 +296,11 @@ def _pump(source: int, sink: int) -> None:
             if sent == 0:
                 break
             at += sent
+            copied += sent
+            if copied > room:
+                raise SandboxError("the run wrote more than its disk limit allows to keep")
     os.ftruncate(sink, size)
+    return copied
 
 
 def _unlink(name: str, fd: int) -> None:

@@ -13,7 +13,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError
+from wardian.runner.outputs import open_folder
 from wardian.runner.state import home
+from wardian.sandbox.removal import set_mode
 
 if TYPE_CHECKING:
     from wardian.runner.invocation import Invocation
@@ -200,29 +202,40 @@ def _failure(given: str, result: Result, policy: Policy) -> RootfsError:
     return RootfsError(given, f"it can't be extracted: {why}")
 
 
-def _check(given: str, root: str) -> None:
-    """Files, directories and links only, and modes by which any guest can read them.
+def _is_folder(given: str, parent: int, name: str, path: str) -> bool:
+    """Raises RootfsError for what has no place in a root."""
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISREG(mode):
+            wanted = 0o755 if mode & 0o111 else 0o644
+            if stat.S_IMODE(mode) != wanted:
+                set_mode(fd, wanted)
+        elif not stat.S_ISDIR(mode) and not stat.S_ISLNK(mode):
+            raise RootfsError(given, f"/{path} is neither a file, a directory nor a link")
+        return stat.S_ISDIR(mode)
+    finally:
+        os.close(fd)
 
-    Nothing of the sandbox that wrote here lives any more, so a name stays what it is.
-    """
-    count, waiting = 0, [root]
+
+def _check(given: str, root: str) -> None:
+    """Files, directories and links only, and modes by which any guest can read them; each is
+    changed by descriptor, never by a name that may have become another's."""
+    count, waiting = 0, [""]
     while waiting:
         folder = waiting.pop()
-        os.chmod(folder, 0o755)  # noqa: S103 - whoever runs wardian, the guest is another user
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                count += 1
-                if count > MAX_ENTRIES:
-                    raise RootfsError(given, f"it holds more than {MAX_ENTRIES:,} files")
-                mode = entry.stat(follow_symlinks=False).st_mode
-                if stat.S_ISDIR(mode):
-                    waiting.append(entry.path)
-                elif stat.S_ISREG(mode):
-                    wanted = 0o755 if mode & 0o111 else 0o644
-                    if stat.S_IMODE(mode) != wanted:
-                        os.chmod(entry.path, wanted)
-                elif not stat.S_ISLNK(mode):
-                    name = os.path.relpath(entry.path, root)
-                    raise RootfsError(given, f"/{name} is neither a file, a directory nor a link")
+        fd = open_folder(root, folder)
+        try:
+            os.fchmod(fd, 0o755)
+            with os.scandir(fd) as entries:
+                for entry in entries:
+                    count += 1
+                    if count > MAX_ENTRIES:
+                        raise RootfsError(given, f"it holds more than {MAX_ENTRIES:,} files")
+                    name = f"{folder}/{entry.name}" if folder else entry.name
+                    if _is_folder(given, fd, entry.name, name):
+                        waiting.append(name)
+        finally:
+            os.close(fd)
     if count == 0:
         raise RootfsError(given, "it is empty, and so no root file system")

@@ -10,6 +10,11 @@ import stat
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.host import fresh_guest_id, is_guest_id
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from wardian.sandbox.process import Runs
+    from wardian.sandbox.removal import Identity
+
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_DEPTH = 512
 PREFIX = "wardian-"
@@ -47,7 +52,7 @@ class Files:
                     file.write(data.encode() if isinstance(data, str) else data)
                 os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
             except BaseException:
-                os.unlink(temporary, dir_fd=parent)
+                _unlink(temporary, parent)
                 raise
         finally:
             os.close(parent)
@@ -62,15 +67,17 @@ class Files:
                 fd = self._open_dir(prefix)
             except OSError:
                 continue  # it went away, or turned into something else
-            with os.scandir(fd) as entries:
-                for entry in entries:
-                    path = f"{prefix}/{entry.name}" if prefix else entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        if path.count("/") < MAX_DEPTH:
-                            pending.append(path)
-                    elif entry.is_file(follow_symlinks=False):
-                        found.append(path)
-            os.close(fd)
+            try:
+                with os.scandir(fd) as entries:
+                    for entry in entries:
+                        path = f"{prefix}/{entry.name}" if prefix else entry.name
+                        if entry.is_dir(follow_symlinks=False):
+                            if path.count("/") < MAX_DEPTH:
+                                pending.append(path)
+                        elif entry.is_file(follow_symlinks=False):
+                            found.append(path)
+            finally:
+                os.close(fd)
         return sorted(found)
 
     def _parts(self, path: str) -> builtins.list[str]:
@@ -84,16 +91,7 @@ class Files:
         fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         for part in self._parts(path):
             try:
-                if make:
-                    try:
-                        os.mkdir(part, 0o755, dir_fd=fd)
-                    except FileExistsError:
-                        make_here = False
-                    else:
-                        make_here = True
-                below = os.open(part, _DIR, dir_fd=fd)
-                if make and make_here:
-                    _give(below, fd)
+                below = _made(fd, part) if make else os.open(part, _DIR, dir_fd=fd)
             finally:
                 os.close(fd)
             fd = below
@@ -106,6 +104,31 @@ class Files:
         return self._open_dir("/".join(parts[:-1]), make=make), parts[-1]
 
 
+def _made(parent: int, name: str) -> int:
+    """A descriptor of the directory, made if it is not there. Raises OSError."""
+    try:
+        os.mkdir(name, 0o755, dir_fd=parent)
+        new = True
+    except FileExistsError:
+        new = False
+    fd = os.open(name, _DIR, dir_fd=parent)
+    try:
+        # A guest may have put another directory in its place: ours is root's, and empty.
+        if new and os.fstat(fd).st_uid == os.geteuid() and not os.listdir(fd):
+            _give(fd, parent)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _unlink(name: str, parent: int) -> None:
+    try:
+        os.unlink(name, dir_fd=parent)
+    except FileNotFoundError:
+        pass
+
+
 def _give(fd: int, parent: int) -> None:
     """What root writes for a guest belongs to whom the directory belongs to."""
     owner = os.fstat(parent)
@@ -114,10 +137,12 @@ def _give(fd: int, parent: int) -> None:
 
 
 class WorkDir:
-    """A private directory on the host, made when first wanted, that one Sandbox owns."""
+    """A private directory on the host, made when first wanted, that one Sandbox owns. Before it
+    goes, the runs that have it are ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, runs: Runs | None = None) -> None:
         self._path: str | None = None
+        self._runs = runs
 
     @property
     def path(self) -> str:
@@ -131,26 +156,43 @@ class WorkDir:
             name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
             path = os.path.join(base, name)
             try:
-                os.mkdir(path, 0o700)
-                os.chmod(path, 0o700)  # whatever the umask says
-                if os.geteuid() == 0:
-                    # Saves mapping its owner at every start; where it fails, that is done.
-                    guest = fresh_guest_id()
-                    os.chown(path, guest, guest)
+                known = _make(path)
             except OSError as error:
                 raise SandboxError(
                     f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
                     hint="point TMPDIR to a directory with room, or name a work directory",
                 ) from None
             self._path = path
-            self._removal = weakref.finalize(self, _remove_own, path, os.getpid())
+            self._removal = weakref.finalize(
+                self, _remove_unasked, path, known, os.getpid(), self._runs
+            )
+            self._known = known
         return self._path
 
     def remove(self) -> None:
-        """Remove it with all that the guest left in it, however deep."""
-        if self._path is not None:
-            self._path = None
-            self._removal()
+        """Remove it with all that the guest left in it, however deep. Raises SandboxError."""
+        if self._path is None:
+            return
+        path, self._path = self._path, None
+        if self._removal.detach() is not None:
+            _remove_own(path, self._known, os.getpid(), self._runs)
+
+
+def _make(path: str) -> Identity:
+    """By descriptor from here on: whoever may write to what it lies in could exchange it."""
+    from wardian.sandbox.removal import identity, set_mode
+
+    os.mkdir(path, 0o700)
+    fd = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        set_mode(fd, 0o700)  # whatever the umask says
+        if os.geteuid() == 0:
+            # Saves mapping its owner at every start; where it fails, that is done.
+            guest = fresh_guest_id()
+            os.chown(f"/proc/self/fd/{fd}", guest, guest)
+        return identity(fd)
+    finally:
+        os.close(fd)
 
 
 def _pid_namespace() -> int:
@@ -161,10 +203,37 @@ def _pid_namespace() -> int:
         return 0
 
 
-def _remove_own(path: str, owner: int) -> None:
-    """A process forked off this one owns nothing."""
-    if owner == os.getpid() and os.path.isdir(path):
-        remove_tree(path)
+def _remove_own(path: str, known: Identity, owner: int, runs: Runs | None) -> None:
+    """A process forked off this one owns nothing. Raises SandboxError."""
+    if owner != os.getpid():
+        return
+    if runs is not None and not runs.end():
+        raise SandboxError(
+            f"a run could not be ended; its work directory is left: {path}",
+            hint="does a file system that it uses not answer? what is left goes with a later run",
+        )
+    try:
+        remove_tree(path, known=known)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        raise SandboxError(
+            f"the work directory can't be removed: {path}: {what}{(error.strerror or '').lower()}"
+        ) from None
+
+
+def _remove_unasked(path: str, known: Identity, owner: int, runs: Runs | None) -> None:
+    """At the end of the object or of this process nobody can catch an error."""
+    try:
+        _remove_own(path, known, owner, runs)
+    except SandboxError as error:
+        import sys
+
+        from wardian.text import printable
+
+        if sys.stderr is not None:
+            sys.stderr.write(f"wardian: {printable(str(error))}\n")
 
 
 def sweep(base: str) -> None:
@@ -186,60 +255,21 @@ def sweep(base: str) -> None:
             continue  # alive, and another user's
 
 
+def _is_ours(uid: int) -> bool:
+    return uid == os.geteuid() or is_guest_id(uid)
+
+
 def _remove_left(path: str) -> None:
+    from wardian.sandbox import removal
+
     try:
-        owner = os.lstat(path).st_uid
-        if not os.path.islink(path) and (owner == os.geteuid() or is_guest_id(owner)):
-            remove_tree(path)
+        removal.remove_tree(path, if_owned_by=_is_ours)
     except OSError:
         pass  # someone else's sweep was quicker, or it is not ours after all
 
 
-def remove_tree(path: str) -> None:
-    """Remove a directory that a guest filled: iteratively, by descriptor, following nothing."""
-    os.chmod(path, 0o700)
-    root = os.open(path, _DIR)
-    try:
-        _empty(root)
-    finally:
-        os.close(root)
-    os.rmdir(path)
+def remove_tree(path: str, *, known: Identity | None = None) -> None:
+    """Remove a directory that a guest filled, by descriptor, following nothing. Raises OSError."""
+    from wardian.sandbox import removal
 
-
-def _empty(root: int) -> None:
-    """Each round moves one level of directories up to the root, so depth costs no descriptors."""
-    serial, unguessable = 0, os.urandom(8).hex()
-    while True:
-        directories = _unlink_files(root)
-        if not directories:
-            return
-        for name in directories:
-            below = _open_to_empty(root, name)
-            for inner in _unlink_files(below):
-                serial += 1
-                _open_ok(below, inner)
-                os.rename(inner, f".{unguessable}-{serial}", src_dir_fd=below, dst_dir_fd=root)
-            os.close(below)
-            os.rmdir(name, dir_fd=root)
-
-
-def _unlink_files(fd: int) -> list[str]:
-    directories = []
-    with os.scandir(fd) as entries:
-        names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for name, is_dir in names:
-        if is_dir:
-            directories.append(name)
-        else:
-            os.unlink(name, dir_fd=fd)
-    return directories
-
-
-def _open_ok(parent: int, name: str) -> None:
-    """Renaming a directory into another parent rewrites its .., which needs write permission."""
-    os.chmod(name, 0o700, dir_fd=parent)
-
-
-def _open_to_empty(root: int, name: str) -> int:
-    _open_ok(root, name)
-    return os.open(name, _DIR, dir_fd=root)
+    removal.remove_tree(path, known=known)

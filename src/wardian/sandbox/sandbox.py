@@ -7,12 +7,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
-from wardian.errors import UsageError
+from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, backend
 from wardian.sandbox.files import Files, WorkDir
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy, check_environment_name
-from wardian.sandbox.process import OnBytes, Process
+from wardian.sandbox.process import OnBytes, Process, Runs
 from wardian.sandbox.result import Result
 
 
@@ -33,11 +33,13 @@ class Sandbox:
         """With ``private_work`` each run has an empty /work in memory, and ``files`` has none."""
         self.policy = policy if policy is not None else Policy.default()
         self._own_work: WorkDir | None = None
+        self._runs = Runs()
         if self.policy.work is None and not private_work:
-            self._own_work = WorkDir()
+            self._own_work = WorkDir(self._runs)
         self._backend: Backend = backend(backend_name)
         self._lock = threading.Lock()
         self._prepared = self._closed = False
+        self._owner = os.getpid()  # a process forked off this one ends nothing of it
 
     @classmethod
     def create(cls, policy: Policy | None = None, *, backend: str = "wardian") -> Sandbox:
@@ -56,10 +58,16 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Remove the private work directory, if there is one. Safe to call twice."""
+        """End the runs that go on, then remove the private work directory, if there is one. Safe to
+        call twice, and from any thread. Raises SandboxError for what can't be ended or removed."""
         self._closed = True
+        if self._owner != os.getpid():
+            return
+        ended = self._runs.end()
         if self._own_work is not None:
             self._own_work.remove()
+        elif not ended:
+            raise SandboxError("a run of this sandbox could not be ended within a minute")
 
     @property
     def files(self) -> Files:
@@ -87,9 +95,13 @@ class Sandbox:
         timeout_s: float | None = None,
         on_stdout: OnBytes | None = None,
         on_stderr: OnBytes | None = None,
+        keep: bool = False,
     ) -> Result:
-        """Run a command to its end. A list never passes through a shell. Raises SandboxError."""
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        """Run a command to its end. A list never passes through a shell. Raises SandboxError.
+
+        Output that a callback takes is not in the result, unless ``keep`` asks for both.
+        """
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
         return self._start(job).pump()
 
     async def run_async(
@@ -102,9 +114,10 @@ class Sandbox:
         timeout_s: float | None = None,
         on_stdout: OnBytes | None = None,
         on_stderr: OnBytes | None = None,
+        keep: bool = False,
     ) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
         return await self._start(job).pump_async()
 
     def start(
@@ -117,13 +130,14 @@ class Sandbox:
         timeout_s: float | None = None,
         on_stdout: OnBytes | None = None,
         on_stderr: OnBytes | None = None,
+        keep: bool = False,
         on_trace: OnBytes | None = None,
     ) -> Process:
         """Start a command and return its handle; callbacks come from a thread of their own.
 
-        ``on_trace`` is as in ``trace``.
+        ``keep`` is as in ``run``, ``on_trace`` as in ``trace``.
         """
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
         process = self._start(job._replace(on_trace=on_trace))
         process.pump_in_thread()
         return process
@@ -159,11 +173,12 @@ class Sandbox:
         timeout_s: float | None = None,
         on_stdout: OnBytes | None = None,
         on_stderr: OnBytes | None = None,
+        keep: bool = False,
     ) -> Result:
         """``run``, telling all that is done: ``on_trace`` gets the stream that
         ``wardian.observe.events`` reads, ``every`` call in it rather than each thing once.
         """
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr)
+        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
         return self._start(job._replace(on_trace=on_trace, trace_every=every)).pump()
 
     def _start(self, job: Job) -> Process:
@@ -176,7 +191,13 @@ class Sandbox:
                 own_work = self._own_work.path if self._own_work is not None else None
                 self._backend.prepare(self.policy, own_work=own_work)
                 self._prepared = True
-        return self._backend.start(job)
+        process = self._backend.start(job)
+        process.keeps = self._own_work
+        self._runs.add(process)
+        if self._closed:  # meanwhile, by another thread
+            process.end()
+            raise UsageError("this sandbox is closed")
+        return process
 
     def _job(
         self,
@@ -187,6 +208,7 @@ class Sandbox:
         timeout_s: float | None,
         on_stdout: OnBytes | None,
         on_stderr: OnBytes | None,
+        keep: bool = False,
     ) -> Job:
         if isinstance(command, (str, bytes)):
             raise UsageError(
@@ -204,7 +226,8 @@ class Sandbox:
             raise UsageError("timeout_s must be above 0")
         data = input_data.encode() if isinstance(input_data, str) else input_data
         inside = os.path.join(WORK, cwd) if cwd is not None else None
-        return Job(argv, variables, inside, data, self._time_s(timeout_s), on_stdout, on_stderr)
+        time_s = self._time_s(timeout_s)
+        return Job(argv, variables, inside, data, time_s, on_stdout, on_stderr, keep)
 
     def _time_s(self, timeout_s: float | None) -> float | None:
         """A call may tighten the policy's time limit, never loosen it."""

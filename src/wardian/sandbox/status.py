@@ -44,6 +44,11 @@ def interpret(
             hint="did the host run out of memory, or someone kill wardian-launch?",
         )
     ended = by_kind["ended"]
+    if ended["reason"] == "unkillable":
+        raise BackendError(
+            "the run was ended, but a process of it hangs in the kernel and is still there",
+            hint="does a file system that it uses not answer?",
+        )
     if ended["reason"] == "setup":
         raise SandboxError(
             "setting up the sandbox took longer than 30 s; is a shared path hanging?"

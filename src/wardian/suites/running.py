@@ -189,12 +189,12 @@ class _Runs:
 
     def cases(self) -> Iterable[Outcome]:
         """Each case that is listed and wanted, in the order of the list."""
-        ran, printed = self._listing()
+        ran, printed, errors = self._listing()
         listed = gtest.parse_list(printed)
         if not listed or ran.late or ran.result.exit_code != 0:
             if not self.way.selection.wants(self.program.name, PROGRAM_CASE) and not listed:
                 return []
-            return [self._unlisted(ran, printed)]
+            return [self._unlisted(ran, printed + errors)]
         wanted = [one for one in listed if self.way.selection.wants(self.program.name, one.name)]
         enabled = [one.name for one in wanted if not one.disabled]
         every = [one.name for one in listed if not one.disabled]
@@ -212,18 +212,20 @@ class _Runs:
         own = [self.outcomes.pop(name)._replace(parameter=parameters[name]) for name in parameters]
         return [*own, *self.outcomes.values()]
 
-    def _listing(self) -> tuple[Ran, bytes]:
+    def _listing(self) -> tuple[Ran, bytes, bytes]:
+        """The run, and what it wrote to standard output and to standard error."""
         pieces: list[bytes] = []
+        errors: list[bytes] = []
         ran = self._run(
             [self.program.path, "--gtest_list_tests"],
             lambda data, at_s: pieces.append(data),
-            lambda data: None,
+            errors.append,
             lambda: 0.0,
         )
-        return ran, b"".join(pieces)
+        return ran, b"".join(pieces), b"".join(errors)
 
     def _unlisted(self, ran: Ran, printed: bytes) -> Outcome:
-        said = _text(printed + ran.result.stderr)
+        said = _text(printed)
         if ran.late:
             told = f"it did not list its cases within {self.way.timeout_s:g} s"
         elif ran.result.reason in ("not found", "not executable"):
@@ -444,7 +446,7 @@ def _scratch(sandbox: Sandbox) -> None:
     os.mkdir(path, 0o700)
     owner = os.stat(sandbox.work_path)
     if os.geteuid() == 0:
-        os.chown(path, owner.st_uid, owner.st_gid)
+        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def _report(sandbox: Sandbox) -> dict[str, gtest.Reported]:

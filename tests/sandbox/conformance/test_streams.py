@@ -106,6 +106,7 @@ def test_callbacks_see_the_pieces_as_they_come(sandbox: Sandbox) -> None:
     result = sandbox.run(
         ["sh", "-c", "echo one; sleep 1; echo two"],
         on_stdout=lambda data: seen.append((time.monotonic(), data)),
+        keep=True,
     )
     assert b"".join(data for _, data in seen) == result.stdout == b"one\ntwo\n"
     assert seen[-1][0] - seen[0][0] > 0.5

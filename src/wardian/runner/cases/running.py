@@ -16,7 +16,7 @@ from wardian.runner.cases.model import Case
 from wardian.runner.interpreters import Missing
 from wardian.runner.invocation import SKILL, STATE, Invocation, under
 from wardian.runner.location import Located
-from wardian.runner.outputs import open_below, written
+from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
@@ -29,6 +29,7 @@ from wardian.sandbox.sandbox import Sandbox
 
 MAX_FILE_BYTES = 64 << 20
 MAX_FILES_BYTES = 256 << 20
+SHOWN_CHARS = 1 << 16
 HOST = "host"
 
 
@@ -95,7 +96,18 @@ def run_case(skill: Located, case: Case, options: Options) -> list[Outcome]:
             continue
         outcome = _run_in(skill, case, backend, options)
         outcomes.append(_compared(outcome, oracle) if oracle is not None else outcome)
-    return outcomes
+    return [_judged(outcome) for outcome in outcomes]
+
+
+def _judged(outcome: Outcome) -> Outcome:
+    """With the end of what was printed, and without what was written: many cases would fill the
+    memory."""
+    observed = outcome.observed
+    if observed is None:
+        return outcome
+    stdout, stderr = observed.stdout[-SHOWN_CHARS:], observed.stderr[-SHOWN_CHARS:]
+    names = dict.fromkeys(observed.files, b"")
+    return outcome._replace(observed=observed._replace(stdout=stdout, stderr=stderr, files=names))
 
 
 def _wanted_in(case: Case, backend: str) -> bool:
@@ -261,9 +273,9 @@ def _files(work: str, case: Case) -> dict[str, bytes]:
 
 def _read(work: str, path: str) -> bytes:
     parent, _, name = path.rpartition("/")
-    folder = open_below(work, parent)
+    folder = open_folder(work, parent)
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        fd = open_file(folder, name)
     finally:
         os.close(folder)
     with open(fd, "rb") as file:

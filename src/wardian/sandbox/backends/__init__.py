@@ -37,6 +37,7 @@ class Job(NamedTuple):
     time_s: float | None = None
     on_stdout: OnBytes | None = None
     on_stderr: OnBytes | None = None
+    keep: bool = False  # also what a callback takes
     inherit: bool = False  # the caller's own standard streams instead of pipes
     tty: bool = False
     on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come

@@ -22,6 +22,7 @@ from wardian.sandbox import launcher
 from wardian.sandbox.backends.lanes import Lane, Streams
 
 READY, GO = 3, 4  # as single digits: all that a shell can redirect
+SET_S = 30.0  # for setting limits, which takes a millisecond
 HELD = 3  # the guard's: what it keeps open for others to wait on
 _LEASH = f'printf . >&{READY}; read -r go <&{GO} && exec "$@" {GO}<&-'
 _QUIET = _LEASH + f" {READY}>&-"
@@ -72,7 +73,7 @@ class Guard:
         try:
             actions = _actions({0: told} | ({HELD: held} if held is not None else {}), ())
             argv = ["sh", "-c", _GUARD, "wardian-guard", *places]
-            self._pid = _spawn(_program("sh", "dash"), argv, actions)
+            self._child = launcher.Child(_spawn(_program("sh", "dash"), argv, actions))
         except BaseException:
             os.close(self._pipe)
             raise
@@ -90,10 +91,7 @@ class Guard:
         except OSError:
             pass  # someone has killed it
         os.close(self._pipe)
-        try:
-            os.waitpid(self._pid, 0)
-        except ChildProcessError:
-            pass
+        self._child.reap(launcher.LAST_S)  # someone may have stopped it
 
 
 class Leash:
@@ -210,7 +208,12 @@ def _limit_as(identity: int, pid: int, held: Mapping[int, int]) -> None:
     words = [_program("setpriv", "util-linux"), f"--reuid={identity}", f"--regid={identity}"]
     words += ["--clear-groups", "--", _program("prlimit", "util-linux"), "--pid", str(pid)]
     words += [f"--{_LIMIT_NAMES[kind]}={value}" for kind, value in held.items()]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=SET_S
+        )
+    except subprocess.TimeoutExpired:
+        raise BackendError(f"limits can't be set: {words[0]} does not answer") from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise BackendError(f"limits can't be set: {said}")

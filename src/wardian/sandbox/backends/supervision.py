@@ -31,6 +31,7 @@ from wardian.sandbox.status import interpret
 
 LAST_BYTES_S = 0.2
 SETUP_S = 30.0
+UNKILLABLE_S = 20.0  # what was killed and is there still hangs in the kernel
 NOT_HELD = "nothing: given up by name"
 
 
@@ -119,6 +120,7 @@ class Run:
         limits = {limit.name: limit.value for limit in told.limits}
         self._time_s, self._output_bytes = limits["time"], limits["output"]
         self._reason: str | None = None
+        self._struck_s = 0.0
         self._failure: WardianError | None = None
         self._begun = threading.Event()
 
@@ -162,6 +164,9 @@ class Run:
             outputs=outputs,
             stdin=ends.get(0),
             input_bytes=self._job.input_bytes or b"",
+            keep=self._job.keep,
+            time_s=self._time_s,
+            supervised=False,
         )
 
     def _interpret(self, status: bytes, stdout: bytes, stderr: bytes) -> Result:
@@ -193,11 +198,22 @@ class Run:
         except BaseException as error:
             self._failure = BackendError(f"the supervision failed: {error!r}")
         finally:
+            self._tell_the_end(ended)
+
+    def _tell_the_end(self, ended: dict[str, Any]) -> None:
+        """Whatever fails on the way: someone waits for it."""
+        try:
             self._let_go()
+        except BaseException as error:
+            self._failure = self._failure or BackendError(f"the cleaning up failed: {error!r}")
+        try:
             ended |= {f"std{name}_bytes": self._count(i) for i, name in enumerate(_NAMES)}
             ended["output_exceeded"] = self._reason == "output"
             line = json.dumps(ended, separators=(",", ":"))
             os.write(self._status, line.encode() + b"\n")
+        except OSError:
+            pass  # nobody waits any more
+        finally:
             os.close(self._status)
 
     def _whole(self) -> dict[str, Any]:
@@ -297,6 +313,8 @@ class Run:
                 ends.append((self._guest.started or self._spawned) + self._time_s)
             if self._guest.started is None:
                 ends.append(self._spawned + SETUP_S)
+        else:
+            ends.append(time.monotonic() + 1.0)
         if not ends:
             return None
         return max(0, int((min(ends) - time.monotonic()) * 1000) + 1)
@@ -308,6 +326,11 @@ class Run:
         elif started is None and now - self._spawned >= SETUP_S:
             self._strike("setup")
         elif self._reason is not None:
+            if now - self._struck_s >= UNKILLABLE_S:
+                raise BackendError(
+                    "the run was ended, but a process of it hangs in the kernel and is still there",
+                    hint="does a file system that it uses not answer?",
+                )
             self._guest.kill()
         elif self._guest.watch is not None and now >= self._look_at:
             self._strike(self._guest.watch.look())
@@ -315,6 +338,8 @@ class Run:
 
     def _strike(self, reason: str | None) -> None:
         if reason is not None:
+            if self._reason is None:
+                self._struck_s = time.monotonic()
             self._reason = self._reason or reason
             self._guest.kill()
 

@@ -105,6 +105,8 @@ class Wardian:
             stdin=ends.get(0),
             input_bytes=job.input_bytes or b"",
             traces=traces,
+            keep=job.keep,
+            time_s=job.time_s,
         )
 
     def _environment(self, plan: Plan, program: Program, job: Job) -> dict[str, str]:
