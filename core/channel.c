@@ -32,7 +32,7 @@ void channel_send(int fd, const struct message *message, const int *fds, size_t 
         cmsg->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
         memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * fd_count);
     }
-    while (syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL | UNSEEN) < 0 && errno == EINTR)
+    while (syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 

@@ -14,9 +14,10 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* In the upper half of an argument of which the kernel reads the lower half: tells the filter that
- * the launcher makes this call, not the guest, and that nobody needs to look. Allows nothing. */
-#define UNSEEN (0x77617264ULL << 32)
+/* In the upper half of execve's fourth register, which the kernel does not read: what follows is the
+ * place in PATH that the launcher tries. Read only until the guest has become its program; nothing
+ * that a guest can put into a register hides a call. */
+#define TRIED (0x77617264ULL << 32)
 
 /* Descriptors the caller hands over; everything else it may have leaked is closed first. */
 enum {
@@ -260,7 +261,6 @@ ssize_t read_below(int dir, const char *entry, const char *name, char *text, siz
 
 /* descriptors.c */
 void close_all_but(int last_kept);
-int open_unseen(const char *path, int flags); /* once the filter is up: nobody needs to look */
 
 /* namespaces.c */
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
@@ -308,10 +308,12 @@ void set_rlimits(const struct plan *plan);          /* rlimits.c: all but this o
 void limit_open_files(const struct plan *plan);
 void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
+bool every_call_is_watched(const struct plan *plan);
 void reset_signals(void);                           /* signals.c */
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
+void hand_streams(const struct plan *plan, int guest, int ctl); /* in the reaper, in the new root */
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device);
 

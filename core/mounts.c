@@ -528,7 +528,7 @@ static void open_for_answers(struct builder *b, int device, int ctl, const char 
     }
 }
 
-static void enter_root(const struct builder *b, int guest) {
+static void enter_root(const struct builder *b, int guest, int ctl) {
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
     if (b->proc >= 0 && WALL_IS_UP(b->plan, WALL_READONLY) &&
         mount_setattr_at(b->proc, 0, &read_only) < 0)
@@ -546,14 +546,14 @@ static void enter_root(const struct builder *b, int guest) {
             die(errno, "mount", "changing root");
         join_network(b->plan, wait_for_turn(guest));
         limit_capabilities(b->plan);
-        give_turn(guest, -1);
+        hand_streams(b->plan, guest, ctl);
         return;
     }
     join_network(b->plan, wait_for_turn(guest)); /* here rather than later: it can't be in the way */
     limit_capabilities(b->plan);
     if (syscall(SYS_pivot_root, ".", ".") < 0)
         die(errno, "mount", "pivoting into the guest's root");
-    give_turn(guest, -1); /* it has the new root too, and goes on while the old one is taken down */
+    hand_streams(b->plan, guest, ctl); /* it goes on in the new root while the old one is taken down */
     if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         die(errno, "mount", "leaving the host's root behind");
 }
@@ -603,7 +603,7 @@ void build_root(struct plan *plan, int ctl, int guest, int device) {
         run_step(&builder, &plan->steps[i]);
     hand_over_views(&builder, ctl);
     hand_over_tops(&builder, ctl);
-    enter_root(&builder, guest);
+    enter_root(&builder, guest, ctl);
     for (size_t i = 0; i < builder.top_count; i++)
         if (builder.mounts[i] >= 0)
             close(builder.mounts[i]);

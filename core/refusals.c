@@ -77,7 +77,7 @@ struct subject {
     const struct watched *watched;
     bool has_path, has_other;
     char path[PATH_MAX], other[PATH_MAX];
-    char address[MAX_ADDRESS];
+    _Alignas(8) char address[MAX_ADDRESS]; /* read as a sockaddr of its family */
     size_t address_len;
 };
 
@@ -313,7 +313,7 @@ static bool find_port(char *table, unsigned port) {
         char *local = strstr(line, wanted), *end = strchr(line, '\n');
         char *peer = local ? strchr(local, ' ') : NULL, *state = peer ? strchr(peer + 1, ' ') : NULL;
         if (state && (!end || state < end) && local < peer && local - line < 48 &&
-            (memcmp(state + 1, "0A", 2) == 0 || memcmp(state + 1, "07", 2) == 0))
+            state[1] == '0' && (state[2] == 'A' || state[2] == '7')) /* the table may end anywhere */
             return true;
     }
     return false;
@@ -648,7 +648,8 @@ static bool notified(const struct plan *plan, const struct subject *about) {
     case WATCH_LOOK:
         return false;
     case WATCH_OPEN:
-        return plan->opens || w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+        return w->flags < 0 || (about->call.args[w->flags] & CHANGES) ||
+               (plan->opens && !(about->call.args[w->flags] & O_PATH));
     default:
         return true;
     }
