@@ -361,6 +361,8 @@ struct sight {
 void view_attach(int root_fd);
 void view_top(const struct top *top);
 void view_proc(int guests_proc);
+void view_asker(pid_t task); /* whose /proc/self is meant from here on */
+uint64_t view_missed(void);  /* paths that the kernel could read, and we could not */
 int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
 ssize_t view_read(pid_t task, const char *name, char *to, size_t size); /* the same, as a string */
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);
