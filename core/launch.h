@@ -55,6 +55,7 @@ enum step_kind {
     STEP_DEVPTS,  /* path max */
     STEP_MQUEUE,  /* path */
     STEP_MASK,    /* path */
+    STEP_ONLY,    /* path names: in the new /proc, everything else at its top is masked */
     STEP_SYSCTL,  /* path value, in the new /proc, before it becomes read-only */
 };
 
