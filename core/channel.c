@@ -33,7 +33,7 @@ void channel_send(int fd, const struct message *message, const int *fds, size_t 
         memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * fd_count);
     }
     long sent;
-    while ((sent = syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL | UNSEEN)) < 0 && errno == EINTR)
+    while ((sent = syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         ;
     /* The other side would wait for it. Without descriptors a message always finds room, or nobody. */
     if (sent < 0 && fd_count > 0 && errno != EPIPE && errno != ECONNRESET)

@@ -23,7 +23,3 @@ void close_all_but(int last_kept) {
     for (rlim_t fd = (rlim_t)last_kept + 1; fd < end; fd++)
         close((int)fd);
 }
-
-int open_unseen(const char *path, int flags) {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, (uint64_t)(unsigned)(flags | O_CLOEXEC) | UNSEEN);
-}

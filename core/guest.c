@@ -5,36 +5,66 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The reaper opens them, because opens may be watched already where the guest is. */
+
 static int open_terminal(int ctl) {
-    int master = open_unseen("/dev/ptmx", O_RDWR | O_NOCTTY);
+    int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
     int unlock = 0, number = 0;
     if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCGPTN, &number) < 0)
         die(errno, "terminal", "opening a terminal for the guest");
     char path[32];
     snprintf(path, sizeof path, "/dev/pts/%d", number);
-    int slave = open_unseen(path, O_RDWR | O_NOCTTY);
-    if (slave < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
-        die(errno, "terminal", "making it the guest's controlling terminal");
+    int slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (slave < 0)
+        die(errno, "terminal", "opening a terminal for the guest");
     struct message message = {.kind = MSG_PTY};
     channel_send(ctl, &message, &master, 1);
     close(master);
     return slave;
 }
 
-static void take_streams(const struct plan *plan, int ctl) {
-    int terminal = plan->pty ? open_terminal(ctl) : -1;
+static bool needs_nothing(const struct plan *plan) {
+    for (int i = 0; i < 3; i++)
+        if (plan->streams[i].kind == STREAM_NULL)
+            return true;
+    return false;
+}
+
+static void hand(int guest, int fd) {
+    give_turn(guest, fd);
+    if (fd >= 0)
+        close(fd);
+}
+
+void hand_streams(const struct plan *plan, int guest, int ctl) {
+    int nothing = needs_nothing(plan) ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    if (needs_nothing(plan) && nothing < 0)
+        die(errno, "streams", "opening /dev/null in the guest");
+    hand(guest, nothing);
+    if (plan->pty)
+        hand(guest, open_terminal(ctl));
+}
+
+/* Waits until the new root is ours: then they come. */
+static void take_streams(const struct plan *plan, int reaper) {
+    int nothing = wait_for_turn(reaper), terminal = plan->pty ? wait_for_turn(reaper) : -1;
+    if (terminal >= 0 && ioctl(terminal, TIOCSCTTY, 0) < 0)
+        die(errno, "terminal", "making it the guest's controlling terminal");
     for (int i = 0; i < 3; i++) {
-        int fd = plan->streams[i].kind == STREAM_PTY ? terminal : relay_guest_end(i);
-        if (fd < 0)
-            fd = open_unseen("/dev/null", O_RDWR);
+        enum stream_kind kind = plan->streams[i].kind;
+        int fd = kind == STREAM_PTY ? terminal : kind == STREAM_NULL ? nothing : relay_guest_end(i);
         if (fd < 0 || dup2(fd, i) < 0)
             die(errno, "streams", "giving the guest its standard streams");
     }
@@ -81,13 +111,13 @@ static bool named_by_path(const struct plan *plan) {
 /* The supervisor may not look into the launcher's memory, so a number that the kernel does not read
  * tells it which program is tried. */
 static void try_program(const struct plan *plan, const char *path, size_t part) {
-    syscall(SYS_execve, path, plan->argv, plan->envp, UNSEEN | part);
+    syscall(SYS_execve, path, plan->argv, plan->envp, TRIED | part);
 }
 
 bool guest_program(const struct plan *plan, uint64_t mark, char *path) {
     size_t part = mark & 0xffffffff;
     path[0] = '\0';
-    if ((mark & ~0xffffffffULL) != UNSEEN || part > strlen(plan->path))
+    if ((mark & ~0xffffffffULL) != TRIED || part > strlen(plan->path))
         return false;
     if (!named_by_path(plan))
         program_in(plan, plan->path + part, path);
@@ -131,6 +161,40 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
+static void announce(int ctl, int listener, int diag) {
+    struct message ready = {.kind = MSG_READY};
+    int views[2];
+    size_t count = 0;
+    ready.ready.listens = listener >= 0;
+    if (listener >= 0)
+        views[count++] = listener;
+    if (diag >= 0)
+        views[count++] = diag;
+    channel_send(ctl, &ready, views, count); /* closed by execve: close may be watched */
+}
+
+/* Every call of ours would wait for an answer, and nobody can listen before this one is made. So a
+ * sibling sends the message: it has our descriptors, and no filter. The supervisor knows by the one
+ * before which process the guest is. */
+static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
+    volatile int *listener = mmap(NULL, sizeof *listener, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (listener == MAP_FAILED)
+        die(errno, "notify", "making room for the listener");
+    *listener = 0;
+    give_turn(ctl, -1);
+    long sibling = syscall(SYS_clone, (long)(CLONE_FILES | CLONE_PARENT | SIGCHLD), 0L, 0L, 0L, 0L);
+    if (sibling < 0)
+        die(errno, "notify", "starting who hands the listener over");
+    if (sibling == 0) {
+        while (!*listener)
+            poll(NULL, 0, 1);
+        announce(ctl, *listener, diag);
+        _exit(0);
+    }
+    int made = install_filter(plan);
+    *listener = made >= 0 ? made : -1;
+}
+
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
@@ -142,8 +206,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     set_rlimits(plan);
     if (plan->early_filter) /* while the root is being built; later, it would be waited for */
         listener = install_filter(plan);
-    wait_for_turn(reaper); /* until the new root is ours */
-    take_streams(plan, ctl);
+    take_streams(plan, reaper);
     if (WALL_IS_UP(plan, WALL_CLOSE))
         keep_only(&ctl, &reaper, &listener, &diag);
     if (chdir(plan->cwd) < 0)
@@ -155,18 +218,10 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     wait_for_turn(reaper); /* until nothing of the host's is left */
     cgroup_enter(ctl);
     limit_open_files(plan);
-    if (!plan->early_filter)
-        listener = install_filter(plan);
-
-    struct message ready = {.kind = MSG_READY};
-    int views[2];
-    size_t count = 0;
-    ready.ready.listens = listener >= 0;
-    if (listener >= 0)
-        views[count++] = listener;
-    if (diag >= 0)
-        views[count++] = diag;
-    channel_send(ctl, &ready, views, count); /* closed by execve: close may be watched */
+    if (every_call_is_watched(plan))
+        announce_by_sibling(plan, ctl, diag);
+    else
+        announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);

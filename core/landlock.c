@@ -30,7 +30,7 @@ enum { RULE_PATH_BENEATH = 1 };
 #define FILE_RIGHTS (1ULL << 0 | 1ULL << 1 | 1ULL << 2 | 1ULL << 14 | 1ULL << 15)
 
 static void add_rule(int ruleset, const struct landlock_rule *rule) {
-    int fd = open_unseen(rule->path, O_PATH);
+    int fd = open(rule->path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         die(errno, "landlock", "opening %s", rule->path);
     struct stat st;

@@ -14,9 +14,10 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* In the upper half of an argument of which the kernel reads the lower half: tells the filter that
- * the launcher makes this call, not the guest, and that nobody needs to look. Allows nothing. */
-#define UNSEEN (0x77617264ULL << 32)
+/* In the upper half of execve's fourth register, which the kernel does not read: what follows is the
+ * place in PATH that the launcher tries. Read only until the guest has become its program; nothing
+ * that a guest can put into a register hides a call. */
+#define TRIED (0x77617264ULL << 32)
 
 /* Descriptors the caller hands over; everything else it may have leaked is closed first. */
 enum {
@@ -54,6 +55,7 @@ enum step_kind {
     STEP_DEVPTS,  /* path max */
     STEP_MQUEUE,  /* path */
     STEP_MASK,    /* path */
+    STEP_ONLY,    /* path names: in the new /proc, everything else at its top is masked */
     STEP_SYSCTL,  /* path value, in the new /proc, before it becomes read-only */
 };
 
@@ -275,7 +277,6 @@ ssize_t read_below(int dir, const char *entry, const char *name, char *text, siz
 
 /* descriptors.c */
 void close_all_but(int last_kept);
-int open_unseen(const char *path, int flags); /* once the filter is up: nobody needs to look */
 
 /* namespaces.c */
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
@@ -324,10 +325,12 @@ void limit_open_files(const struct plan *plan);
 void raise_open_files(void);
 void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
+bool every_call_is_watched(const struct plan *plan);
 void reset_signals(void);                           /* signals.c */
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
+void hand_streams(const struct plan *plan, int guest, int ctl); /* in the reaper, in the new root */
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
@@ -389,6 +392,8 @@ struct sight {
 void view_attach(int root_fd);
 void view_top(const struct top *top);
 void view_proc(int guests_proc);
+void view_asker(pid_t task); /* whose /proc/self is meant from here on */
+uint64_t view_missed(void);  /* paths that the kernel could read, and we could not */
 int view_open(pid_t task, const char *name, int flags); /* a file of the task's in /proc */
 ssize_t view_read(pid_t task, const char *name, char *to, size_t size); /* the same, as a string */
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size);

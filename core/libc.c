@@ -2,10 +2,12 @@
  *
  * A C library starts up before main: on a virtual machine, where each CPUID traps, that alone costs
  * 0.5 ms, as much as all our mounts. The launcher is single-threaded in every process, formats little
- * and allocates nothing, so it brings its own. Builds with sanitizers, and for other machines, leave
- * this file out and link the C library of the system.
+ * and allocates nothing, so it brings its own. Machines that this file does not know link the
+ * system's; a build with own.h has both, and runs this one under the sanitizers.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "launch.h"
 
 #include <errno.h>
@@ -34,20 +36,9 @@
 
 enum { KERNEL_SIGSET_BYTES = 8 };
 
-int main(int argc, char **argv);
-void start_c(long *stack);
-uintptr_t __stack_chk_guard = 0x2f7d1a05e3c4b600; /* replaced by random bytes at start */
 static long page_bytes = 4096;
-static int last_error;
-
-int *__errno_location(void) { return &last_error; }
-
-_Noreturn void __stack_chk_fail(void);
-_Noreturn void __stack_chk_fail(void) { __builtin_trap(); }
 
 #if defined(__x86_64__)
-__asm__(".globl _start\n_start:\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call start_c\n hlt\n");
-
 static inline long raw(long n, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
@@ -60,8 +51,6 @@ static inline long raw(long n, long a, long b, long c, long d, long e, long f) {
     return result;
 }
 #elif defined(__aarch64__)
-__asm__(".globl _start\n_start:\n mov x29, #0\n mov x30, #0\n mov x0, sp\n bl start_c\n brk #0\n");
-
 static inline long raw(long n, long a, long b, long c, long d, long e, long f) {
     register long x8 __asm__("x8") = n;
     register long x0 __asm__("x0") = a;
@@ -80,7 +69,29 @@ static inline long raw(long n, long a, long b, long c, long d, long e, long f) {
 #error "no entry point for this machine; link the system's C library instead (make LIBC=system)"
 #endif
 
-void start_c(long *stack) {
+#ifdef WARDIAN_HOSTED
+#define last_error errno
+#else
+int main(int argc, char **argv);
+void start_c(long *stack);
+static int last_error;
+
+int *__errno_location(void) { return &last_error; }
+
+#if defined(__x86_64__)
+__asm__(".globl _start\n_start:\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %rsp\n call start_c\n hlt\n");
+#else
+__asm__(".globl _start\n_start:\n mov x29, #0\n mov x30, #0\n mov x0, sp\n bl start_c\n brk #0\n");
+#endif
+
+/* The canary: random bytes that the kernel hands over, the first one NUL so that no string writes it. */
+uintptr_t __stack_chk_guard;
+
+_Noreturn void __stack_chk_fail(void);
+_Noreturn void __stack_chk_fail(void) { __builtin_trap(); }
+
+/* Without a canary of its own: it sets the one that others check. */
+__attribute__((optimize("no-stack-protector"))) void start_c(long *stack) {
     int argc = (int)stack[0];
     char **argv = (char **)(stack + 1);
     long *aux = stack + argc + 2;
@@ -92,8 +103,10 @@ void start_c(long *stack) {
         else if (aux[0] == AT_RANDOM)
             memcpy(&__stack_chk_guard, (const void *)aux[1], sizeof __stack_chk_guard);
     }
+    __stack_chk_guard &= ~(uintptr_t)0xff;
     _exit(main(argc, argv));
 }
+#endif
 
 static long checked(long result) {
     if (result < 0 && result > -4096) {
@@ -197,10 +210,12 @@ int munmap(void *at, size_t n) { return (int)CALL2(SYS_munmap, at, n); }
 
 /* Processes, identity, limits, time */
 
+#ifndef WARDIAN_HOSTED
 _Noreturn void _exit(int code) {
     for (;;)
         raw(SYS_exit_group, code, 0, 0, 0, 0, 0);
 }
+#endif
 pid_t fork(void) { return (pid_t)CALL6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0); }
 int execve(const char *path, char *const argv[], char *const envp[]) {
     return (int)CALL3(SYS_execve, path, argv, envp);
@@ -298,7 +313,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms) {
 void *memcpy(void *restrict to, const void *restrict from, size_t n) {
     unsigned char *t = to;
     const unsigned char *f = from;
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(WARDIAN_HOSTED)
     __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
 #else
     while (n--)
@@ -308,7 +323,7 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n) {
 }
 void *memset(void *to, int byte, size_t n) {
     unsigned char *t = to;
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(WARDIAN_HOSTED)
     __asm__ volatile("rep stosb" : "+D"(t), "+c"(n) : "a"(byte) : "memory");
 #else
     while (n--)

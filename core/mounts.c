@@ -307,16 +307,6 @@ static void bind_source(const struct builder *b, struct step *step) {
     close(dir);
 }
 
-/* Two inodes below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
-static void make_covers(struct builder *b, int proc_dir) {
-    int fd = openat(proc_dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
-    if (fd < 0 || mkdirat(proc_dir, "empty", 0) < 0)
-        die(errno, "mask", "making what masks cover with");
-    close(fd);
-    b->nothing = openat(proc_dir, "nothing", O_PATH | O_CLOEXEC);
-    b->empty = openat(proc_dir, "empty", O_PATH | O_CLOEXEC);
-}
-
 static int detach(int dir, const char *name, uint64_t attributes, const char *wall) {
     int tree = (int)syscall(SYS_open_tree, dir, name,
                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (*name ? 0 : AT_EMPTY_PATH));
@@ -354,6 +344,23 @@ static void write_sysctl(const struct builder *b, const struct step *step) {
     if (fd < 0 || write(fd, step->text, step->text_len) != (ssize_t)step->text_len)
         die(errno, "namespaces", "writing %s to /proc/%s", step->text, step->path);
     close(fd);
+}
+
+/* An inode mounted read-only on itself: what is cloned of that mount is read-only, too. */
+static int make_cover(int proc_dir, const char *name) {
+    int tree = detach(proc_dir, name, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, "mask");
+    attach(tree, proc_dir, name, "mask", name);
+    return tree;
+}
+
+/* Two of them below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
+static void make_covers(struct builder *b, int proc_dir) {
+    int fd = openat(proc_dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+    if (fd < 0 || mkdirat(proc_dir, "empty", 0) < 0)
+        die(errno, "mask", "making what masks cover with");
+    close(fd);
+    b->nothing = make_cover(proc_dir, "nothing");
+    b->empty = make_cover(proc_dir, "empty");
 }
 
 static void mount_proc(struct builder *b, const struct step *step) {
@@ -406,17 +413,58 @@ static void mount_mqueue(const struct builder *b, const struct step *step) {
     close(dir);
 }
 
+static void cover_one(const struct builder *b, int dir, const char *name, mode_t mode) {
+    int tree = detach(S_ISDIR(mode) ? b->empty : b->nothing, "", 0, "mask");
+    attach(tree, dir, name, "mask", name);
+    close(tree);
+}
+
 static void cover(const struct builder *b, const struct step *step) {
     if (!WALL_IS_UP(b->plan, WALL_MASK))
         return;
     struct stat st;
     const char *relative = step->path + strspn(step->path, "/");
-    if (fstatat(b->root, relative, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return; /* this kernel does not have it */
-    int tree = detach(S_ISDIR(st.st_mode) ? b->empty : b->nothing, "",
-                      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, "mask");
-    attach(tree, b->root, relative, "mask", step->path);
-    close(tree);
+    if (fstatat(b->root, relative, &st, AT_SYMLINK_NOFOLLOW) == 0) /* else this kernel does not have it */
+        cover_one(b, b->root, relative, st.st_mode);
+}
+
+struct kept {
+    const struct builder *builder;
+    const char *names; /* each followed by a space */
+};
+
+static bool is_kept(const char *names, const char *name) {
+    size_t len = strlen(name);
+    for (; *names; names += strcspn(names, " ") + 1)
+        if (strcspn(names, " ") == len && memcmp(names, name, len) == 0)
+            return true;
+    return false;
+}
+
+static void cover_unless_kept(const char *name, void *context) {
+    const struct kept *kept = context;
+    const struct builder *b = kept->builder;
+    struct stat st;
+    bool process = *name >= '0' && *name <= '9';
+    if (process || is_kept(kept->names, name) || fstatat(b->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    /* Links lead to what is there already; what only its owner may touch is closed to a guest that is
+     * not its owner. */
+    bool closed = (st.st_mode & 077) == 0 && st.st_uid != b->plan->uid;
+    if (!S_ISLNK(st.st_mode) && !closed)
+        cover_one(b, b->proc, name, st.st_mode);
+}
+
+/* By what is kept, not by what is known to be harmful: a later kernel's new file is masked, too. */
+static void cover_others(const struct builder *b, const struct step *step) {
+    if (!WALL_IS_UP(b->plan, WALL_MASK))
+        return;
+    struct kept kept = {b, step->text};
+    int dir = openat(b->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        die(errno, "mask", "listing %s in the guest", step->path);
+    each_entry(dir, cover_unless_kept, &kept);
+    close(dir);
 }
 
 static void run_step(struct builder *b, struct step *step) {
@@ -447,6 +495,9 @@ static void run_step(struct builder *b, struct step *step) {
         break;
     case STEP_MASK:
         cover(b, step);
+        break;
+    case STEP_ONLY:
+        cover_others(b, step);
         break;
     case STEP_SYSCTL:
         write_sysctl(b, step);
@@ -529,7 +580,7 @@ static void open_for_answers(struct builder *b, int device, int ctl, const char 
     }
 }
 
-static void enter_root(const struct builder *b, int guest) {
+static void enter_root(const struct builder *b, int guest, int ctl) {
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
     if (b->proc >= 0 && WALL_IS_UP(b->plan, WALL_READONLY) &&
         mount_setattr_at(b->proc, 0, &read_only) < 0)
@@ -547,14 +598,14 @@ static void enter_root(const struct builder *b, int guest) {
             die(errno, "mount", "changing root");
         join_network(b->plan, wait_for_turn(guest));
         limit_capabilities(b->plan);
-        give_turn(guest, -1);
+        hand_streams(b->plan, guest, ctl);
         return;
     }
     join_network(b->plan, wait_for_turn(guest)); /* here rather than later: it can't be in the way */
     limit_capabilities(b->plan);
     if (syscall(SYS_pivot_root, ".", ".") < 0)
         die(errno, "mount", "pivoting into the guest's root");
-    give_turn(guest, -1); /* it has the new root too, and goes on while the old one is taken down */
+    hand_streams(b->plan, guest, ctl); /* it goes on in the new root while the old one is taken down */
     if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
         die(errno, "mount", "leaving the host's root behind");
 }
@@ -604,7 +655,7 @@ void build_root(struct plan *plan, int ctl, int guest, int device) {
         run_step(&builder, &plan->steps[i]);
     hand_over_views(&builder, ctl);
     hand_over_tops(&builder, ctl);
-    enter_root(&builder, guest);
+    enter_root(&builder, guest, ctl);
     for (size_t i = 0; i < builder.top_count; i++)
         if (builder.mounts[i] >= 0)
             close(builder.mounts[i]);

@@ -98,6 +98,10 @@ static bool add_step(struct plan *plan, enum step_kind kind, const struct record
         step->text = f[3].at;
         step->text_len = f[3].len;
         return number(&f[2], &step->number);
+    case STEP_ONLY:
+        step->path = f[1].at;
+        step->text = f[2].at;
+        return true;
     case STEP_SYMLINK:
     case STEP_SYSCTL:
         step->text = f[1].at;
@@ -226,7 +230,7 @@ static bool set_flag(struct plan *plan, const char *flag) {
 
 enum record_name {
     R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
-    R_HOST_ID,    R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
+    R_HOST_ID, R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_ONLY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_VERDICT, R_WALL, R_WATCH, R_WATCHED
 };
@@ -249,6 +253,7 @@ static const struct {
     [R_IDENTITY] = {"identity", 3, true},
     [R_LANDLOCK] = {"landlock", 4, true}, [R_MASK] = {"mask", 2, true},
     [R_MEMORY] = {"memory", 2, true},     [R_MQUEUE] = {"mqueue", 2, true},
+    [R_ONLY] = {"only", 3, true},
     [R_OUTPUT] = {"output", 2, true},
     [R_PARENT] = {"parent", 2, true},     [R_PATH] = {"path", 2, true},
     [R_PRIVATE] = {"private", 3, true},   [R_PROC] = {"proc", 2, true},
@@ -305,6 +310,8 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         return add_step(plan, STEP_MASK, r);
     case R_MQUEUE:
         return add_step(plan, STEP_MQUEUE, r);
+    case R_ONLY:
+        return add_step(plan, STEP_ONLY, r);
     case R_PRIVATE:
         return add_step(plan, STEP_PRIVATE, r);
     case R_PROC:

@@ -36,7 +36,7 @@ static uint64_t last_pid(int loadavg) {
     return space && next_number(space + 1, &pid) ? pid : 0;
 }
 
-static _Noreturn void wait_for_all(pid_t guest, int ctl, int loadavg) {
+static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int loadavg) {
     struct message message = {.kind = MSG_EXITED};
     for (;;) {
         int status;
@@ -47,6 +47,7 @@ static _Noreturn void wait_for_all(pid_t guest, int ctl, int loadavg) {
         message.exited.status = status;
         message.exited.usage = usage;
         message.exited.tasks = last_pid(loadavg);
+        message.exited.tasks -= message.exited.tasks > own_tasks ? own_tasks : 0;
         channel_send(ctl, &message, NULL, 0);
         _exit(0); /* and with us goes everything the guest left running */
     }
@@ -106,5 +107,5 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     close_all_but(1);
     report_to_supervisor(ctl);
     plan_forget();
-    wait_for_all(guest, ctl, loadavg);
+    wait_for_all(guest, every_call_is_watched(plan), ctl, loadavg);
 }

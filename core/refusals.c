@@ -77,7 +77,7 @@ struct subject {
     const struct watched *watched;
     bool has_path, has_other;
     char path[PATH_MAX], other[PATH_MAX];
-    char address[MAX_ADDRESS];
+    _Alignas(8) char address[MAX_ADDRESS]; /* read as a sockaddr of its family */
     size_t address_len;
 };
 
@@ -152,6 +152,7 @@ static void read_paths(struct subject *about) {
 static void read_address(struct subject *about, uint64_t address, uint64_t len) {
     if (!address || len == 0)
         return;
+    len = (uint32_t)len; /* as the kernel reads it: the upper half is whatever the guest put there */
     ssize_t n = view_bytes(about->call.task, address, about->address,
                            len < MAX_ADDRESS ? (size_t)len : MAX_ADDRESS);
     about->address_len = n > 0 ? (size_t)n : 0;
@@ -313,7 +314,7 @@ static bool find_port(char *table, unsigned port) {
         char *local = strstr(line, wanted), *end = strchr(line, '\n');
         char *peer = local ? strchr(local, ' ') : NULL, *state = peer ? strchr(peer + 1, ' ') : NULL;
         if (state && (!end || state < end) && local < peer && local - line < 48 &&
-            (memcmp(state + 1, "0A", 2) == 0 || memcmp(state + 1, "07", 2) == 0))
+            state[1] == '0' && (state[2] == 'A' || state[2] == '7')) /* the table may end anywhere */
             return true;
     }
     return false;
@@ -527,6 +528,15 @@ void refusals_begin(int listener) {
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, stay);
 }
 
+/* The launcher's memory is closed to us until the guest has become its program; that hides nothing. */
+static uint64_t missed_of_launcher(const struct call *call, uint64_t missed_before) {
+    static bool begun;
+    begun = begun || call->number != SYS_execve || (call->args[3] & ~0xffffffffULL) != TRIED;
+    return begun ? 0 : view_missed() - missed_before;
+}
+
+static uint64_t own_missed;
+
 static bool alters(const struct subject *about) {
     const struct watched *w = about->watched;
     switch (w->kind) {
@@ -568,6 +578,8 @@ void refusals_answer(const struct plan *plan, int listener) {
     about.has_path = about.has_other = false;
     about.address_len = 0;
     out.answer.id = in.request.id;
+    view_asker(about.call.task);
+    uint64_t missed_before = view_missed();
     int error = verdict_of(data);
     bool watched = about.watched && about.watched->kind && error == 0;
     if (watched) {
@@ -586,6 +598,7 @@ void refusals_answer(const struct plan *plan, int listener) {
         if (error != ENOSYS) /* a call that this kernel might not have either */
             remember(&about, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
     }
+    own_missed += missed_of_launcher(&about.call, missed_before);
     if (trace_on() && about.watched && about.watched->kind) {
         trace(plan, &about, -out.answer.error);
         trace_goes_on(about.call.task);
@@ -648,7 +661,8 @@ static bool notified(const struct plan *plan, const struct subject *about) {
     case WATCH_LOOK:
         return false;
     case WATCH_OPEN:
-        return plan->opens || w->flags < 0 || (about->call.args[w->flags] & CHANGES);
+        return w->flags < 0 || (about->call.args[w->flags] & CHANGES) ||
+               (plan->opens && !(about->call.args[w->flags] & O_PATH));
     default:
         return true;
     }
@@ -656,8 +670,11 @@ static bool notified(const struct plan *plan, const struct subject *about) {
 
 void refusals_lookup(const struct plan *plan, pid_t inside) {
     static struct subject about;
+    if (inside <= 1)
+        return;
     about = (struct subject){.call.task = -inside};
-    if (inside <= 1 || !read_call(&about.call))
+    view_asker(-inside);
+    if (!read_call(&about.call))
         return;
     about.watched = &plan->watched_calls[about.call.number];
     if (!about.watched->kind || notified(plan, &about))
@@ -684,6 +701,7 @@ void refusals_report(void) {
              (unsigned long long)r->args[2], (unsigned long long)r->args[3],
              (unsigned long long)r->args[4], (unsigned long long)r->args[5], text, other);
     }
-    if (not_remembered)
-        emit("{\"event\":\"refused-more\",\"count\":%llu}", (unsigned long long)not_remembered);
+    uint64_t more = not_remembered + view_missed() - own_missed;
+    if (more)
+        emit("{\"event\":\"refused-more\",\"count\":%llu}", (unsigned long long)more);
 }

@@ -12,6 +12,11 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
+/* Then so is the message that hands the listener over, while nobody listens yet. */
+bool every_call_is_watched(const struct plan *plan) {
+    return plan->notify && plan->watched_calls[SYS_sendmsg].kind != WATCH_NOT;
+}
+
 int install_filter(const struct plan *plan) {
     if (!WALL_IS_UP(plan, WALL_SECCOMP))
         return -1;

@@ -29,6 +29,7 @@ struct state {
     struct supervised *run;
     int signals, listener;
     pid_t guest; /* its pid out here, once it is ready */
+    pid_t announced;
     uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     int64_t killed_us; /* when; what hangs in the kernel is waited for so long and no longer */
@@ -163,13 +164,13 @@ static void on_message(struct state *s) {
         break;
     case MSG_READY:
         s->ready = true;
-        s->guest = sender;
+        s->guest = s->announced ? s->announced : sender;
         s->listener = message.ready.listens && count > 0 ? fds[0] : -1;
         sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
         refusals_begin(s->listener);
         trace_begin(s->plan);
         lookups_run();
-        processes_begin(sender);
+        processes_begin(s->guest);
         s->started_us = now_us();
         s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
         for (int signal = 1; signal < NSIG; signal++)
@@ -184,7 +185,8 @@ static void on_message(struct state *s) {
         s->status = message.exited.status;
         s->tasks = message.exited.tasks;
         break;
-    case MSG_GO:
+    case MSG_GO: /* the guest; another process says for it that it is ready */
+        s->announced = sender;
         break;
     }
 }

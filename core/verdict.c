@@ -17,7 +17,8 @@ static struct sock_filter program[MAX_INSTRUCTIONS];
 static size_t length;
 
 void verdict_keep(const struct plan *plan) {
-    if (plan->verdict_len > sizeof program)
+    length = 0; /* without a program, everything is refused */
+    if (plan->verdict_len == 0 || plan->verdict_len > sizeof program)
         return;
     memcpy(program, plan->verdict, plan->verdict_len);
     length = plan->verdict_len / sizeof *program;

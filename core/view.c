@@ -67,16 +67,32 @@ ssize_t view_read(pid_t task, const char *name, char *to, size_t size) {
     return n;
 }
 
+static uint64_t missed;
+
+uint64_t view_missed(void) { return missed; }
+
+/* What the kernel reads for the guest, and we may not, is counted at least. */
+static void note_missed(void) { missed += errno == EPERM || errno == EACCES; }
+
+/* By its id inside, a task is known to the guest's own /proc alone. This also reads pages that a
+ * program may only write to, as the kernel does when it takes a path from there; process_vm_readv
+ * does not. */
+static ssize_t bytes_of_file(pid_t task, uint64_t address, void *to, size_t size) {
+    int fd = view_open(task, "mem", O_RDONLY);
+    ssize_t n = fd < 0 ? -1 : pread(fd, to, size, (off_t)address);
+    if (n < 0)
+        note_missed();
+    if (fd >= 0)
+        close(fd);
+    return n;
+}
+
 ssize_t view_bytes(pid_t task, uint64_t address, void *to, size_t size) {
-    if (task < 0) { /* by its id inside, it is known to the guest's own /proc alone */
-        int fd = view_open(task, "mem", O_RDONLY);
-        ssize_t n = fd < 0 ? -1 : pread(fd, to, size, (off_t)address);
-        if (fd >= 0)
-            close(fd);
-        return n;
-    }
+    if (task < 0)
+        return bytes_of_file(task, address, to, size);
     struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
-    return syscall(SYS_process_vm_readv, task, &here, 1UL, &there, 1UL, 0UL);
+    ssize_t n = syscall(SYS_process_vm_readv, task, &here, 1UL, &there, 1UL, 0UL);
+    return n < 0 ? bytes_of_file(task, address, to, size) : n;
 }
 
 /* Page by page: what follows the string's last page may not be there at all. */
@@ -103,10 +119,37 @@ static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
     return readlinkat(proc, path, to, size);
 }
 
+/* The way up that a relative path begins with: no link is in what the kernel says of where it starts.
+ * Otherwise a deep start and a short way up would be longer than a path can be, and a start that was
+ * removed would be looked for. */
+static ssize_t go_up(const char *path, ssize_t from, const char **name, size_t *len) {
+    for (;;) { /* what comes from an address has no NUL at its end */
+        size_t dots = 0;
+        while (dots < *len && dots < 3 && (*name)[dots] == '.')
+            dots++;
+        if (dots == 0 || dots == 3 || (dots < *len && (*name)[dots] != '/'))
+            return from;
+        while (dots == 2 && from > 1 && path[--from] != '/')
+            ;
+        while (dots < *len && (*name)[dots] == '/')
+            dots++;
+        *name += dots;
+        *len -= dots;
+    }
+}
+
 bool view_from(pid_t task, int dir, const char *name, size_t len, char *path) {
     ssize_t from = name[0] == '/' ? 0 : start_of(task, dir, path, PATH_MAX - 1);
-    if (from < 0 || (from > 0 && path[0] != '/') || (size_t)from + (from > 1) + len + 1 > PATH_MAX)
+    if (from < 0)
+        missed += errno != ENOENT; /* no such descriptor: the kernel says so as well */
+    if (from < 0 || (from > 0 && path[0] != '/'))
         return false;
+    if (from > 0)
+        from = go_up(path, from, &name, &len);
+    if ((size_t)from + (from > 1) + len + 1 > PATH_MAX) {
+        missed++;
+        return false;
+    }
     if (from > 1)
         path[from++] = '/';
     memcpy(path + from, name, len);
@@ -173,7 +216,22 @@ struct walk {
     int at; /* -1: the root */
     int links;
     bool ours;
+    bool personal; /* it leads through /proc/self, or through what a process has open */
 };
+
+static pid_t asker;
+
+void view_asker(pid_t task) { asker = task; }
+
+/* What /proc/self leads to for who asks; we are not the guest. */
+static bool name_of_asker(char name[24]) {
+    char status[1024];
+    uint64_t inside = asker < 0 ? (uint64_t)-(int64_t)asker : 0;
+    if (asker > 0 && view_read(asker, "status", status, sizeof status) > 0)
+        inside = number_after(status, "\nNSpid:\t", true);
+    snprintf(name, 24, "%llu", (unsigned long long)inside);
+    return inside > 0;
+}
 
 static bool opened(struct walk *w, int fd) {
     struct stat st;
@@ -238,6 +296,10 @@ static enum stride stride(struct walk *w, bool follow) {
         return STEPPED;
     if (strcmp(name, "..") == 0)
         return back_up(w) ? STEPPED : LOST;
+    if (strcmp(w->done, "/proc") == 0 && (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0)) {
+        w->personal = true;
+        return name_of_asker(target) && follow_link(w, target) ? LINKED : LOST;
+    }
     const struct top *top = w->at < 0 && top_count ? top_named(name, len) : NULL;
     if (top && top->link[0])
         return follow_link(w, top->link) ? LINKED : LOST;
@@ -251,6 +313,12 @@ static enum stride stride(struct walk *w, bool follow) {
         if (n <= 0)
             return LOST;
         target[n] = '\0';
+        static const char proc[] = "/proc/";
+        if (strnlen(w->done, sizeof proc) >= sizeof proc && memcmp(w->done, proc, sizeof proc - 1) == 0) {
+            w->personal = true; /* of a process: its root, its directory, or something that it has open */
+            if (last || target[0] != '/')
+                return LOST;
+        }
         return follow_link(w, target) ? LINKED : LOST;
     }
     w->done[done] = '/';
@@ -276,6 +344,8 @@ static void describe(struct sight *sight, int fd) {
     sight->masked = sight->ours && (st.st_mode & 07777) == 0;
 }
 
+static bool personal; /* what was walked last */
+
 static bool walk(const char *path, bool follow, struct sight *sight, char *resolved) {
     static struct walk w;
     w = (struct walk){.at = -1, .ours = true};
@@ -288,6 +358,9 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
         what = stride(&w, follow);
     } while (what == STEPPED || what == LINKED);
     bool missing = what == ENDED && strcmp(before, w.done) != 0;
+    if (w.personal && strnlen(w.done, 6) == 6 && memcmp(w.done, "/proc/", 6) == 0)
+        what = LOST; /* depends on who asks, and is nobody's secret but its own */
+    personal = w.personal;
     if (what == ENDED && !missing && w.at >= 0) {
         describe(sight, w.at);
     } else if (missing) {
@@ -310,25 +383,13 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
     return what == ENDED;
 }
 
-/* What these mean depends on who asks, and we are not the guest. */
-static bool about_the_asker(const char *path) {
-    static const char *const names[] = {"/proc/self", "/proc/thread-self", "/dev/fd", "/dev/std"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = strlen(names[i]);
-        if (strnlen(path, len) == len && memcmp(path, names[i], len) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool look(const char *path, bool follow, struct sight *sight, char *resolved) {
     *sight = (struct sight){0};
-    if (about_the_asker(path))
-        return false;
+    personal = false;
     if (resolved)
         memcpy(resolved, path, strlen(path) + 1);
     int fd = open_at_once(path, follow ? 0 : O_NOFOLLOW);
-    if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EXDEV)
+    if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EXDEV && errno != ELOOP)
         return false;
     if (fd < 0)
         return walk(path, follow, sight, resolved);
@@ -356,9 +417,10 @@ bool view_empty(const char *path) {
 }
 
 /* What was seen where, until something is made, moved or removed. */
-enum { MAX_SEEN = 1024, SETTLED_US = 5000 };
+enum { MAX_SEEN = 1024, SEEN_ROOM = 232, SETTLED_US = 5000 };
 static struct {
-    uint64_t hash;
+    char path[SEEN_ROOM]; /* whole: a guest can choose names whose hashes agree */
+    bool follow;
     uint32_t age;
     struct sight sight;
 } seen[MAX_SEEN];
@@ -370,19 +432,11 @@ void view_changed(void) {
     changed_us = now_us();
 }
 
-static uint64_t hashed(const char *path, bool follow) {
-    uint64_t hash = 14695981039346656037ULL ^ (uint64_t)follow;
-    for (; *path; path++)
-        hash = (hash ^ (uint8_t)*path) * 1099511628211ULL;
-    return hash;
-}
-
 bool view_look(const char *path, bool follow, struct sight *sight, char *resolved) {
     if (root < 0)
         return false;
-    uint64_t hash = hashed(path, follow);
-    size_t slot = hash % MAX_SEEN;
-    if (seen[slot].hash == hash && seen[slot].age == age) {
+    size_t len = strlen(path), slot = hash_bytes(HASH_START ^ follow, path, len) % MAX_SEEN;
+    if (seen[slot].age == age && seen[slot].follow == follow && strcmp(seen[slot].path, path) == 0) {
         *sight = seen[slot].sight;
         return true;
     }
@@ -390,9 +444,12 @@ bool view_look(const char *path, bool follow, struct sight *sight, char *resolve
         return false;
     if (!sight->there && sight->ours)
         return true; /* the way there is worth walking again, for it is told */
+    if (personal || len >= SEEN_ROOM)
+        return true;
     if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
         return true;
-    seen[slot].hash = hash;
+    memcpy(seen[slot].path, path, len + 1);
+    seen[slot].follow = follow;
     seen[slot].age = age;
     seen[slot].sight = *sight;
     return true;

@@ -29,6 +29,7 @@ class Layout(NamedTuple):
     etc: tuple[str, ...]
     etc_network: tuple[str, ...]
     devices: tuple[str, ...]
+    proc: tuple[str, ...]
     masks: tuple[str, ...]
     routine: tuple[str, ...]
     settings: tuple[str, ...]

@@ -158,6 +158,7 @@ def root_steps(policy: Policy, sources: Sequence[Source], standing: set[str]) ->
             if not (nests and path == NESTING)
         ]
         steps += [record("mask", path) for path in shape.masks]
+        steps.append(record("only", "/proc", "".join(f"{name} " for name in shape.proc)))
     else:
         steps.append(record("dir", "/proc", 0o555))
     steps += [record("private", path, mode) for path, mode in private_places(places)]

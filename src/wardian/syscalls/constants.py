@@ -9,7 +9,7 @@ CONSTANTS: dict[str, int] = {
     "O_CREAT": 0o100,
     "O_TMPFILE_BIT": 0o20000000,  # __O_TMPFILE; O_TMPFILE itself contains O_DIRECTORY
     "O_CHANGES": 0o1103,  # ours: O_WRONLY|O_RDWR|O_CREAT|O_TRUNC
-    "UNSEEN": 0x77617264,  # ours: the launcher's mark on its own calls, core/launch.h
+    "O_PATH": 0o10000000,
     # stat(2)
     "S_IFMT": 0o170000,
     "S_IFCHR": 0o020000,

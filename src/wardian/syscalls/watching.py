@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import struct
 
-from wardian.syscalls.table import Row, canonical_arch, rows
+from wardian.syscalls.table import Row, canonical_arch, lookup, rows
 
 TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ KINDS = (
     "address", "send", "messages", "signal", "fork", "map", "exit", "other",
 )  # fmt: skip
 _PATH = os.path.join(os.path.dirname(__file__), "watching.tsv")
-# The launcher's own way out when everything is watched: core/launch.h.
-_OWN = "arg2 == 0x4000 and high2 == UNSEEN"
 _FLAGS = ("oflags", "atflags", "accessflags")
 _NOT_FOLLOWED = frozenset((
     "lstat", "readlink", "readlinkat", "unlink", "unlinkat", "rmdir", "rename", "renameat",
@@ -50,7 +48,7 @@ _NOT_FOLLOWED = frozenset((
 def unless(scope: Scope) -> Mapping[str, str]:
     """For each watched call the condition under which it is not; empty: always watched."""
     if scope == "everything":
-        return {row.name: _OWN if row.name == "sendmsg" else "" for row in rows()}
+        return {row.name: "" for row in rows()}
     return {name: quiet for name, _, quiet in _watched(scope)}
 
 
@@ -97,6 +95,8 @@ def _watched(scope: Scope) -> list[tuple[str, str, str]]:
             continue
         quiet = "" if quiet == "-" else quiet
         if scope != "changes" and kind == "open" and name != "creat":
-            quiet = "high2 == UNSEEN" if name == "openat" else ""
+            # One that only finds a file is a look. The launcher makes those under this scope's
+            # filter; no register, which a guest could set as well, marks a call as the launcher's.
+            quiet = f"arg{_places(lookup(name))[4]} & O_PATH == O_PATH" if scope == "opens" else ""
         found.append((name, kind, quiet))
     return found

@@ -121,7 +121,10 @@ class _Steps:
         words += ["--remount-ro", "/"]
 
     def _masks(self) -> None:
-        for path in layout().masks:
+        kept = layout().proc
+        tops = (f"/proc/{name}" for name in sorted(os.listdir("/proc")) if name not in kept)
+        closed = [path for path in tops if not path[6:].isdecimal() and not os.path.islink(path)]
+        for path in (*layout().masks, *closed):
             if os.path.isdir(path):
                 size = str(MASK_BYTES)
                 self._words += ["--perms", "0555", "--size", size, "--tmpfs", path]
