@@ -13,6 +13,7 @@ from wardian.errors import InputError
 from wardian.sandbox.backends import NAMES
 from wardian.sandbox.policy_file import locate, suggest
 from wardian.sandbox.units import parse_duration
+from wardian.sandbox.whole_files import read_decisive
 
 DEFAULT_FILE = "nightly.toml"
 MAX_BYTES = 1 << 20
@@ -73,12 +74,8 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
         try:
-            with open(path, "rb") as file:
-                data = file.read(MAX_BYTES)
-            self.text = data.decode()
+            self.text = read_decisive(path, MAX_BYTES).decode()
             self.document = tomllib.loads(self.text)
-        except OSError as error:
-            raise InputError(f"can't be read: {error.strerror}", path=path) from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"not TOML: {error}", path=path) from None
 

@@ -60,11 +60,16 @@ class Source(NamedTuple):
 
 
 def resolve_shares(
-    shares: Iterable[Share], *, own: Own | None = None, private: Collection[str] = ()
+    shares: Iterable[Share],
+    *,
+    own: Own | None = None,
+    private: Collection[str] = (),
+    make: bool = False,
 ) -> list[Source]:
     """Sources in mounting order, outer places first. Raises ShareError.
 
-    ``private`` are paths that wardian made for this run alone, and removes after it.
+    ``private`` are paths that wardian made for this run alone, and removes after it. With ``make``
+    directories of wardian's own that are missing in what may be written are made, so as to be kept.
     """
     asked = list(shares)
     ways = [_way(share) for share in asked]
@@ -84,7 +89,7 @@ def resolve_shares(
     sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
     for source in sources:
         _refuse_ghost(source, sources)
-    return _pinned(_protect(sources, ours))
+    return _pinned(_protect(sources, ours, make=make))
 
 
 def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]:
@@ -95,7 +100,7 @@ def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]
     if work:
         shares.append(Share(work, work_at, True))
     private = () if own_work is None or policy.work is not None else (own_work,)
-    sources = resolve_shares(shares, private=private)
+    sources = resolve_shares(shares, private=private, make=True)
     made_here = {named_paths.way_of(path).real for path in private}
     _remember([s.path for s in sources if s.write and s.path not in made_here])
     return sources
@@ -220,13 +225,13 @@ def _pinned(sources: list[Source]) -> list[Source]:
     return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
 
 
-def _protect(sources: list[Source], own: Own) -> list[Source]:
+def _protect(sources: list[Source], own: Own, *, make: bool) -> list[Source]:
     """A writable share that holds wardian's own files gets those read-only."""
     protected = list(sources)
     for source in sources:
         if not source.write or not source.is_dir:
             continue
-        for root in own_files.made_ready(source.path, own):
+        for root in own_files.read_only_within(source.path, own, make=make):
             at = source.at.rstrip("/") + root[len(source.path.rstrip("/")) :]
             if all(one.at != at for one in protected):
                 protected.append(Source(root, at, False, os.path.isdir(root)))
