@@ -105,8 +105,11 @@ def doubt(
 
 def was_shared(path: str) -> str | None:
     """The place at or above a real path that is or was shared for writing, wardian's own aside."""
-    from wardian.sandbox.own_files import kept_places
     from wardian.sandbox.shared_before import shared_above
+
+    if shared_above(path) is None:
+        return None
+    from wardian.sandbox.own_files import kept_places
 
     return shared_above(path, kept_places())
 

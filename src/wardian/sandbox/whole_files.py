@@ -54,11 +54,18 @@ def open_to_write(path: str, *, option: str = "-o") -> int:
     if path.startswith(OPEN_ALREADY):
         return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     real = named(path, option)
-    fd = open_real(real, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o666)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    try:
+        fd = open_real(real, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        error.filename = path
+        raise
+    kind = os.fstat(fd).st_mode
+    if stat.S_ISREG(kind):
+        os.ftruncate(fd, 0)
+    elif not stat.S_ISCHR(kind):  # of which no guest can make one
         os.close(fd)
         raise UsageError(f"{option}: {path} is not a regular file")
-    os.ftruncate(fd, 0)
+    os.set_blocking(fd, True)
     return fd
 
 
