@@ -48,8 +48,8 @@ proven is not written. Runs are repeated, so a script that is given --work must 
 EXAMPLES = """\b
 Examples:
   wardian learn skills/csv-report -o csv-report.toml
-  wardian learn skills/csv-report report.py --work . -o report.toml -- sales.csv
-  wardian learn --runs 3 -o make.toml --work . -- make -j4
+  wardian learn skills/csv-report report.py --work . -o ~/report.toml -- sales.csv
+  wardian learn --runs 3 -o ~/make.toml --work . -- make -j4
 
 \b
 Exit code: 0 proven and written, 1 nothing that holds was found, 2 usage, 3 no case there."""
