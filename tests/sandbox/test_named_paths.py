@@ -15,9 +15,9 @@ from wardian.sandbox.named_paths import (
     Link,
     Way,
     doubt,
-    named,
     open_directory,
     open_real,
+    trusted_path,
     was_shared,
     way_of,
 )
@@ -61,7 +61,7 @@ def test_links_in_a_circle_and_files_on_the_way_are_errors(tmp_path: Path) -> No
             way_of(f"{tmp_path}/{path}", missing_ok=True)
         assert caught.value.errno == number
         with pytest.raises(UsageError, match="-o"):
-            named(f"{tmp_path}/{path}", "-o")
+            trusted_path(f"{tmp_path}/{path}", "-o")
 
 
 @pytest.mark.parametrize(

@@ -281,9 +281,9 @@ def _check_target(target: str | None) -> None:
     """Before anything is run: where the policy is to go."""
     if target is None:
         return
-    from wardian.sandbox.named_paths import named
+    from wardian.sandbox.named_paths import trusted_path
 
-    folder = named(os.path.dirname(named(target, "-o")), "-o")
+    folder = trusted_path(os.path.dirname(trusted_path(target, "-o")), "-o")
     if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"-o {target!r} is not a file that can be written")
     if not target.endswith(".toml"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from wardian.evaluation.patches import Edit
 from wardian.evaluation.preparing import Prepared
 from wardian.evaluation.reading import Reader
 from wardian.probes.expectations import profile_path
+from wardian.sandbox.named_paths import open_directory
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.policy_file import parse_policy
 
@@ -57,7 +59,8 @@ def _skill_reverted(
 
     @contextmanager
     def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
             folder = os.path.join(place, os.path.basename(entry.path))
             shutil.copytree(entry.path, folder, symlinks=True)
             for path in {**old, **new}:
@@ -68,13 +71,28 @@ def _skill_reverted(
 
 
 def _put(path: str, text: str | None) -> None:
-    """The file with that text, its mode as it is; without one, no file."""
-    if text is None:
-        os.unlink(path)
+    """The file with that text, its mode as it is; without one, no file.
+
+    The copy of a skill has the skill's own links: what lies behind one stays as it is.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        fd = open_directory(folder, make=0o755)
+    except (NotADirectoryError, FileExistsError):
         return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    try:
+        mode = 0o644
+        if name in os.listdir(fd):
+            mode = stat.S_IMODE(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode)
+            os.unlink(name, dir_fd=fd)
+        if text is None:
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        made = os.open(name, flags, mode & 0o777, dir_fd=fd)
+        with open(made, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    finally:
+        os.close(fd)
 
 
 def _specimen_reverted(
@@ -90,7 +108,8 @@ def _specimen_reverted(
 
     @contextmanager
     def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
             root = os.path.join(place, "probes")
             shutil.copytree(specimen.root, root)
             _put(os.path.join(root, path), text)
@@ -113,7 +132,8 @@ def _profile_reverted(
 
     @contextmanager
     def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
             copied = os.path.join(place, os.path.basename(path))
             _put(copied, text)
             yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}

@@ -126,7 +126,7 @@ def untrusted(way: Way, writable: Iterable[str] = ()) -> str | None:
     return doubt(way, trusted_owners(), shared)
 
 
-def named(path: str, option: str, *, missing_ok: bool = True) -> str:
+def trusted_path(path: str, option: str, *, missing_ok: bool = True) -> str:
     """The real path of what the caller named for ``option``; relative to the working directory.
 
     Raises UsageError if a link that a guest may have left leads there, or links go in a circle.
