@@ -10,7 +10,9 @@ dropped = sys.path.pop(0) if not sys.flags.safe_path and sys.path else None
 
 if __name__ == "__main__":
     from wardian.cli import main
-    from wardian.sandbox import own_files
 
-    own_files.started_in = dropped  # never shared for writing: Python will look there again
+    if dropped is not None:
+        from wardian.sandbox import own_files
+
+        own_files.started_in = dropped  # never shared for writing: Python will look there again
     main()

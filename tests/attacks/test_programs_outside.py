@@ -304,7 +304,8 @@ def test_the_directory_that_python_m_wardian_was_started_in_is_not_shared_for_wr
 def test_what_pythonpath_names_is_kept_from_the_guest(scene: Scene) -> None:
     (scene.project / "lib").mkdir()
     command = (sys.executable, "-P", "-m", "wardian", "exec", "--work")
-    env = {"PYTHONPATH": f"{scene.project}/lib:{scene.project}/none"}
+    more = (f"{scene.project}/lib", f"{scene.project}/none", os.environ.get("PYTHONPATH", ""))
+    env = {"PYTHONPATH": ":".join(entry for entry in more if entry)}
     script = "touch lib/json.py none/json.py; mkdir none; mv lib x; touch made; ls -A lib none"
     done = call(command[0], scene, *command[1:], ".", "--", "sh", "-c", script, **env)
     assert (scene.project / "made").exists(), done.stderr

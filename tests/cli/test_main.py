@@ -92,14 +92,23 @@ def test_a_poisoned_working_directory_is_not_imported_from(tmp_path: Path) -> No
     names = ("re", "json", "click", "errno", "signal", "select", "typing", "threading", "ctypes")
     for name in names:
         (tmp_path / f"{name}.py").write_text("open('poisoned', 'w').close(); raise SystemExit(66)")
-    for args in (["exec", "--", "echo", "fine"], ["exec", "--work", ".", "--", "echo", "fine"]):
+    plain, safe = [sys.executable, "-m", "wardian"], [sys.executable, "-P", "-m", "wardian"]
+    shared = ["exec", "--work", ".", "--", "echo", "fine"]
+    for command in ([*plain, "exec", "--", "echo", "fine"], [*safe, *shared]):
         done = subprocess.run(
-            [sys.executable, "-m", "wardian", *args],
+            command,
             cwd=tmp_path, capture_output=True, text=True, check=False, env=environment(),
         )  # fmt: skip
         assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+    # What Python looked in for wardian itself, and will again, no guest may write to.
     done = subprocess.run(
-        [sys.executable, "-m", "wardian", "--version"],
+        [*plain, *shared],
+        cwd=tmp_path, capture_output=True, text=True, check=False, env=environment(),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (125, "")
+    assert "python3 -P -m wardian" in done.stderr
+    done = subprocess.run(
+        [*plain, "--version"],
         cwd=tmp_path, capture_output=True, text=True, check=False, env=environment(),
     )  # fmt: skip
     assert done.returncode == 0

@@ -48,8 +48,8 @@ proven is not written. Runs are repeated, so a script that is given --work must 
 EXAMPLES = """\b
 Examples:
   wardian learn skills/csv-report -o csv-report.toml
-  wardian learn skills/csv-report report.py --work . -o report.toml -- sales.csv
-  wardian learn --runs 3 -o make.toml --work . -- make -j4
+  wardian learn skills/csv-report report.py --work . -o ~/report.toml -- sales.csv
+  wardian learn --runs 3 -o ~/make.toml --work . -- make -j4
 
 \b
 Exit code: 0 proven and written, 1 nothing that holds was found, 2 usage, 3 no case there."""
@@ -282,9 +282,9 @@ def _check_target(target: str | None) -> None:
     """Before anything is run: where the policy is to go."""
     if target is None:
         return
-    from wardian.sandbox.named_paths import named
+    from wardian.sandbox.named_paths import trusted_path
 
-    folder = named(os.path.dirname(named(target, "-o")), "-o")
+    folder = trusted_path(os.path.dirname(trusted_path(target, "-o")), "-o")
     if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"-o {target!r} is not a file that can be written")
     if not target.endswith(".toml"):

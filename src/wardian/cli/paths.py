@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wardian.sandbox.named_paths import named
+from wardian.sandbox.named_paths import trusted_path
 from wardian.sandbox.whole_files import OPEN_ALREADY
 
 
@@ -18,5 +18,5 @@ class NamedPath(click.Path):
         """Raises UsageError."""
         text = os.fspath(value)
         if text != "-" and not text.startswith(OPEN_ALREADY):
-            named(text, param.get_error_hint(ctx) if param is not None and ctx else "PATH")
+            trusted_path(text, param.get_error_hint(ctx) if param is not None and ctx else "PATH")
         return super().convert(value, param, ctx)

@@ -19,6 +19,7 @@ from wardian.errors import InputError
 from wardian.sandbox.backends import NAMES
 from wardian.sandbox.policy_file import locate, suggest, syntax_place
 from wardian.sandbox.units import parse_duration
+from wardian.sandbox.whole_files import read_decisive
 from wardian.skills.reading import NotRegularError, read_bytes
 
 DEFAULT_FILE = "nightly.toml"
@@ -103,10 +104,16 @@ def read_config(path: str | None) -> Config:
     return Config(skills=(here,), found=True)
 
 
-def _text(path: str) -> str:
-    """Raises ConfigError. A link is not followed: whoever put it there would choose the file."""
+def _text(path: str, *, found: bool) -> str:
+    """Raises ConfigError. What is named decides, so no guest may have written it; what is found may
+    only narrow, and a link there is not followed."""
     try:
-        return read_bytes(Path(path), MAX_BYTES).decode()
+        data = (
+            read_bytes(Path(path), MAX_BYTES)
+            if found
+            else read_decisive(path, MAX_BYTES, ConfigError)
+        )
+        return data.decode()
     except NotRegularError:
         real = os.path.realpath(path)
         hint = f"name the file itself: --config {real}" if os.path.isfile(real) else None
@@ -122,7 +129,7 @@ class _Reader:
 
     def __init__(self, path: str, *, found: bool) -> None:
         self.path, self.found = os.path.abspath(path), found
-        self.text = _text(path)
+        self.text = _text(path, found=found)
         try:
             self.document = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as error:

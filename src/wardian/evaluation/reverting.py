@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,7 +63,8 @@ def _skill_reverted(
 
     @contextmanager
     def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
             folder = os.path.join(place, os.path.basename(entry.path))
             shutil.copytree(entry.path, folder, symlinks=True)
             for path in {**old, **new}:
@@ -103,7 +105,8 @@ def _specimen_reverted(
 
     @contextmanager
     def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
             root = os.path.join(place, "probes")
             shutil.copytree(specimen.root, root, symlinks=True)
             _put(root, path, text)
@@ -126,7 +129,8 @@ def _profile_reverted(
 
     @contextmanager
     def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as place:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
             copied = os.path.join(place, os.path.basename(path))
             _put(place, os.path.basename(path), text)
             yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}

@@ -18,7 +18,7 @@ from wardian.evaluation.documents import (
 )
 from wardian.evaluation.documents.decision import Decision
 from wardian.evaluation.documents.gathered import Gathered
-from wardian.sandbox.named_paths import named, open_directory
+from wardian.sandbox.named_paths import open_directory, trusted_path
 from wardian.sandbox.whole_files import write_whole
 
 FOLDERS = ("evidence", "patches")
@@ -56,7 +56,7 @@ def write_documents(directory: str, gathered: Gathered, decision: Decision) -> l
 
 
 def _write(directory: str, files: dict[str, str]) -> None:
-    directory = named(directory, "-o")
+    directory = trusted_path(directory, "-o")
     os.close(open_directory(directory, make=0o777))
     for folder in FOLDERS:
         shutil.rmtree(os.path.join(directory, folder), ignore_errors=True)

@@ -24,7 +24,7 @@ from wardian.observe import journal
 from wardian.observe.evidence import Evidence, program_evidence
 from wardian.observe.masking import Mask
 from wardian.sandbox.backends import Copies
-from wardian.sandbox.named_paths import named, open_directory, was_shared
+from wardian.sandbox.named_paths import open_directory, trusted_path, was_shared
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Result
 from wardian.sandbox.shares import is_below
@@ -72,7 +72,7 @@ class Recording:
         self._run, self._mask = run, Mask(run.given)
         self._fds: list[int] = []
         self._copies: list[int] = []
-        self._real = named(directory, "--record")
+        self._real = trusted_path(directory, "--record")
         refuse_reachable(self._real, run.policy)
         try:
             self._begin()

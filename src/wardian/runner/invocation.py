@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy import Policy, Share
+    from wardian.sandbox.programs import Program
 
 SKILL = "/skill"
 STATE = "/state"
@@ -84,12 +85,11 @@ def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Sh
     What lies below /usr is there anyway; the script's own interpreter is the sandbox's business.
     """
     from wardian.sandbox.policy import Share
-    from wardian.sandbox.programs import find_program
 
     wanted = [name for name in COMPANIONS if runner.argv[:1] != (name,)]
     if prepared is not None and prepared.python is not None and runner.kind != "python":
         wanted[0] = prepared.python
-    found = [find_program(name, os.environ) for name in wanted]
+    found = [program for name in wanted if (program := _found(name)) is not None]
     if not any(program.path for program in found):
         return "", []
     from wardian.sandbox.layout import layout
@@ -97,6 +97,17 @@ def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Sh
     shares = {s.at: Share(s.path, s.at) for program in found for s in program.sources}
     folders = [os.path.dirname(program.path) for program in found if program.path]
     return os.pathsep.join([*folders, dict(layout().environment)["PATH"]]), list(shares.values())
+
+
+def _found(name: str) -> Program | None:
+    """None where it can't be shared: the script may do without it."""
+    from wardian.errors import ShareError
+    from wardian.sandbox.programs import find_program
+
+    try:
+        return find_program(name, os.environ)
+    except ShareError:
+        return None
 
 
 def under(policy: Policy, call: Invocation) -> Policy:

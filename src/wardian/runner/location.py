@@ -71,10 +71,10 @@ class located:  # noqa: N801 - used like a function, in a with statement
 def _without_links(path: str) -> str:
     """Raises SkillError if a link that a guest may have left leads to it."""
     from wardian.errors import UsageError
-    from wardian.sandbox.named_paths import named
+    from wardian.sandbox.named_paths import trusted_path
 
     try:
-        return named(path, "SKILL")
+        return trusted_path(path, "SKILL")
     except UsageError as error:
         raise SkillError(str(error), hint=error.hint) from None
 

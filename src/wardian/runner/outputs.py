@@ -45,9 +45,9 @@ def written(root: str) -> list[Written]:
 
 def check_target(path: str, *, force: bool) -> str:
     """The real path, if files may be put there. Raises UsageError; asked before the run."""
-    from wardian.sandbox.named_paths import named
+    from wardian.sandbox.named_paths import trusted_path
 
-    target = named(path, "--out")
+    target = trusted_path(path, "--out")
     if os.path.lexists(target) and not os.path.isdir(target):
         raise UsageError(f"--out: {path} is not a directory")
     if os.path.isdir(target) and os.listdir(target) and not force:

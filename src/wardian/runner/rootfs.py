@@ -48,9 +48,9 @@ def root_directory(given: str, policy: Policy) -> str:
     ``policy`` is the run's: its limit of the disk holds for the extraction, and walls that it
     gives up are given up there. Raises RootfsError.
     """
-    from wardian.sandbox.named_paths import named
+    from wardian.sandbox.named_paths import trusted_path
 
-    path = named(given, "--rootfs")
+    path = trusted_path(given, "--rootfs")
     try:
         mode = os.stat(path).st_mode
     except OSError as error:

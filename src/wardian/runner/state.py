@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError, UsageError
-from wardian.sandbox.named_paths import named, open_directory
+from wardian.sandbox.named_paths import open_directory, trusted_path
 from wardian.sandbox.shared_before import home
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def state_directory(skill: Located, name: str) -> str:
     where = hashlib.sha256(os.fsencode(skill.origin)).hexdigest()[:16]
     path = os.path.join(home("XDG_STATE_HOME", ".local/state"), "state", f"{where}-{skill.name}")
     path = os.path.join(path, name)
-    path = named(path, "--state")
+    path = trusted_path(path, "--state")
     try:
         os.close(open_directory(path, make=0o700))
     except OSError as error:

@@ -105,8 +105,11 @@ def doubt(
 
 def was_shared(path: str) -> str | None:
     """The place at or above a real path that is or was shared for writing, wardian's own aside."""
-    from wardian.sandbox.own_files import kept_places
     from wardian.sandbox.shared_before import shared_above
+
+    if shared_above(path) is None:
+        return None
+    from wardian.sandbox.own_files import kept_places
 
     return shared_above(path, kept_places())
 
@@ -123,7 +126,7 @@ def untrusted(way: Way, writable: Iterable[str] = ()) -> str | None:
     return doubt(way, trusted_owners(), shared)
 
 
-def named(path: str, option: str, *, missing_ok: bool = True) -> str:
+def trusted_path(path: str, option: str, *, missing_ok: bool = True) -> str:
     """The real path of what the caller named for ``option``; relative to the working directory.
 
     Raises UsageError if a link that a guest may have left leads there, or links go in a circle.

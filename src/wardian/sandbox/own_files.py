@@ -78,23 +78,23 @@ def refuse_own(path: str, own: Own) -> None:
             )
 
 
-def made_ready(path: str, own: Own) -> list[str]:
-    """What is to be read-only in a writable share of ``path``, all of it there. Raises ShareError.
+def read_only_within(path: str, own: Own, *, make: bool = False) -> list[str]:
+    """What is to be read-only in a writable share of ``path``. Raises ShareError.
 
-    A directory that Python or wardian would look in, and that is not there yet, is made: else the
-    guest could make it.
+    With ``make``, a directory that Python or wardian would look in, and that is not there yet, is
+    made: else the guest could make it.
     """
     found: list[str] = []
     for root in sorted({*own.closed, *own.searched, *own.kept}, key=len):
         if root == path or not is_below(root, path) or any(is_below(root, f) for f in found):
             continue
         try:
-            if not os.path.lexists(root):
+            if make and not os.path.lexists(root):
                 os.makedirs(root, 0o700, exist_ok=True)
         except OSError as error:
             why = f"{root}, where wardian's own files may be, can't be kept from the guest"
             raise ShareError(path, f"{why}: {(error.strerror or '').lower()}") from None
-        if os.path.realpath(root) == root:
+        if os.path.lexists(root) and os.path.realpath(root) == root:
             found.append(root)
     return found
 

@@ -7,19 +7,21 @@ import stat
 from collections.abc import Collection, Iterable
 
 from wardian.errors import ShareError
-from wardian.sandbox import named_paths, own_files
+from wardian.sandbox import named_paths
 from wardian.sandbox.named_paths import is_below
-from wardian.sandbox.own_files import Own
 from wardian.sandbox.policy import Policy, Share
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import NamedTuple
+
+    from wardian.sandbox.own_files import Own
 else:
     from wardian.values import NamedTuple
 
 # The host's own view of itself: sharing any of it would undo the guest's.
 KERNEL_TREES = ("/proc", "/sys", "/dev")
+PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 # Places inside that wardian makes itself.
 MADE_HERE = (
     "/",
@@ -60,11 +62,16 @@ class Source(NamedTuple):
 
 
 def resolve_shares(
-    shares: Iterable[Share], *, own: Own | None = None, private: Collection[str] = ()
+    shares: Iterable[Share],
+    *,
+    own: Own | None = None,
+    private: Collection[str] = (),
+    make: bool = False,
 ) -> list[Source]:
     """Sources in mounting order, outer places first. Raises ShareError.
 
-    ``private`` are paths that wardian made for this run alone, and removes after it.
+    ``private`` are paths that wardian made for this run alone, and removes after it. With ``make``
+    directories of wardian's own that are missing in what may be written are made, so as to be kept.
     """
     asked = list(shares)
     ways = [_way(share) for share in asked]
@@ -73,18 +80,21 @@ def resolve_shares(
         for share, way in zip(asked, ways, strict=True)
         if share.write and share.path not in private
     ]
-    ours = own_files.own_files() if own is None and writable else own or Own((own_files.PACKAGE,))
+    if own is None and writable:
+        from wardian.sandbox.own_files import own_files
+
+        own = own_files()
     by_place: dict[str, Source] = {}
     for share, way in zip(asked, ways, strict=True):
         _refuse_links(share, way, writable)
         source = _resolve(share, way)
-        _refuse_dangerous(source, ours)
+        _refuse_dangerous(source, own)
         _refuse_place(source)
         by_place[source.at] = source  # said twice, the later one counts
     sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
     for source in sources:
         _refuse_ghost(source, sources)
-    return _pinned(_protect(sources, ours))
+    return _pinned(sources if own is None else _protect(sources, own, make=make))
 
 
 def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]:
@@ -95,7 +105,7 @@ def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]
     if work:
         shares.append(Share(work, work_at, True))
     private = () if own_work is None or policy.work is not None else (own_work,)
-    sources = resolve_shares(shares, private=private)
+    sources = resolve_shares(shares, private=private, make=True)
     made_here = {named_paths.way_of(path).real for path in private}
     _remember([s.path for s in sources if s.write and s.path not in made_here])
     return sources
@@ -157,17 +167,19 @@ def _resolve(share: Share, way: named_paths.Way) -> Source:
     return Source(real, share.at, share.write, stat.S_ISDIR(mode))
 
 
-def _refuse_dangerous(source: Source, own: Own) -> None:
+def _refuse_dangerous(source: Source, own: Own | None) -> None:
     if source.path == "/":
         raise ShareError("/", "that is the whole host", hint="share the directories it needs")
     for tree in KERNEL_TREES:
         if is_below(source.path, tree):
             raise ShareError(source.path, f"the host's {tree} would let the guest act on the host")
-    launcher = os.path.join(own_files.PACKAGE, "_bin")
+    launcher = os.path.join(PACKAGE, "_bin")
     if is_below(source.path, launcher):
         raise ShareError(source.path, f"it is part of wardian's own files ({launcher})")
-    if source.write:
-        own_files.refuse_own(source.path, own)
+    if source.write and own is not None:
+        from wardian.sandbox.own_files import refuse_own
+
+        refuse_own(source.path, own)
 
 
 def _refuse_place(source: Source) -> None:
@@ -220,13 +232,15 @@ def _pinned(sources: list[Source]) -> list[Source]:
     return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
 
 
-def _protect(sources: list[Source], own: Own) -> list[Source]:
+def _protect(sources: list[Source], own: Own, *, make: bool) -> list[Source]:
     """A writable share that holds wardian's own files gets those read-only."""
+    from wardian.sandbox.own_files import read_only_within
+
     protected = list(sources)
     for source in sources:
         if not source.write or not source.is_dir:
             continue
-        for root in own_files.made_ready(source.path, own):
+        for root in read_only_within(source.path, own, make=make):
             at = source.at.rstrip("/") + root[len(source.path.rstrip("/")) :]
             if all(one.at != at for one in protected):
                 protected.append(Source(root, at, False, os.path.isdir(root)))

@@ -11,9 +11,9 @@ import stat
 
 from wardian.errors import InputError, UsageError
 from wardian.sandbox.named_paths import (
-    named,
     open_directory,
     open_real,
+    trusted_path,
     untrusted,
     was_shared,
     way_of,
@@ -32,7 +32,7 @@ def write_whole(path: str, data: bytes | str, *, option: str = "-o") -> None:
             file.write(content)
         return
     folder, name = os.path.split(os.path.abspath(path))
-    fd = open_directory(named(folder, option), make=0o777)
+    fd = open_directory(trusted_path(folder, option), make=0o777)
     temporary = f".{os.urandom(8).hex()}.partial"
     try:
         with open(os.open(temporary, _NEW, 0o666, dir_fd=fd), "wb") as file:
@@ -53,12 +53,19 @@ def open_to_write(path: str, *, option: str = "-o") -> int:
     and UsageError for a link, or for what is no file."""
     if path.startswith(OPEN_ALREADY):
         return os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    real = named(path, option)
-    fd = open_real(real, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o666)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    real = trusted_path(path, option)
+    try:
+        fd = open_real(real, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        error.filename = path
+        raise
+    kind = os.fstat(fd).st_mode
+    if stat.S_ISREG(kind):
+        os.ftruncate(fd, 0)
+    elif not stat.S_ISCHR(kind):  # of which no guest can make one
         os.close(fd)
         raise UsageError(f"{option}: {path} is not a regular file")
-    os.ftruncate(fd, 0)
+    os.set_blocking(fd, True)
     return fd
 
 
@@ -67,7 +74,7 @@ def read_input(path: str, *, option: str) -> bytes:
     if path.startswith(OPEN_ALREADY):
         with open(path, "rb") as file:
             return file.read()
-    real = named(path, option)
+    real = trusted_path(path, option)
     with open(open_real(real, os.O_RDONLY), "rb") as file:
         return file.read()
 

@@ -24,6 +24,7 @@ from wardian.probes.fuzz.program import (
     text,
 )
 from wardian.probes.fuzz.wire import Outcome
+from wardian.sandbox.named_paths import open_directory, trusted_path
 from wardian.syscalls.table import lookup
 
 # The table's groups, as the domains that specimens are sorted into.
@@ -81,9 +82,10 @@ def write(root: str, finding: Finding, arch: str) -> str:
     """Write it under the next number; returns the path below ``root``. Raises OSError."""
     capability, domain = capability_of(finding.difference, finding.program)
     folder = os.path.join(root, "fuzz", domain, capability)
-    os.makedirs(folder, exist_ok=True)
-    temporary = os.path.join(folder, f".{os.getpid()}.tmp")
-    with open(temporary, "w", encoding="utf-8") as file:
+    folder = trusted_path(folder, "--out")
+    os.close(open_directory(folder, make=0o777))
+    temporary = os.path.join(folder, f".{os.urandom(8).hex()}.tmp")
+    with open(temporary, "x", encoding="utf-8") as file:  # never through a link
         file.write(source(finding, arch))
     try:
         while True:
@@ -96,7 +98,7 @@ def write(root: str, finding: Finding, arch: str) -> str:
                 os.link(temporary, path)  # never over another
             except FileExistsError:
                 continue
-            return os.path.relpath(path, root)
+            return os.path.relpath(path, os.path.realpath(root))
     finally:
         os.unlink(temporary)
 
