@@ -123,6 +123,7 @@ def wheel(
 BACKEND = """
 import os, socket, sys, urllib.request, zipfile
 CODE = {code!r}
+WORD = "".join(["hunter", str(2)])  # this file itself must not hold it
 def act():
     seen = {{}}
     try:
@@ -131,14 +132,14 @@ def act():
     except OSError:
         seen["network"] = False
     everything = "\\n".join(f"{{k}}={{v}}" for k, v in os.environ.items()) + repr(sys.argv)
-    seen["password"] = "hunter2" in everything
+    seen["password"] = WORD in everything
     for folder, _, files in os.walk("/"):
         if folder.startswith(("/proc", "/sys", "/usr", "/dev")):
             continue
         for name in files:
             try:
                 with open(os.path.join(folder, name), "rb") as file:
-                    seen["password"] = seen["password"] or b"hunter" + b"2" in file.read(1 << 16)
+                    seen["password"] = seen["password"] or WORD.encode() in file.read(1 << 16)
             except OSError:
                 pass
     space = {{"seen": seen}}
