@@ -46,7 +46,10 @@ def test_only_ranges_and_https_tarballs_may_be_asked_for(spec: str) -> None:
 @pytest.mark.parametrize("spec", FINE)
 def test_ranges_tags_aliases_and_tarballs_are_fine(spec: str) -> None:
     assert spec_fault("@s/x", spec) is None
-    assert manifest_fault({"dependencies": {"x": spec}, "overrides": {"x": "$x", "y@1": {".": spec}}}) is None
+    assert (
+        manifest_fault({"dependencies": {"x": spec}, "overrides": {"x": "$x", "y@1": {".": spec}}})
+        is None
+    )
 
 
 FROM = [
@@ -57,11 +60,18 @@ FROM = [
 
 @pytest.mark.parametrize("resolved", FROM)
 def test_a_lock_file_may_not_resolve_elsewhere(resolved: object) -> None:
-    new = {"lockfileVersion": 3, "packages": {"": {}, "node_modules/x": {"version": "1.0.0", "resolved": resolved}}}
+    new = {
+        "lockfileVersion": 3,
+        "packages": {"": {}, "node_modules/x": {"version": "1.0.0", "resolved": resolved}},
+    }
     assert lock_fault(json.dumps(new).encode())
     with pytest.raises(ValueError, match="x comes from"):
         read_lock(json.dumps(new).encode(), frozenset())
-    old = {"dependencies": {"y": {"version": "1.0.0", "dependencies": {"x": {"version": "1", "resolved": resolved}}}}}
+    old = {
+        "dependencies": {
+            "y": {"version": "1.0.0", "dependencies": {"x": {"version": "1", "resolved": resolved}}}
+        }
+    }
     assert lock_fault(json.dumps(old).encode())
     assert lock_fault(json.dumps({"dependencies": {"x": {"version": resolved}}}).encode())
 
@@ -117,11 +127,13 @@ def repository(tmp_path: Path, marker: str) -> str:
 
     folder = tmp_path / "repo"
     folder.mkdir()
-    (folder / "evil.sh").write_text(f"#!/bin/sh\ntouch {marker}\nexec git \"$@\"\n")
+    (folder / "evil.sh").write_text(f'#!/bin/sh\ntouch {marker}\nexec git "$@"\n')
     (folder / "evil.sh").chmod(0o755)
     (folder / ".npmrc").write_text("git=./evil.sh\nignore-scripts=false\n")
     about = {"name": "evil", "version": "1.0.0", "scripts": {"prepare": f"touch {marker}"}}
-    (folder / "package.json").write_text(json.dumps({**about, "dependencies": {"y": "git+file:///x"}}))
+    (folder / "package.json").write_text(
+        json.dumps({**about, "dependencies": {"y": "git+file:///x"}})
+    )
     git = ["git", "-C", str(folder), "-c", "user.name=x", "-c", "user.email=x@x"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
         subprocess.run([*git, *words], check=True, capture_output=True)
@@ -148,7 +160,9 @@ def test_a_registry_package_does_not_bring_a_git_repository(
 
 
 @needs("npm")
-@pytest.mark.parametrize("spec", ["git+file:///x", "file:../x", "github:u/x#" + "a" * 40, "http://192.0.2.1/x.tgz"])
+@pytest.mark.parametrize(
+    "spec", ["git+file:///x", "file:../x", "github:u/x#" + "a" * 40, "http://192.0.2.1/x.tgz"]
+)
 def test_a_package_json_that_asks_for_more_is_refused_at_once(
     spec: str, registry: Index, make_skill: MakeSkill, wardian: Wardian
 ) -> None:
@@ -164,7 +178,11 @@ def test_a_lock_file_is_followed_and_refused_where_it_leads_away(
     registry: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
     document = json.loads(registry.files["friendly"])["versions"]["1.0.0"]["dist"]
-    entry = {"version": "1.0.0", "resolved": document["tarball"], "integrity": document["integrity"]}
+    entry = {
+        "version": "1.0.0",
+        "resolved": document["tarball"],
+        "integrity": document["integrity"],
+    }
     root = {"dependencies": {"friendly": "^1"}}
     lock = {"lockfileVersion": 3, "packages": {"": root, "node_modules/friendly": entry}}
     env = {"npm_config_registry": registry.url}
@@ -201,7 +219,9 @@ def test_an_install_script_has_neither_network_nor_tokens(
     victim = tmp_path / "home/.bashrc"
     victim.write_text("mine")
     with serving(Index("hunter2")) as registry:
-        links = [[f"../../{name}", str(victim)] for name in (".wardian-ready", ".wardian-ready.partial")]
+        links = [
+            [f"../../{name}", str(victim)] for name in (".wardian-ready", ".wardian-ready.partial")
+        ]
         act = ACT.format(url=registry.url, links="[]", victim=json.dumps(str(victim)))
         publish(registry, "lure", {"act.js": act}, scripts={"install": "node act.js"})
         host = registry.url.removeprefix("http:")

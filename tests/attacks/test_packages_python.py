@@ -44,7 +44,9 @@ def cache(tmp_path: Path) -> Path:
 def test_a_wheel_of_the_index_is_prepared(
     settings: dict[str, str], make_skill: MakeSkill, wardian: Wardian
 ) -> None:
-    done = wardian("run", make_skill({"scripts/a.py": PLAIN}), "a.py", "--with", "friendly", env=settings)
+    done = wardian(
+        "run", make_skill({"scripts/a.py": PLAIN}), "a.py", "--with", "friendly", env=settings
+    )
     assert done.stdout == "friendly 1\n", done.stderr
 
 
@@ -112,7 +114,12 @@ SOURCE = "evil @ {url}/files/evil-1.0.tar.gz"
 )  # fmt: skip
 @pytest.mark.parametrize("where", ["PEP 723", "requirements.txt", "pyproject.toml", "--with"])
 def test_no_declaration_brings_source_code_to_run(
-    where: str, text: str, settings: dict[str, str], index: Index, make_skill: MakeSkill, wardian: Wardian
+    where: str,
+    text: str,
+    settings: dict[str, str],
+    index: Index,
+    make_skill: MakeSkill,
+    wardian: Wardian,
 ) -> None:
     """The skill's lines are refused before anything is started, wherever they stand."""
     index.add(*sdist("evil", index.url))
@@ -149,7 +156,12 @@ def test_no_declaration_brings_source_code_to_run(
     ],
 )
 def test_what_a_wheel_requires_is_not_built_either(
-    requirement: str, settings: dict[str, str], index: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+    requirement: str,
+    settings: dict[str, str],
+    index: Index,
+    make_skill: MakeSkill,
+    wardian: Wardian,
+    tmp_path: Path,
 ) -> None:
     name, data = sdist("evil", index.url)
     index.add(name, data)
@@ -167,7 +179,9 @@ def test_a_wheel_that_is_not_what_its_index_says_is_refused(
     settings: dict[str, str], index: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
     index.wrong.add("friendly-1.0-py3-none-any.whl")
-    done = wardian("run", make_skill({"scripts/a.py": PLAIN}), "a.py", "--with", "friendly", env=settings)
+    done = wardian(
+        "run", make_skill({"scripts/a.py": PLAIN}), "a.py", "--with", "friendly", env=settings
+    )
     assert (done.returncode, done.stdout) == (125, "")
     assert list(cache(tmp_path).glob("store/python/*/*")) == []
 
@@ -182,7 +196,12 @@ def test_a_wheel_that_is_not_what_its_index_says_is_refused(
      "{data}/platlib/../../../pyvenv.cfg", "../../../pyvenv.cfg", "{data}/purelib/../../../bin/python"],
 )  # fmt: skip
 def test_no_wheel_replaces_a_part_of_the_environment(
-    place: str, settings: dict[str, str], index: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+    place: str,
+    settings: dict[str, str],
+    index: Index,
+    make_skill: MakeSkill,
+    wardian: Wardian,
+    tmp_path: Path,
 ) -> None:
     """A pyvenv.cfg that names another home must open nothing: neither now nor in a later run."""
     private = tmp_path / "private"
@@ -207,7 +226,9 @@ def test_an_entry_point_called_python_does_not_replace_it(
 ) -> None:
     points = "[console_scripts]\npython = lure:main\npython3 = lure:main\n"
     index.add(*wheel("lure", {"lure.py": "def main(): print('replaced')"}, entry_points=points))
-    done = wardian("run", make_skill({"scripts/a.py": "print(1)"}), "a.py", "--with", "lure", env=settings)
+    done = wardian(
+        "run", make_skill({"scripts/a.py": "print(1)"}), "a.py", "--with", "lure", env=settings
+    )
     assert done.returncode == 125
     assert "replaced" in done.stderr
     assert "Traceback" not in done.stderr
@@ -297,7 +318,10 @@ def test_nothing_is_written_through_a_link_that_a_build_left(
     victim = tmp_path / "home/.bashrc"
     victim.write_text("mine")
     root = tmp_path / "home/cache/wardian/packages-2"
-    folders = [str(root / name) for name in ("records", "locks", "store", "store/python", "environments", "scratch")]
+    folders = [
+        str(root / name)
+        for name in ("records", "locks", "store", "store/python", "environments", "scratch")
+    ]
     code = LEAVE.format(victim=str(victim), folders=folders)
     index.add(*sdist("evil", index.url, code=code))
     skill = make_skill({"scripts/a.py": "import evil; print(evil.SEEN)"})

@@ -42,7 +42,11 @@ class Index:
         if parts[0] == "simple" and len(parts) == 2:
             names = [n for n in self.files if n.split("-")[0].replace("_", "-") == parts[1]]
             links = "".join(f'<a href="/files/{n}#sha256={self.hash(n)}">{n}</a>\n' for n in names)
-            return ("text/html", f"<!DOCTYPE html><html><body>{links}</body></html>".encode()) if names else None
+            return (
+                ("text/html", f"<!DOCTYPE html><html><body>{links}</body></html>".encode())
+                if names
+                else None
+            )
         name = "/".join(parts)
         return ("application/json", self.files[name]) if name in self.files else None
 
@@ -72,7 +76,7 @@ def serving(index: Index) -> Iterator[Index]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_HEAD = do_POST = do_GET
+        do_HEAD = do_POST = do_GET  # noqa: N815 - as http.server calls them
 
         def log_message(self, *args: object) -> None:
             pass

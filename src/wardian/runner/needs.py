@@ -120,7 +120,9 @@ def _inline(skill: str, script: Chosen) -> Needs | None:
         raise SkillError(str(error), path=script.path, line=error.line) from None
     if found is None:
         return None
-    return Needs(_checked(found.dependencies, script.path), found.requires_python, origin=script.path)
+    return Needs(
+        _checked(found.dependencies, script.path), found.requires_python, origin=script.path
+    )
 
 
 def _python_file(skill: str, script: Chosen) -> Needs | None:

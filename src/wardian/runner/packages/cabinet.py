@@ -73,7 +73,9 @@ def read_record(digest: str) -> dict[str, Any] | None:
     """What was recorded when the environment was made, or None: it is not ready."""
     try:
         with drawer("records") as folder:
-            fd = os.open(f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            fd = os.open(
+                f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
+            )
             with os.fdopen(fd, "rb") as file:
                 found = json.loads(file.read(RECORD_BYTES))
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Node packages, from a package.json to node_modules: locked, checked, fetched, installed by npm."""
+"""Node packages, from package.json to node_modules: locked, checked, fetched, installed by npm."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _taken_in(folder: str, packages: Sequence[Package]) -> dict[str, Archive]:
             archive = store.take_in(store.NPM, fd, name, f"{digest}.tgz", [("sha512", digest)])
         finally:
             os.close(fd)
-        by_hash |= {one: archive for one in (("sha512", digest), *others)}
+        by_hash |= dict.fromkeys((("sha512", digest), *others), archive)
     strongest = {one.url: one.hashes[-1] for one in packages if one.hashes}
     return {url: by_hash[best] for url, best in strongest.items() if best in by_hash}
 
@@ -197,5 +197,3 @@ def _write(folder: str, name: str, data: bytes) -> None:
         cabinet.write_new(fd, name, data, 0o644)
     finally:
         os.close(fd)
-
-
