@@ -106,7 +106,6 @@ def test_requirements_txt_is_read_as_pip_reads_it() -> None:
 SOURCE = "evil @ {url}/files/evil-1.0.tar.gz"
 
 
-@pytest.mark.parametrize("settings", TOOLS, indirect=True)
 @pytest.mark.parametrize(
     "text",
     [SOURCE, SOURCE + "?x=.whl", SOURCE + "#x=.whl", SOURCE + ";x=.whl", "{url}/files/evil-1.0.tar.gz",
@@ -116,7 +115,6 @@ SOURCE = "evil @ {url}/files/evil-1.0.tar.gz"
 def test_no_declaration_brings_source_code_to_run(
     where: str,
     text: str,
-    settings: dict[str, str],
     index: Index,
     make_skill: MakeSkill,
     wardian: Wardian,
@@ -124,6 +122,7 @@ def test_no_declaration_brings_source_code_to_run(
     """The skill's lines are refused before anything is started, wherever they stand."""
     index.add(*sdist("evil", index.url))
     text = text.format(url=index.url)
+    settings = for_tool("pip", f"{index.url}/simple")
     files = {"scripts/a.py": "print('started')"}
     options: list[str] = []
     if where == "PEP 723":

@@ -138,7 +138,7 @@ def act():
     everything = "\\n".join(f"{{k}}={{v}}" for k, v in os.environ.items()) + repr(sys.argv)
     seen["password"] = WORD in everything
     for folder, _, files in os.walk("/"):
-        if folder.startswith(("/proc", "/sys", "/usr", "/dev")):
+        if folder.startswith(("/proc", "/sys", "/usr", "/dev", sys.base_prefix, "/mnt/wardian")):
             continue
         for name in files:
             try:
