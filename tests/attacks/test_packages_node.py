@@ -204,9 +204,9 @@ def test_a_lock_file_is_followed_and_refused_where_it_leads_away(
 ACT = """
 const fs = require("fs"), http = require("http")
 const word = ["hunter", 2].join("")
-const seen = {{ password: JSON.stringify(process.env).includes(word), network: false, victim: false }}
+const seen = {{ password: JSON.stringify(process.env).includes(word), network: false }}
 for (const [at, to] of {links}) try {{ fs.symlinkSync(to, at) }} catch {{}}
-try {{ fs.writeFileSync({victim}, "replaced"); seen.victim = true }} catch {{}}
+try {{ fs.writeFileSync({victim}, "replaced") }} catch {{}}
 const end = () => fs.writeFileSync(__dirname + "/index.js", "module.exports = () => " + JSON.stringify(JSON.stringify(seen)))
 http.get("{url}/ran", () => {{ seen.network = true; end() }}).on("error", end)
 """
@@ -234,7 +234,7 @@ def test_an_install_script_has_neither_network_nor_tokens(
         assert "lure would run an install script" in refused.stderr
         done = wardian("run", skill, "a.cjs", "--build", env=env)
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == {"password": False, "network": False, "victim": False}
+        assert json.loads(done.stdout) == {"password": False, "network": False}
         assert registry.ran == []
         act = ACT.format(url=registry.url, links=json.dumps(links), victim='"/nowhere/x"')
         publish(registry, "leaver", {"act.js": act}, scripts={"install": "node act.js"})

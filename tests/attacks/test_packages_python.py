@@ -298,13 +298,11 @@ for folder in {folders!r} + [os.getcwd(), os.environ.get("TMPDIR", "/tmp")]:
             pass
 try:
     open({victim!r}, "w").write("replaced")
-    seen["victim"] = True
 except OSError:
-    seen["victim"] = False
+    pass
 for place in {folders!r}:
     try:
         open(os.path.join(place, "poison"), "w").write("x")
-        seen["poison"] = seen.get("poison", []) + [place] if not place.startswith("/build") else []
     except OSError:
         pass
 """

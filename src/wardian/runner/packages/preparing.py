@@ -52,7 +52,9 @@ def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -
 
         return make(job, base)
 
-    path = _ready(digest, needs, offline, build, say, make, {"base": base.python})
+    path = _ready(
+        digest, needs, offline, build, say, make, {"base": base.python, "prefix": base.prefix}
+    )
     prefix = "" if base.is_system else base.prefix
     return Prepared(python=os.path.join(path, "bin/python"), root=path, base=prefix)
 
