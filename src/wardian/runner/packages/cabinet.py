@@ -149,8 +149,14 @@ def locked(digest: str, say: Say) -> Iterator[None]:
 
 
 def discard(path: str) -> None:
-    """Remove a directory that a sandbox filled."""
-    if os.path.lexists(path):
-        from wardian.sandbox.files import remove_tree
+    """Remove a directory that a sandbox filled, or whatever it left at that name."""
+    try:
+        is_directory = stat.S_ISDIR(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return
+    if not is_directory:
+        os.unlink(path)
+        return
+    from wardian.sandbox.files import remove_tree
 
-        remove_tree(path)
+    remove_tree(path)

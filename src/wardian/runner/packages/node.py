@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import stat
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -179,7 +180,17 @@ def _install(job: Job, tool: Npm, lock: bytes, archives: dict[str, Archive]) -> 
     run(job, room, [*tool.command, "ci", "--offline", *_options(job.build)], "npm")
     cabinet.discard(os.path.join(job.path, ".tmp"))
     refuse_strange(job.path)
-    os.makedirs(os.path.join(job.path, "node_modules"), exist_ok=True)
+    _need_directory(os.path.join(job.path, "node_modules"))
+
+
+def _need_directory(path: str) -> None:
+    try:
+        os.mkdir(path, 0o755)
+    except FileExistsError:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            raise PreparationError(
+                "a package put something else in place of node_modules"
+            ) from None
 
 
 def _with_hashes(lock: bytes, archives: dict[str, Archive]) -> bytes:
