@@ -20,7 +20,12 @@ from pathlib import Path
 import pytest
 
 from wardian.runner.indexes import (
-    Login, npm_settings, pip_settings, uv_settings, without_password, without_passwords,
+    Login,
+    npm_settings,
+    pip_settings,
+    uv_settings,
+    without_password,
+    without_passwords,
 )  # fmt: skip
 
 from .conftest import MakeSkill, Wardian, needs
@@ -205,7 +210,9 @@ def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
     assert "could not prepare nowhere-to-be-found" in done.stderr
     assert "pip said:" in done.stderr
     cache = tmp_path / "home/cache/wardian/packages-2"
-    assert [p for name in ("environments", "scratch", "records") for p in cache.glob(f"{name}/*")] == []
+    assert [
+        p for name in ("environments", "scratch", "records") for p in cache.glob(f"{name}/*")
+    ] == []
 
 
 @pytest.mark.parametrize(

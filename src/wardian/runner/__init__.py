@@ -5,7 +5,7 @@ script         SCRIPT as given → a file in it, and the interpreter it asks for
 pythons, interpreters     what this host has to run it with
 needs          what the script says it needs
 indexes        where packages come from: the user's own settings
-environments   what it needs, prepared once and kept; nothing of it is trusted
+packages/      what it needs, prepared once and kept; nothing of it is trusted
 invocation     all of it together → command, variables and shares of one run
 outputs        what the run wrote, told and kept
 state          directories that last from run to run

@@ -10,10 +10,10 @@ from wardian.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wardian.runner.packages import Prepared
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
+    from wardian.runner.packages import Prepared
     from wardian.runner.script import Chosen
 
 

@@ -125,7 +125,10 @@ def _from_uv(settings: Settings, table: Mapping[str, Any]) -> Settings:
         if user is not None:
             logins.append(Login(origin(url), user, given.get(f"UV_INDEX_{key}_PASSWORD", "")))
     urls = list(named.values())
-    if not any(n in given for n in ("UV_DEFAULT_INDEX", "UV_INDEX_URL")) and "#default" not in named:
+    if (
+        not any(n in given for n in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"))
+        and "#default" not in named
+    ):
         urls.append("https://pypi.org/simple")
     links = [*words(given.get("UV_FIND_LINKS", "")), *_texts(table.get("find-links"))]
     return settings._replace(

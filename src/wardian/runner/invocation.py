@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.runner.packages import Prepared
     from wardian.runner.interpreters import Runner
     from wardian.runner.location import Located
+    from wardian.runner.packages import Prepared
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy import Policy, Share
     from wardian.sandbox.programs import Program

@@ -19,7 +19,11 @@ _JAVASCRIPT = ("node", "deno", "bun")
 
 
 class Needs(NamedTuple):
-    """``origin`` tells where they are declared; files are given by their content."""
+    """``origin`` says where they are declared; files are given by their content.
+
+    What stands in ``python`` is as it was declared, and only a name for an environment until
+    ``packages.requirements`` has parsed it, which is when one has to be made.
+    """
 
     python: tuple[str, ...] = ()
     requires_python: str | None = None
@@ -47,13 +51,13 @@ def needs_of(skill: str, script: Chosen, extra: Sequence[str]) -> Needs | None:
         return _node_needs(skill, script)
     if kind != "python":
         # A shell script may start the skill's Python; it gets what the caller names.
-        return Needs(python=_checked(extra), origin="--with") if extra else None
+        return Needs(python=tuple(extra), origin="--with") if extra else None
     found = _inline(skill, script) or _python_file(skill, script)
     if not extra:
         return found
     base = found or Needs()
     return base._replace(
-        python=(*base.python, *_checked(extra)),
+        python=(*base.python, *extra),
         origin=", ".join(filter(None, (base.origin, "--with"))),
     )
 
@@ -120,7 +124,7 @@ def _inline(skill: str, script: Chosen) -> Needs | None:
         raise SkillError(str(error), path=script.path, line=error.line) from None
     if found is None:
         return None
-    return Needs(_checked(found.dependencies, script.path), found.requires_python, origin=script.path)
+    return Needs(found.dependencies, found.requires_python, origin=script.path)
 
 
 def _python_file(skill: str, script: Chosen) -> Needs | None:
@@ -129,7 +133,7 @@ def _python_file(skill: str, script: Chosen) -> Needs | None:
         if os.path.isfile(os.path.join(skill, path)):
             from wardian.runner.packages.requirements import lines_of
 
-            return Needs(_checked(lines_of(_text(skill, path)), path), origin=path)
+            return Needs(tuple(lines_of(_text(skill, path))), origin=path)
         path = os.path.join(folder, "pyproject.toml")
         if os.path.isfile(os.path.join(skill, path)):
             return _pyproject(skill, path)
@@ -147,7 +151,7 @@ def _pyproject(skill: str, path: str) -> Needs:
         raise SkillError(f"not a pyproject.toml: {error}", path=path) from None
     if not isinstance(needs, list) or not all(isinstance(one, str) for one in needs):
         raise SkillError("project.dependencies must be a list of texts", path=path)
-    return Needs(_checked(needs, path), wish if isinstance(wish, str) else None, origin=path)
+    return Needs(tuple(needs), wish if isinstance(wish, str) else None, origin=path)
 
 
 def _node_needs(skill: str, script: Chosen) -> Needs | None:
@@ -191,20 +195,6 @@ def _slimmed(skill: str, path: str) -> bytes | None:
     if not wanted.get("dependencies") and not wanted.get("optionalDependencies"):
         return None
     return json.dumps(wanted, sort_keys=True).encode()
-
-
-def _checked(requirements: Sequence[str], path: str | None = None) -> tuple[str, ...]:
-    """Requirements only, as they parse: no option of pip's, no path of this disk."""
-    if not requirements:
-        return ()
-    from wardian.runner.packages.requirements import checked
-
-    try:
-        return checked(requirements)
-    except UsageError as error:
-        if path is None:
-            raise
-        raise SkillError(str(error), path=path, hint=error.hint) from None
 
 
 def _folders(path: str) -> Iterator[str]:

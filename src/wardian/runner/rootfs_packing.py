@@ -284,8 +284,8 @@ def _add_modules(
     image: Image, scripts: list[Chosen], skill: str, say: Callable[[str], None]
 ) -> None:
     """Packages go where Node looks last, /node_modules; one declaration has room there."""
-    from wardian.runner.packages import prepare
     from wardian.runner.needs import needs_of
+    from wardian.runner.packages import prepare
 
     wanted = {}
     for script in scripts:

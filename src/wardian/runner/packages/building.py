@@ -1,4 +1,4 @@
-"""Source packages, with ``--build``: fetched without being looked into, built where there is neither
+"""Source packages, with ``--build``: fetched without being opened, built where there is neither
 network nor password, and from then on wheels like any other."""
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from wardian.runner.packages.model import Archive, Candidate, Job, Locked, Prepa
 from wardian.runner.packages.python import download, new_folder, stored
 from wardian.runner.packages.requirements import checked, is_wheel_url, parsed, rendered
 from wardian.runner.packages.resolving import resolve
-from wardian.runner.packages.rooms import ARCHIVES, FETCH, attempt, failure, fetching, installing, run
+from wardian.runner.packages.rooms import (
+    ARCHIVES,
+    FETCH,
+    attempt,
+    failure,
+    fetching,
+    installing,
+    run,
+)
 from wardian.sandbox.policy import Share
 from wardian.text import printable
 
@@ -42,7 +50,11 @@ class Works(NamedTuple):
     @property
     def links(self) -> list[Share]:
         """The wheels that were built, and offline those of the store, as more places to look."""
-        names = ("scratch", os.path.basename(self.job.scratch), f"built-{self.depth}-{len(self.built)}")
+        names = (
+            "scratch",
+            os.path.basename(self.job.scratch),
+            f"built-{self.depth}-{len(self.built)}",
+        )
         found = [Share(store.laid_out(self.built.values(), names), BUILT)]
         return [*found, stored(self.job)] if self.job.offline else found
 
@@ -118,9 +130,7 @@ def _sources(works: Works, requirements: Sequence[str]) -> list[tuple[str, Archi
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         about = json.loads(cabinet.read_new(os.path.join(folder, "found.json"), FOUND_BYTES))
-        return [
-            (str(one["name"]), _taken_in(fd, number, one)) for number, one in enumerate(about)
-        ]
+        return [(str(one["name"]), _taken_in(fd, number, one)) for number, one in enumerate(about)]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise PreparationError("the source packages can't be read") from None
     finally:

@@ -73,7 +73,9 @@ def read_record(digest: str) -> dict[str, Any] | None:
     """What was recorded when the environment was made, or None: it is not ready."""
     try:
         with drawer("records") as folder:
-            fd = os.open(f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            fd = os.open(
+                f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
+            )
             with os.fdopen(fd, "rb") as file:
                 found = json.loads(file.read(RECORD_BYTES))
     except (OSError, ValueError, RecursionError):
@@ -147,8 +149,14 @@ def locked(digest: str, say: Say) -> Iterator[None]:
 
 
 def discard(path: str) -> None:
-    """Remove a directory that a sandbox filled."""
-    if os.path.lexists(path):
-        from wardian.sandbox.files import remove_tree
+    """Remove a directory that a sandbox filled, or whatever it left at that name."""
+    try:
+        is_directory = stat.S_ISDIR(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return
+    if not is_directory:
+        os.unlink(path)
+        return
+    from wardian.sandbox.files import remove_tree
 
-        remove_tree(path)
+    remove_tree(path)

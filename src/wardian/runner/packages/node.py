@@ -1,10 +1,11 @@
-"""Node packages, from a package.json to node_modules: locked, checked, fetched, installed by npm."""
+"""Node packages, from package.json to node_modules: locked, checked, fetched, installed by npm."""
 
 from __future__ import annotations
 
 import base64
 import json
 import os
+import stat
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,7 +145,7 @@ def _taken_in(folder: str, packages: Sequence[Package]) -> dict[str, Archive]:
             archive = store.take_in(store.NPM, fd, name, f"{digest}.tgz", [("sha512", digest)])
         finally:
             os.close(fd)
-        by_hash |= {one: archive for one in (("sha512", digest), *others)}
+        by_hash |= dict.fromkeys((("sha512", digest), *others), archive)
     strongest = {one.url: one.hashes[-1] for one in packages if one.hashes}
     return {url: by_hash[best] for url, best in strongest.items() if best in by_hash}
 
@@ -179,7 +180,17 @@ def _install(job: Job, tool: Npm, lock: bytes, archives: dict[str, Archive]) -> 
     run(job, room, [*tool.command, "ci", "--offline", *_options(job.build)], "npm")
     cabinet.discard(os.path.join(job.path, ".tmp"))
     refuse_strange(job.path)
-    os.makedirs(os.path.join(job.path, "node_modules"), exist_ok=True)
+    _need_directory(os.path.join(job.path, "node_modules"))
+
+
+def _need_directory(path: str) -> None:
+    try:
+        os.mkdir(path, 0o755)
+    except FileExistsError:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            raise PreparationError(
+                "a package put something else in place of node_modules"
+            ) from None
 
 
 def _with_hashes(lock: bytes, archives: dict[str, Archive]) -> bytes:
@@ -197,5 +208,3 @@ def _write(folder: str, name: str, data: bytes) -> None:
         cabinet.write_new(fd, name, data, 0o644)
     finally:
         os.close(fd)
-
-

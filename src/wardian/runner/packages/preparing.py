@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from wardian.runner.packages import cabinet
 from wardian.runner.packages.model import Job, PreparationError, Prepared, Say
-from wardian.runner.packages.rooms import wanted
 
 if TYPE_CHECKING:
     from wardian.runner.needs import Needs
@@ -52,9 +51,24 @@ def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -
 
         return make(job, base)
 
-    path = _ready(digest, needs, offline, build, say, make, {"base": base.python})
+    path = _ready(
+        digest, needs, offline, build, say, make, {"base": base.python, "prefix": base.prefix}
+    )
     prefix = "" if base.is_system else base.prefix
     return Prepared(python=os.path.join(path, "bin/python"), root=path, base=prefix)
+
+
+def _parsed(needs: Needs) -> Needs:
+    """The requirements as they parse. Raises UsageError, or SkillError if a file declares them."""
+    from wardian.errors import SkillError, UsageError
+    from wardian.runner.packages.requirements import checked
+
+    try:
+        return needs._replace(python=checked(needs.python))
+    except UsageError as error:
+        if needs.origin == "--with":
+            raise
+        raise SkillError(str(error), path=needs.origin, hint=error.hint) from None
 
 
 def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | None:
@@ -102,6 +116,7 @@ def _ready(
     """The path of the environment. What is recorded outside it decides, nothing inside does."""
     path = cabinet.path_of("environments", digest)
     if not _is_ready(digest, path, expected):
+        needs = _parsed(needs)
         with cabinet.locked(digest, say):
             if not _is_ready(digest, path, expected):
                 scratch = cabinet.path_of("scratch", digest)
@@ -120,6 +135,8 @@ def _is_ready(digest: str, path: str, expected: Record) -> bool:
 
 
 def _make(digest: str, job: Job, make: Callable[[Job], Record]) -> None:
+    from wardian.runner.packages.rooms import wanted
+
     started = time.monotonic()
     offline = " from the cache alone" if job.offline else ""
     job.say(f"wardian: preparing {', '.join(wanted(job))}{offline}")

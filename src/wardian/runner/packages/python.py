@@ -13,7 +13,14 @@ from wardian.runner.packages.model import Archive, Job, Locked, PreparationError
 from wardian.runner.packages.requirements import source_urls
 from wardian.runner.packages.resolving import resolve
 from wardian.runner.packages.rooms import (
-    ARCHIVES, FETCH, attempt, failure, fetching, installing, not_allowed, run,
+    ARCHIVES,
+    FETCH,
+    attempt,
+    failure,
+    fetching,
+    installing,
+    not_allowed,
+    run,
 )  # fmt: skip
 from wardian.runner.packages.tools import Tools, tools_for
 from wardian.sandbox.policy import Share
@@ -72,9 +79,7 @@ def new_folder(job: Job, name: str) -> str:
     return path
 
 
-def download(
-    job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked]
-) -> list[Archive]:
+def download(job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked]) -> list[Archive]:
     """The archives, from the store or fetched into it. Raises PreparationError."""
     there = [[_in_store(c.filename, c.hashes) for c in one.candidates] for one in locked]
     found = {n: have[0] for n, have in enumerate(there) if len(have) == 1 and have[0] is not None}

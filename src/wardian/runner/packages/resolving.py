@@ -60,7 +60,13 @@ def _uv(
     assert tools.uv is not None  # noqa: S101 - the caller chose by it
     room = fetching(job, folder, settings, [*tools.shares, *extra_links])
     command = [tools.uv, "pip", "compile", "-", "--no-build", "--format", "pylock.toml", "-q"]
-    command += ["--output-file", f"{FETCH}/pylock.toml", "--no-header", "--python", tools.base.python]
+    command += [
+        "--output-file",
+        f"{FETCH}/pylock.toml",
+        "--no-header",
+        "--python",
+        tools.base.python,
+    ]
     command += [*settings.options, *(["--offline"] if job.offline else [])]
     for share in extra_links:
         command += ["--find-links", share.at]
@@ -165,7 +171,8 @@ def candidate_fault(
         if ".." in path.split("/") or not any(is_below(path, root) for root in local):
             return "that is no index of this user's"
     elif parts.scheme != "https" and not (
-        parts.scheme == "http" and (is_loopback(parts.hostname or "") or origin(candidate.url) in known)
+        parts.scheme == "http"
+        and (is_loopback(parts.hostname or "") or origin(candidate.url) in known)
     ):
         return "it must be https"
     try:
@@ -173,5 +180,3 @@ def candidate_fault(
     except (InvalidWheelFilename, ValueError):
         return "that is no wheel"
     return None if found == canonicalize_name(one.name) else f"that is a wheel of {found}"
-
-

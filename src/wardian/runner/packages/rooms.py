@@ -97,7 +97,9 @@ def attempt(
                 job.say(f"  {short(line)}")
 
     with Sandbox(room.policy, private_work=True) as sandbox:
-        result = sandbox.run(list(command), cwd=room.cwd, input=data, on_stdout=hear, on_stderr=hear)
+        result = sandbox.run(
+            list(command), cwd=room.cwd, input=data, on_stdout=hear, on_stderr=hear
+        )
     return result, _without(room.secrets, b"".join(printed))
 
 

@@ -162,7 +162,9 @@ def _fits(about: Mapping[str, Any]) -> bool:
     import os
 
     machine = os.uname().machine
-    cpu = {"x86_64": "x64", "aarch64": "arm64", "armv7l": "arm", "i686": "ia32"}.get(machine, machine)
+    cpu = {"x86_64": "x64", "aarch64": "arm64", "armv7l": "arm", "i686": "ia32"}.get(
+        machine, machine
+    )
     return _listed("linux", about.get("os")) and _listed(cpu, about.get("cpu"))
 
 
@@ -196,7 +198,11 @@ def _resolved_fault(url: object, known: frozenset[str] = frozenset()) -> str | N
     if not isinstance(url, str) or not _URL.fullmatch(url):
         return "only registries and https tarballs are accepted"
     parts = urlsplit(url)
-    if parts.scheme != "https" and not is_loopback(parts.hostname or "") and origin(url) not in known:
+    if (
+        parts.scheme != "https"
+        and not is_loopback(parts.hostname or "")
+        and origin(url) not in known
+    ):
         return "it must be https"
     if (parts.hostname or "").removeprefix("www.") in _GIT_HOSTS and parts.path.count("/") < 4:
         return "npm takes that for a git repository"

@@ -73,7 +73,7 @@ def uv_program(env: Mapping[str, str]) -> str | None:
 
 
 def find_pip(base: Base) -> str | None:
-    """The folder of a pip, or a wheel of it: the base's own, wardian's, or what the base bundles."""
+    """The folder of a pip, or a wheel of it: the base's own, wardian's, or the bundled one."""
     own = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     folders = [
         os.path.join(base.prefix, "lib", base.named, "site-packages"),

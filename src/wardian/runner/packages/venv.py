@@ -62,7 +62,13 @@ def make(path: str, base: Base) -> None:
     """Write the environment into an empty directory of wardian's own."""
     root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        for name in ("bin", "include", "lib", f"lib/{base.named}", f"lib/{base.named}/site-packages"):
+        for name in (
+            "bin",
+            "include",
+            "lib",
+            f"lib/{base.named}",
+            f"lib/{base.named}/site-packages",
+        ):
             os.mkdir(name, 0o755, dir_fd=root)
         for name, target in links(base).items():
             os.symlink(target, name, dir_fd=root)

@@ -3,6 +3,8 @@
 ``backend.py ARCHIVE``. Where this runs there is no network and no password.
 """
 
+from __future__ import annotations
+
 import sys
 import tarfile
 import zipfile
@@ -11,7 +13,7 @@ LIMIT = 1 << 20
 NAME = "pyproject.toml"
 
 
-def main(path):
+def main(path: str) -> None:
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = [n for n in archive.namelist() if n.count("/") == 1 and n.endswith("/" + NAME)]
@@ -20,10 +22,11 @@ def main(path):
         text = b""
         with tarfile.open(path) as archive:
             for member in archive:
-                if member.isfile() and member.name.removeprefix("./").count("/") == 1:
-                    if member.name.endswith("/" + NAME):
-                        text = archive.extractfile(member).read(LIMIT)
-                        break
+                name = member.name[2:] if member.name.startswith("./") else member.name
+                file = archive.extractfile(member) if member.isfile() else None
+                if file is not None and name.count("/") == 1 and name.endswith("/" + NAME):
+                    text = file.read(LIMIT)
+                    break
     sys.stdout.buffer.write(text)
 
 

@@ -3,28 +3,28 @@
 The plan: ``wanted``, a list of lists of files of which one serves, each with its
 ``url`` and whether it is ``there`` already; ``into``; ``logins`` as
 ``[origin, user, password]``; ``certificates``. Of several wheels the one that fits this Python best
-is taken. What was fetched is hashed by whoever asked for it. Executes nothing, and opens no archive.
+is taken. What was fetched is hashed by whoever asked for it. Executes nothing.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import shutil
 import sys
-import urllib.parse
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import simple  # noqa: E402 - beside this file, wherever that is
+import simple  # type: ignore[import-not-found]
 
 
-def main():
+def main() -> int:
     plan = json.load(sys.stdin)
     opener = simple.opener(plan)
     tags = simple.ranks() if any(len(files) > 1 for files in plan["wanted"]) else {}
 
-    def fetch(number):
+    def fetch(number: int) -> str | None:
         urls = [one["url"] for one in plan["wanted"][number]]
         choice = min(range(len(urls)), key=lambda k: simple.rank(simple.filename(urls[k]), tags))
         if len(urls) > 1 and simple.rank(simple.filename(urls[choice]), tags) == simple.UNFIT:

@@ -1,23 +1,27 @@
 """Find the packages that come as source only. Reads a plan as JSON from stdin; writes the source
-archives as ``0``, ``1`` … and ``found.json`` about them. Reads metadata of wheels, executes nothing.
+archives as ``0``, ``1`` … and ``found.json`` about them. Executes nothing.
 
 Requirements are followed from the newest wheel that fits to what that requires, and on. A package
 without a fitting wheel is fetched as source; what that needs is known when it has been built.
 """
 
+from __future__ import annotations
+
+import email.message
 import email.parser
 import json
 import os
 import shutil
 import sys
 import zipfile
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import simple  # noqa: E402 - beside this file, wherever that is
-from packaging.requirements import InvalidRequirement, Requirement  # noqa: E402
-from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: E402
-from packaging.utils import (  # noqa: E402
+import simple  # type: ignore[import-not-found]
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import (
     canonicalize_name,
     parse_sdist_filename,
     parse_wheel_filename,
@@ -27,12 +31,13 @@ MAX_PACKAGES = 500
 METADATA_BYTES = 16 << 20
 
 
-def main():
+def main() -> int:
     plan = json.load(sys.stdin)
     open_url = simple.opener(plan)
     tags = simple.ranks()
-    pending = [(Requirement(text), ("",)) for text in plan["requirements"]]
-    seen, sources = set(), {}
+    pending: list[Any] = [(Requirement(text), ("",)) for text in plan["requirements"]]
+    seen: set[Any] = set()
+    sources: dict[str, Any] = {}
     while pending and len(seen) < MAX_PACKAGES:
         wanted, extras = pending.pop()
         if wanted.marker and not any(wanted.marker.evaluate({"extra": one}) for one in extras):
@@ -51,9 +56,10 @@ def main():
     return 0
 
 
-def choose(wanted, name, files, tags):
+def choose(wanted: Requirement, name: str, files: list[Any], tags: Any) -> tuple[Any, Any]:
     """The newest wheel and the newest source archive that satisfy a requirement."""
-    wheels, sources = [], []
+    wheels: list[Any] = []
+    sources: list[Any] = []
     for one in files:
         if one.get("yanked") or not fits(one.get("requires-python")):
             continue
@@ -71,20 +77,20 @@ def choose(wanted, name, files, tags):
     return newest(wanted, wheels), newest(wanted, sources)
 
 
-def newest(wanted, found):
+def newest(wanted: Requirement, found: list[Any]) -> Any:
     versions = set(wanted.specifier.filter([version for version, _ in found]))
     fitting = [pair for pair in found if pair[0] in versions]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 
-def fits(wish):
+def fits(wish: str | None) -> bool:
     try:
-        return not wish or SpecifierSet(wish).contains("%d.%d.%d" % sys.version_info[:3])
+        return not wish or SpecifierSet(wish).contains(".".join(map(str, sys.version_info[:3])))
     except InvalidSpecifier:
         return False
 
 
-def requires(wheel, open_url, plan):
+def requires(wheel: Any, open_url: Any, plan: Any) -> list[Requirement]:
     """What a wheel's own metadata requires."""
     found = []
     for line in metadata(wheel, open_url, plan).get_all("Requires-Dist") or ():
@@ -95,7 +101,7 @@ def requires(wheel, open_url, plan):
     return found
 
 
-def metadata(wheel, open_url, plan):
+def metadata(wheel: Any, open_url: Any, plan: Any) -> email.message.Message:
     try:
         if wheel.get("core-metadata") or wheel.get("dist-info-metadata"):
             with open_url(wheel["url"] + ".metadata") as answer:
@@ -105,7 +111,11 @@ def metadata(wheel, open_url, plan):
             with open_url(wheel["url"]) as source, open(place, "wb") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             with zipfile.ZipFile(place) as archive:
-                (inner,) = [n for n in archive.namelist() if n.count("/") == 1 and n.endswith(".dist-info/METADATA")]
+                (inner,) = [
+                    n
+                    for n in archive.namelist()
+                    if n.count("/") == 1 and n.endswith(".dist-info/METADATA")
+                ]
                 with archive.open(inner) as file:
                     text = file.read(METADATA_BYTES)
             os.unlink(place)
@@ -114,10 +124,13 @@ def metadata(wheel, open_url, plan):
     return email.parser.BytesParser().parsebytes(text, headersonly=True)
 
 
-def write(sources, open_url, plan):
+def write(sources: dict[str, Any], open_url: Any, plan: Any) -> None:
     found = []
     for number, one in enumerate(sources.values()):
-        with open_url(one["url"]) as source, open(os.path.join(plan["into"], str(number)), "xb") as target:
+        with (
+            open_url(one["url"]) as source,
+            open(os.path.join(plan["into"], str(number)), "xb") as target,
+        ):
             shutil.copyfileobj(source, target, 1 << 20)
         found.append({key: one.get(key) for key in ("name", "version", "filename", "hashes")})
     with open(os.path.join(plan["into"], "found.json"), "x") as file:
