@@ -202,7 +202,7 @@ def test_a_file_that_becomes_a_link_while_it_is_packed_is_not_followed(
         (place / swapped).rename(kept)
         (private / "x").write_bytes(SECRET)
         (place / swapped).symlink_to(private / "x" if swapped == "a/x" else private)
-        with pytest.raises(OSError, match="x|links"):
+        with pytest.raises(OSError, match=r"regular|levels"):
             image.write(str(tmp_path / "out.tar"))
         assert not (tmp_path / "out.tar").exists()
         (place / swapped).unlink()

@@ -15,7 +15,7 @@ _KEPT = (
     ("CONDA_ROOT", "miniconda3", "envs"),
 )
 _NAME = re.compile(r"python(\d)(?:\.(\d+))?")
-_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d+(?:\.\d+)*)(\.\*)?")
+_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d{1,9}(?:\.\d{1,9})*)(\.\*)?")
 
 
 class Python(NamedTuple):
