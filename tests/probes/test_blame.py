@@ -83,7 +83,7 @@ def test_nobody_is_blamed_for_what_is_allowed_or_fails_on_the_host_too(tree: Tre
     tree.python("hopeless", "open('/nowhere/at/all')")
     fine, hopeless = find_specimens(str(tree.path))
     with witnesses() as env:
-        answers = [blame(one, Policy.default(), env) for one in (fine, hopeless)]
+        answers = [blame(one, Policy.default(), env, host_named=True) for one in (fine, hopeless)]
     assert [one.blamed for one in answers] == [(), ()]
     assert "allowed" in answers[0].answer
     assert "the host blocks it too (ENOENT)" in answers[1].answer

@@ -16,7 +16,7 @@ from tests.probes.reference import schema_of
 from wardian.errors import InputError
 from wardian.probes import artifact
 from wardian.probes.running import measure
-from wardian.probes.sandboxes import neutral
+from wardian.probes.sandboxes import Setting, neutral
 from wardian.probes.specimen import find_specimens
 from wardian.probes.verdict import GOOD, STATUSES
 from wardian.probes.witnesses import witnesses
@@ -39,6 +39,10 @@ BAD = {
     "bug": ("{}['x']", "error", "KeyError"),
     "refused": ("open('/nowhere/x')", "blocked_unexpected", "should be allowed"),
 }
+
+
+def named(sandbox: str) -> Setting:
+    return neutral(sandbox)._replace(named=True)
 
 
 def plant(tree: Tree) -> None:
@@ -147,7 +151,7 @@ def test_a_document_that_is_no_artifact_is_refused(
     tree: Tree, tmp_path: Path, change: dict[str, object], message: str
 ) -> None:
     tree.python("good", "return 'fine'")
-    right = measure(find_specimens(str(tree.path)), [neutral("host")], {})[0].document()
+    right = measure(find_specimens(str(tree.path)), [named("host")], {})[0].document()
     assert artifact.check(right).document() == right
     path = tmp_path / "x.json"
     path.write_text(json.dumps(right | change))
@@ -219,7 +223,7 @@ def test_each_specimen_has_a_work_directory_of_its_own(tree: Tree) -> None:
     for name in ("one", "two", "three"):
         tree.python(name, body)
     for sandbox in ("wardian", "host"):
-        found = measure(find_specimens(str(tree.path)), [neutral(sandbox)], {})
+        found = measure(find_specimens(str(tree.path)), [named(sandbox)], {})
         assert {one.detail.removeprefix(".probe ") for one in found} == {"left-behind"}
 
 
@@ -270,7 +274,7 @@ def test_witnesses_are_reached_on_the_host_and_not_from_the_sandbox(tree: Tree) 
     for name, body in WITNESSES.items():
         tree.python(name, body)
     with witnesses() as env:
-        found = measure(find_specimens(str(tree.path)), [neutral("host"), neutral("wardian")], env)
+        found = measure(find_specimens(str(tree.path)), [named("host"), named("wardian")], env)
     for one in found:
         if one.sandbox == "host":
             assert (one.observed, one.detail.strip()) == ("allowed", "wardian witness"), one

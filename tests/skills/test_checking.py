@@ -239,7 +239,32 @@ def test_links_and_special_files_are_found(make_skill: MakeSkill) -> None:
     folder = make_skill()
     (folder / "l").symlink_to("/etc/passwd")
     os.mkfifo(folder / "p")
-    assert told(folder) == [("WS409", "l", None), ("WS410", "p", None)]
+    assert told(folder) == [("WS412", "l", None), ("WS410", "p", None)]
+
+
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "../../x", "a/../../x", "/nowhere", "second", "{parent}", ".."]
+)
+def test_a_link_out_of_the_skill_is_an_error(make_skill: MakeSkill, target: str) -> None:
+    folder = make_skill()
+    (folder / "a").mkdir()
+    (folder / "a/x").write_text("x")
+    (folder / "l").symlink_to(target.replace("{parent}", str(folder.parent)))
+    (folder / "z").symlink_to("l/x" if target == "second" else "a/x")
+    if target == "second":
+        (folder / "second").symlink_to("/etc")
+    found = {one.path.rpartition("/")[2]: (one.code, one.severity) for one in check(folder)}
+    assert found["l"] == ("WS412", "error")
+
+
+@pytest.mark.parametrize("target", ["SKILL.md", "a", "a/../SKILL.md", "a/gone", "./a/x", "{own}"])
+def test_a_link_that_stays_inside_is_a_warning(make_skill: MakeSkill, target: str) -> None:
+    folder = make_skill()
+    (folder / "a").mkdir()
+    (folder / "a/x").write_text("x")
+    (folder / "l").symlink_to(target.replace("{own}", str(folder / "SKILL.md")))
+    found = [(one.code, one.severity) for one in check(folder)]
+    assert found == [("WS409", "warning")]
 
 
 def test_scripts_behind_a_linked_folder_are_not_looked_at(
@@ -249,7 +274,7 @@ def test_scripts_behind_a_linked_folder_are_not_looked_at(
     (tmp_path / "out" / "a.py").write_text("def f(:\n")
     folder = make_skill()
     (folder / "scripts").symlink_to(tmp_path / "out")
-    assert told(folder) == [("WS409", "scripts", None)]
+    assert told(folder) == [("WS412", "scripts", None)]
 
 
 def test_what_tools_leave_behind_is_not_looked_at(make_skill: MakeSkill) -> None:

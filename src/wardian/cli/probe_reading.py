@@ -137,6 +137,10 @@ Exit code: 0 answered, 1 not for all of them, 2 usage, 3 nothing matches.""",
     "--launcher", type=NamedPath(), metavar="FILE", help="A launcher that can leave walls out."
 )
 @click.option("--no-launcher", is_flag=True, help="Only what a policy can give up.")
+@click.option(
+    "--in", "named", type=click.Choice(["host"]),
+    help="host: measure specimens of yours on the bare host, too.",
+)  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Every wall that was tried.")
 @probes_option
 @json_option
@@ -147,6 +151,7 @@ def blame(
     policy: str | None,
     launcher: str | None,
     no_launcher: bool,
+    named: str | None,
     verbose: bool,
     probes_dir: str | None,
     as_json: bool,
@@ -160,15 +165,21 @@ def blame(
     from wardian.cli.probe import chosen
     from wardian.errors import UsageError
     from wardian.probes import blame as blaming
+    from wardian.probes.specimen import probes_dir as place
+    from wardian.probes.specimen import ships
     from wardian.probes.witnesses import witnesses
 
-    able = None if no_launcher else blaming.launcher_for_tests(launcher)
+    bare = named is not None
+    alone = no_launcher or not (bare or launcher or ships(place(probes_dir)))
+    able = None if alone else blaming.launcher_for_tests(launcher)
     if launcher is not None and able is None and not no_launcher:
         raise UsageError(f"--launcher: {launcher} is not an executable")
     found = []
     with witnesses() as env:
         for one in chosen(probes_dir, patterns, ()):
-            found.append(blaming.blame(one, base_policy(policy), env, launcher=able))
+            found.append(
+                blaming.blame(one, base_policy(policy), env, launcher=able, host_named=bare)
+            )
             for line in () if as_json else blaming.lines(found[-1], verbose=verbose):
                 output.print_text(line)
     if as_json:

@@ -82,6 +82,8 @@ def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:
     except tomllib.TOMLDecodeError as error:
         message, line, column = syntax_place(text, str(error))
         raise InputError(message, path=path, line=line, column=column) from None
+    except (ValueError, RecursionError) as error:  # digits, or nesting, without end
+        raise InputError(f"not TOML: {error}", path=path) from None
     for table, content in document.items():
         if table not in _KNOWN:
             raise _error(path, text, [table], f"unknown table [{table}]", suggest(table, _KNOWN))

@@ -148,8 +148,10 @@ def blame(
     launcher: str | None = None,
     jobs: int | None = None,
     timeout_s: float = 20.0,
+    host_named: bool = False,
 ) -> Blame:
-    """Measure behind all walls, without each, and where that does not tell, behind each alone."""
+    """Measure behind all walls, without each, and where that does not tell, behind each alone; and
+    on the bare host, if the specimen ships with wardian or the host was named."""
     ways = [(wall, wall.way(launcher=launcher is not None)) for wall in WALLS]
     tried = [(wall, way) for wall, way in ways if way is not None]
     walls = [wall for wall, _ in tried]
@@ -158,7 +160,9 @@ def blame(
         settings = [without(removed, policy, env, launcher) for removed in removals]
         return measure([specimen], settings, env, jobs=jobs, timeout_s=timeout_s)
 
-    host = measure([specimen], [neutral(HOST, policy)], env, timeout_s=timeout_s)[0]
+    host = measure(
+        [specimen], [neutral(HOST, policy)._replace(named=host_named)], env, timeout_s=timeout_s
+    )[0]
     baseline, *removals = measured((), *([wall] for wall in walls))
     trials = [Trial(wall, way, seen) for (wall, way), seen in zip(tried, removals, strict=True)]
     bare: Artifact | None = None

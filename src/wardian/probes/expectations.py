@@ -138,7 +138,7 @@ class _Reader:
     def profile(self, depth: int) -> Profile:
         try:
             document = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"not TOML: {error}", path=self.path) from None
         for key, value in document.items():
             if key not in _KEYS:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 MAX_HEADERS = 256
 MAX_DYNAMIC_BYTES = 1 << 20
-MAX_STRING_BYTES = 1 << 26
+MAX_NAME_BYTES = 4096
+MAX_NEEDED = 512
+MAX_SEARCH = 64
 MAX_CONF_FILES = 256
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_STRSZ, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 10, 15, 29
@@ -34,51 +37,80 @@ class _Segment(NamedTuple):
 
 
 def read_elf(path: str) -> Elf | None:
-    """None for anything that is not a well-formed 64-bit little-endian ELF file."""
+    """None for anything that is not a well-formed 64-bit little-endian ELF file.
+
+    The file is not trusted: it is read in a few bounded pieces, and a pipe is not waited for.
+    """
     try:
-        with open(path, "rb") as file:
-            head = file.read(64)
-            if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
-                return None
-            machine = struct.unpack_from("<H", head, 18)[0]
-            (start,) = struct.unpack_from("<Q", head, 32)
-            size, count = struct.unpack_from("<HH", head, 54)
-            if size != 56 or count > MAX_HEADERS:
-                return None
-            file.seek(start)
-            table = file.read(size * count)
-            segments = [
-                _Segment(kind, offset, address, filesize)
-                for kind, _, offset, address, _, filesize, _, _ in struct.iter_unpack(
-                    "<IIQQQQQQ", table
-                )
-            ]
-
-            def piece(offset: int, length: int) -> bytes:
-                file.seek(offset)
-                return file.read(length)
-
-            loader = next(
-                (piece(s.offset, min(s.size, 4096)) for s in segments if s.kind == _PT_INTERP), None
-            )
-            dynamic = next((s for s in segments if s.kind == _PT_DYNAMIC), None)
-            entries: list[tuple[int, int]] = []
-            if dynamic is not None:
-                data = piece(dynamic.offset, min(dynamic.size, MAX_DYNAMIC_BYTES))
-                entries = list(struct.iter_unpack("<qQ", data[: len(data) // 16 * 16]))
-            values = dict(entries)
-            strings = b""
-            if _DT_STRTAB in values:
-                where = _offset(segments, values[_DT_STRTAB])
-                strings = piece(where, min(values.get(_DT_STRSZ, 0), MAX_STRING_BYTES))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return _read(descriptor)
     except (OSError, OverflowError, struct.error, ValueError):
         return None
-    needed = tuple(_string(strings, at) for tag, at in entries if tag == _DT_NEEDED)
-    paths = [_string(strings, at) for tag, at in entries if tag in (_DT_RPATH, _DT_RUNPATH)]
-    search = tuple(one for path in paths for one in path.split(":") if one)
-    return Elf(
-        machine, os.fsdecode(loader.rstrip(b"\0")) if loader is not None else None, needed, search
-    )
+    finally:
+        os.close(descriptor)
+
+
+def _read(fd: int) -> Elf | None:
+    head = os.pread(fd, 64, 0)
+    if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
+        return None
+    machine = struct.unpack_from("<H", head, 18)[0]
+    (start,) = struct.unpack_from("<Q", head, 32)
+    size, count = struct.unpack_from("<HH", head, 54)
+    if size != 56 or count > MAX_HEADERS:
+        return None
+    segments = [
+        _Segment(kind, offset, address, filesize)
+        for kind, _, offset, address, _, filesize, _, _ in struct.iter_unpack(
+            "<IIQQQQQQ", os.pread(fd, size * count, start)
+        )
+    ]
+    named = next((s for s in segments if s.kind == _PT_INTERP), None)
+    loader = None
+    if named is not None:
+        text = os.pread(fd, min(named.size, MAX_NAME_BYTES), named.offset)
+        loader = os.fsdecode(text.partition(b"\0")[0])
+    entries = _entries(fd, segments)
+    needed = _strings(fd, segments, entries, (_DT_NEEDED,))[:MAX_NEEDED]
+    paths = _strings(fd, segments, entries, (_DT_RPATH, _DT_RUNPATH))
+    search = [one for path in paths for one in path.split(":") if one]
+    return Elf(machine, loader, tuple(needed), tuple(search[:MAX_SEARCH]))
+
+
+def _entries(fd: int, segments: list[_Segment]) -> list[tuple[int, int]]:
+    """Of the dynamic section, up to its end."""
+    dynamic = next((s for s in segments if s.kind == _PT_DYNAMIC), None)
+    if dynamic is None:
+        return []
+    data = os.pread(fd, min(dynamic.size, MAX_DYNAMIC_BYTES), dynamic.offset)
+    found = []
+    for tag, value in struct.iter_unpack("<qQ", data[: len(data) // 16 * 16]):
+        if tag == _DT_NULL:
+            break
+        found.append((tag, value))
+    return found
+
+
+def _strings(
+    fd: int, segments: list[_Segment], entries: list[tuple[int, int]], tags: tuple[int, ...]
+) -> list[str]:
+    """The texts that entries with these tags name: so many, and each of a bounded length."""
+    values = dict(entries)
+    places = [at for tag, at in entries if tag in tags][:MAX_NEEDED]
+    if not places or _DT_STRTAB not in values:
+        return []
+    table, size = _offset(segments, values[_DT_STRTAB]), values.get(_DT_STRSZ, 0)
+    found = []
+    for at in places:
+        if at < size:
+            data = os.pread(fd, min(MAX_NAME_BYTES, size - at), table + at)
+            found.append(os.fsdecode(data.partition(b"\0")[0]))
+    return found
 
 
 def _offset(segments: list[_Segment], address: int) -> int:
@@ -88,15 +120,15 @@ def _offset(segments: list[_Segment], address: int) -> int:
     raise ValueError("an address outside of the file")
 
 
-def _string(strings: bytes, at: int) -> str:
-    end = strings.find(b"\0", at)
-    return os.fsdecode(strings[at : end if end >= 0 else None])
-
-
-def library(name: str, wanted_by: str, elf: Elf, folders: list[str]) -> str | None:
-    """Where the loader would find ``name`` for the file ``wanted_by``."""
+def library(
+    name: str, wanted_by: str, elf: Elf, folders: list[str], admitted: Callable[[str], bool]
+) -> str | None:
+    """The real path of what the loader would find as ``name`` for the file ``wanted_by``: an ELF
+    file for the same machine, in a place that is ``admitted``, whatever the file itself names."""
     if "/" in name:
-        return name if name.startswith("/") and os.path.isfile(name) else None
+        return _admitted(name, elf, admitted) if name.startswith("/") else None
+    if name in ("", ".", ".."):
+        return None
     origin = os.path.dirname(os.path.realpath(wanted_by))
     own = [
         one.replace("${ORIGIN}", origin).replace("$ORIGIN", origin)
@@ -104,12 +136,20 @@ def library(name: str, wanted_by: str, elf: Elf, folders: list[str]) -> str | No
         if one.startswith(("/", "$ORIGIN", "${ORIGIN}"))
     ]
     for folder in (*own, *folders):
-        path = os.path.join(folder, name)
-        if os.path.isfile(path):
-            found = read_elf(path)
-            if found is not None and found.machine == elf.machine:
-                return path
+        found = _admitted(os.path.join(folder, name), elf, admitted)
+        if found is not None:
+            return found
     return None
+
+
+def _admitted(path: str, wanted_by: Elf, admitted: Callable[[str], bool]) -> str | None:
+    if "\0" in path or not os.path.isfile(path):
+        return None
+    real = os.path.realpath(path)
+    if not admitted(real):
+        return None
+    found = read_elf(real)
+    return real if found is not None and found.machine == wanted_by.machine else None
 
 
 def library_folders() -> list[str]:

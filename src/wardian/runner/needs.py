@@ -147,7 +147,7 @@ def _pyproject(skill: str, path: str) -> Needs:
         project = tomllib.loads(_text(skill, path)).get("project", {})
         needs = project.get("dependencies", [])
         wish = project.get("requires-python")
-    except (tomllib.TOMLDecodeError, RecursionError, AttributeError) as error:
+    except (ValueError, RecursionError, AttributeError) as error:
         raise SkillError(f"not a pyproject.toml: {error}", path=path) from None
     if not isinstance(needs, list) or not all(isinstance(one, str) for one in needs):
         raise SkillError("project.dependencies must be a list of texts", path=path)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 Version = tuple[int, ...]
 _NAME = re.compile(r"python(\d)(?:\.(\d+))?")
-_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d+(?:\.\d+)*)(\.\*)?")
+_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d{1,9}(?:\.\d{1,9})*)(\.\*)?")
 
 
 class Python(NamedTuple):

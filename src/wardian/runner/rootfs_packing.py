@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.errors import SandboxError
+from wardian.runner.elf import read_elf
 from wardian.runner.image import Image, placed
+from wardian.sandbox.shares import is_below
 
 if TYPE_CHECKING:
     from wardian.runner.needs import Needs
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".rootfs.tar"
 SHELLS = ("sh", "bash")
+SYSTEM_PATH = "/bin:/usr/bin"
 # Interpreters that are one program and its libraries.
 SINGLE = ("node", "deno", "bun")
 _ASK_PYTHON = """
@@ -62,6 +65,7 @@ def pack_rootfs(
     """
     image, about = Image(), _settings()
     real = directory.resolve()
+    image.admit(str(real))
     output = output or Path(f"{real.name}{SUFFIX}")
     left_out = _add_skill(image, directory, output)
     _add_base(image, about)
@@ -107,7 +111,7 @@ def _add_base(image: Image, about: dict[str, Any]) -> None:
     from wardian.sandbox.programs import on_path
 
     for name in about["always"]:
-        path = on_path(name, os.environ) or on_path(name, {"PATH": os.defpath})
+        path = on_path(name, {"PATH": SYSTEM_PATH})
         if path is None:
             image.missing.append(f"{name}, which is not on this host")
         else:
@@ -159,7 +163,7 @@ def _scripts(skill: str) -> list[Chosen]:
 def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]:
     from wardian.sandbox.programs import on_path
 
-    system = {"PATH": os.defpath + ":/usr/bin"}
+    system = {"PATH": SYSTEM_PATH}
     for name in about["tools"]:
         path = on_path(name, system)
         if path is not None:
@@ -178,6 +182,10 @@ def _add_single(image: Image, kind: str) -> set[str]:
     if path is None:
         image.missing.append(f"{kind}, which is not on this host")
         return set()
+    if read_elf(path) is None:
+        image.missing.append(f"{kind}: {path} is no program that can be taken along")
+        return set()
+    image.admit(path)
     image.program(kind, path)
     return {kind}
 
@@ -203,6 +211,7 @@ def _add_python(
         return set()
     facts = _facts_of(found.path)
     prefix, library = facts["prefix"].rstrip("/"), facts["library"]
+    _admit_python(image, facts)
 
     def inside(path: str) -> str:
         # Python finds its library by where its program lies, so that any prefix can become /usr.
@@ -215,9 +224,29 @@ def _add_python(
     image.tree(inside(library), library, lambda one: not _matches(one, about["python"]["without"]))
     _add_certificates(image, about, facts["cafile"])
     if needs.python:
-        packages = _prepared_packages(needs, wish, say)
+        packages = _prepared_packages(image, needs, wish, say)
         image.tree(inside(facts["packages"]), packages, lambda one: one != "__pycache__")
     return {name}
+
+
+def _admit_python(image: Image, facts: dict[str, Any]) -> None:
+    """Its program, and its prefix if that is an installation and nothing wider. Raises
+    SandboxError."""
+    prefix = os.path.realpath(facts["prefix"] or "/")
+    library = f"{prefix}/lib/python{facts['version']}"
+    if not is_below(os.path.realpath(facts["library"]), prefix):
+        raise SandboxError(f"{facts['program']} keeps its library outside of {prefix}")
+    if prefix == "/usr":
+        image.admit(f"/etc/python{facts['version']}")  # Debian keeps sitecustomize.py there
+        return
+    homes = {os.path.realpath(os.path.expanduser("~")), "/", "/home", "/root", "/opt", "/etc"}
+    if prefix in homes or not os.path.isfile(f"{library}/os.py"):
+        raise SandboxError(f"{prefix} is no installation of Python")
+    image.admit(library)
+    image.admit(facts["program"])
+    for name in os.listdir(f"{prefix}/lib"):
+        if name.startswith("lib") and ".so" in name:  # libpython, and what conda brings
+            image.admit(f"{prefix}/lib/{name}")
 
 
 def _matches(name: str, patterns: list[str]) -> bool:
@@ -244,6 +273,7 @@ def _add_certificates(image: Image, about: dict[str, Any], cafile: str | None) -
     bundle = next((one for one in about["certificates"] if os.path.isfile(one)), None)
     if cafile is None or bundle is None:
         return
+    image.admit(bundle)
     image.file(about["certificates"][0].lstrip("/"), bundle)
     if cafile.startswith(("/usr/", "/etc/")) and placed(cafile) not in image.members:
         image.link(placed(cafile), about["certificates"][0])
@@ -263,7 +293,7 @@ def _python_needs(scripts: list[Chosen], skill: str) -> Needs:
     return Needs(tuple(sorted(packages)), ",".join(sorted(versions)) or None, origin="the skill")
 
 
-def _prepared_packages(needs: Needs, wish: str, say: Callable[[str], None]) -> str:
+def _prepared_packages(image: Image, needs: Needs, wish: str, say: Callable[[str], None]) -> str:
     from wardian.runner.packages import prepare
     from wardian.runner.script import Wish
 
@@ -274,6 +304,9 @@ def _prepared_packages(needs: Needs, wish: str, say: Callable[[str], None]) -> s
     found = sorted(Path(root, "lib").glob("python3*/site-packages"))
     if not found:
         raise SandboxError(f"{root} has no packages in it")
+    if not is_below(os.path.realpath(found[0]), os.path.realpath(root)):
+        raise SandboxError(f"{found[0]} leads out of the environment")
+    image.admit(str(found[0]))
     return str(found[0])
 
 
@@ -298,4 +331,5 @@ def _add_modules(
             continue
         made = prepare(needs, script.wish, say=say)
         if made is not None and made.node_modules is not None:
+            image.admit(made.node_modules)
             image.tree("node_modules", made.node_modules, lambda one: one != ".bin")

@@ -88,6 +88,8 @@ def parse_policy(text: str, path: str, base: Policy) -> Policy:
     except tomllib.TOMLDecodeError as error:
         message, line, column = syntax_place(text, str(error))
         raise PolicyError(message, path=path, line=line, column=column) from None
+    except (ValueError, RecursionError) as error:  # digits, or nesting, without end
+        raise PolicyError(f"not TOML: {error}", path=path) from None
     return _Reader(path, text).policy(document, base)
 
 

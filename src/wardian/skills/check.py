@@ -14,7 +14,7 @@ from wardian.errors import SkillError
 from . import dependencies, imports, syntax
 from .diagnostic import Diagnostic, UnreadableError, finding
 from .manifest import Manifest
-from .reading import Listing, read_bytes, walk
+from .reading import Listing, read_bytes, stays_inside, walk
 from .references import references_in
 from .scripts import InterpreterName, Script, scripts_in
 from .skill import Folder, opened, read_manifest
@@ -102,7 +102,13 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
         yield finding("too-many-files", message, folder.shown)
     for entry in listing.entries:
         shown = f"{folder.shown}/{entry.path}"
-        if entry.kind == "link":
+        if entry.kind == "link" and not stays_inside(folder.path, entry.path):
+            message = (
+                f"a symbolic link out of the skill, to {os.readlink(folder.path / entry.path)}"
+            )
+            hint = "put the file itself there: inside the sandbox the link leads nowhere"
+            yield finding("link-outside", message, shown, hint=hint)
+        elif entry.kind == "link":
             hint = "put the file itself there: links do not survive packing"
             yield finding("link", "a symbolic link", shown, hint=hint)
         elif entry.kind == "other":

@@ -79,7 +79,7 @@ def inline_metadata(source: str) -> InlineMetadata | None:
     )
     try:
         table = tomllib.loads(content)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise DeclarationError(f"the `# /// script` block is not TOML: {error}", line) from None
     wish = table.get("requires-python")
     if wish is not None and not isinstance(wish, str):
@@ -116,7 +116,9 @@ def requirements_txt(text: str) -> tuple[str, ...]:
     """The requirements of a requirements.txt; options, includes and comments are left out."""
     joined = text.replace("\\\r\n", " ").replace("\\\n", " ")
     lines = (re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip() for line in joined.splitlines())
-    kept = (re.split(r"\s+--(?:hash|config-settings)", line)[0] for line in lines)
+    kept = (
+        re.split(r"\s--(?:hash|config-settings)", line, maxsplit=1)[0].rstrip() for line in lines
+    )
     return tuple(line for line in kept if line and not line.startswith("-"))
 
 
@@ -201,7 +203,7 @@ def _text(folder: Path, path: str) -> str:
 def _pyproject(text: str) -> tuple[tuple[str, ...], str | None]:
     try:
         project = tomllib.loads(text).get("project", {})
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DeclarationError(f"not TOML: {error}") from None
     if not isinstance(project, dict):
         raise DeclarationError("`project` must be a table")

@@ -123,6 +123,7 @@ _TABLE: tuple[tuple[str, str, Severity, str], ...] = (
     ("WS409", "link", "warning", "the skill holds a symbolic link"),
     ("WS410", "special-file", "error", "the skill holds a pipe, a socket or a device"),
     ("WS411", "too-many-files", "warning", "more files than are looked at"),
+    ("WS412", "link-outside", "error", "a symbolic link leads out of the skill"),
 )
 
 RULES: dict[str, Rule] = {row[1]: Rule(*row) for row in _TABLE}

@@ -118,6 +118,13 @@ def read_inside(folder: str, path: str, limit: int) -> bytes:
     return _read_regular(descriptor, path, limit)
 
 
+def stays_inside(folder: Path, path: str) -> bool:
+    """Whether a link, and all that it passes through, ends below ``folder``, there or not."""
+    root = os.path.realpath(folder)
+    real = os.path.realpath(os.path.join(root, path))
+    return real == root or real.startswith(root.rstrip("/") + "/")
+
+
 def walk(folder: Path) -> Listing:
     """Every file below ``folder``, links told and not followed, junk folders left out."""
     found: list[Entry] = []

@@ -15,6 +15,7 @@ from .scripts import InterpreterName
 
 _SHELLS = frozenset(("sh", "bash", "zsh"))
 _TIMEOUT_S = 5.0
+MAX_MESSAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,6 @@ def _shell_flaw(language: str, source: bytes) -> Flaw | None:
         return None
     if done.returncode <= 0:  # a parser that died of a signal has said nothing about the script
         return None
-    text = done.stderr.decode("utf-8", "replace").strip().split("\n", 1)[0]
+    text = done.stderr.decode("utf-8", "replace").strip().split("\n", 1)[0][:MAX_MESSAGE]
     match = re.match(r".*?(?:line )?(\d+): *(.*)", text)
     return Flaw(match[2], int(match[1])) if match else Flaw(text or "syntax error")

@@ -146,8 +146,9 @@ def _names(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _program(name: str, path: str, protocol: str, folder: str) -> Program:
-    runfiles = path + RUNFILES if os.path.isdir(path + RUNFILES) else ""
-    places = [folder or path, runfiles, *_libraries(path)]
+    beside = path + RUNFILES
+    runfiles = beside if os.path.isdir(beside) and not os.path.islink(beside) else ""
+    places = [folder or path, runfiles, *_libraries(path, folder or os.path.dirname(path))]
     return Program(name, path, protocol, _digest(path), _shares(places), runfiles)
 
 
@@ -160,16 +161,27 @@ def _shares(places: Iterable[str]) -> tuple[Share, ...]:
     return tuple(Share(one, one) for one in kept)
 
 
-def _libraries(path: str) -> list[str]:
-    """Libraries that it finds by its own search path, and theirs; the system's are there anyway."""
+def _libraries(path: str, folder: str) -> list[str]:
+    """Libraries that it finds by its own search path, and theirs; the system's are there anyway.
+
+    The program says where they are, so only what really lies in the directory that the caller
+    named, or where the system's own loader looks, is shared for it.
+    """
     folders = library_folders()
+    places = (folder, *map(os.path.realpath, folders))
+
+    def admitted(real: str) -> bool:
+        return any(is_below(real, place) for place in places)
+
     found: list[str] = []
     pending = [path]
     while pending and len(found) < MAX_LIBRARIES:
         wanted_by = pending.pop()
         elf = read_elf(wanted_by)
         for name in elf.needed if elf is not None else ():
-            where = library(name, wanted_by, elf, folders) if elf is not None else None
+            where = None
+            if elf is not None:
+                where = library(name, wanted_by, elf, folders, admitted)
             if where is not None and where not in found and not _present(where):
                 found.append(where)
                 pending.append(where)

@@ -16,10 +16,17 @@ from typing import NamedTuple
 from wardian.syscalls.table import find
 
 CASES = ("TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P")
+MAX_HEAD = 1000  # characters before a brace, in which its name is looked for
 MAX_REACH = 4  # functions that call functions that call functions
 
+# What is never closed goes on to the end, and literals have a length: else each opening would be
+# looked at from, to the end, in vain.
 _BLANKED = re.compile(
-    r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+    r"//(?:\\\n|[^\n])*+"
+    r"|/\*.*?(?:\*/|\Z)"
+    r'|R"([^()\\\s]{0,16})\(.*?(?:\)\1"|\Z)'
+    r'|"(?:\\.|[^"\\\n]){0,4096}+"'
+    r"|'(?:\\.|[^'\\\n]){1,256}+'",
     re.S,
 )
 _CASE = re.compile(rf"\b({'|'.join(CASES)})\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)\s*\{{")
@@ -84,9 +91,13 @@ def read_source(path: str, text: str) -> Source:
     for suite in _TYPED.findall(code):
         instances.setdefault(suite, []).append("")
     cases = []
+    end = 0
     for found in _CASE.finditer(code):
+        if found.start() < end:
+            continue  # a case in a case is none, and would be read over and over
         macro, suite, name = found.groups()
-        body = code[found.end() : _closing(code, found.end() - 1)]
+        end = _closing(code, found.end() - 1)
+        body = code[found.end() : end]
         calls = set(syscalls_in(body)) | _reached({suite, *_WORD.findall(body)}, own)
         line = code.count("\n", 0, found.start()) + 1
         prefixes = tuple(instances.get(suite, ()))
@@ -148,7 +159,7 @@ def _blocks(code: str) -> list[_Block]:
     found: list[_Block] = []
     at = start = 0
     while (at := code.find("{", at)) >= 0:
-        head = code[max(start, at - 2000) : at]
+        head = code[max(start, at - MAX_HEAD) : at]
         head = head[max(head.rfind(";"), head.rfind("}")) + 1 :]
         if _INSIDE.search(head):
             at = start = at + 1
@@ -163,9 +174,17 @@ def _blocks(code: str) -> list[_Block]:
 
 def _closing(code: str, opening: int) -> int:
     """Where the brace is closed; the end of the text if it is not."""
-    depth = 0
-    for found in _BRACE.finditer(code, opening):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return found.start()
-    return len(code)
+    return _pairs(code).get(opening, len(code))
+
+
+@functools.lru_cache(2)
+def _pairs(code: str) -> dict[int, int]:
+    """Opening brace → closing brace, all of them in one pass."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for brace in _BRACE.finditer(code):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            found[opened.pop()] = brace.start()
+    return found

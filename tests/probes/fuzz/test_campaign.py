@@ -236,7 +236,11 @@ def test_news_is_a_specimen_that_tells_the_two_apart(
     name = "fuzz/process/process_timerfd_gettime_as_native/0001_"
     assert any(one.path.startswith(name) for one in found)
     right, wrong = neutral("wardian"), neutral("wardian")._replace(make=maker)
-    for setting, expected in ((neutral("host"), "allowed"), (right, "allowed"), (wrong, "blocked")):
+    for setting, expected in (
+        (neutral("host")._replace(named=True), "allowed"),
+        (right, "allowed"),
+        (wrong, "blocked"),
+    ):
         for artifact in measure(found, [setting], {}):
             assert (artifact.specimen, artifact.observed) == (artifact.specimen, expected)
     # The same again is known, and nothing is written twice.

@@ -14,7 +14,7 @@ def summary(page: str, decision: str) -> str:
     """
     import re
 
-    plain = re.sub(r"\[([^\]\[]*)\]\((?!https?:)[^)]*\)", r"\1", page)
+    plain = re.sub(r"\[([^\]\[]*)\]\((?!https?:)[^)\n]*\)", r"\1", page)
     whole = f"> {decision}\n\n{plain}"
     if len(whole.encode()) <= MAX_BYTES - ROOM:
         return whole

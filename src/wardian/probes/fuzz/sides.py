@@ -15,8 +15,8 @@ from wardian.sandbox.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = tuple(os.path.join(HERE, name) for name in ("executor.c", "oracle.c", "scratch.c"))
-HEADER = os.path.join(HERE, "executor.h")
+SOURCES = ("executor.c", "oracle.c", "scratch.c")
+HEADER = "executor.h"
 FLAGS = ("-std=c17", "-Wall", "-Wextra", "-O1", "-no-pie")
 NAME = ".executor"
 ROOT_IS_NOBODY = ("gvisor",)  # users of its own kernel, who are not the host's
@@ -33,7 +33,11 @@ def executor() -> str:
         raise BuildError(
             "no C compiler is installed", hint="fuzzing compiles a small program first"
         )
-    return compiled(cc, (*FLAGS, *SOURCES), (*SOURCES, HEADER), FLAGS)
+    files = {}
+    for name in (*SOURCES, HEADER):
+        with open(os.path.join(HERE, name), "rb") as file:
+            files[name] = file.read()
+    return compiled(cc, (*FLAGS, *SOURCES), files)
 
 
 class Side:
