@@ -81,7 +81,8 @@ static uint64_t add_table(int proc, const char *name) {
  * senders left behind only the length is known, or of datagrams the first one's. */
 static uint64_t unix_bytes(const struct nlmsghdr *header) {
     const struct unix_diag_msg *about = (const void *)((const char *)header + NLMSG_HDRLEN);
-    uint32_t sent = 0, waiting = 0, peer = 0;
+    uint32_t sent = 0, waiting = 0;
+    uint8_t ended = 0;
     size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof *about);
     while (at + sizeof(struct nlattr) <= header->nlmsg_len) {
         const struct nlattr *attribute = (const void *)((const char *)header + at);
@@ -93,8 +94,8 @@ static uint64_t unix_bytes(const struct nlmsghdr *header) {
             memcpy(&sent, value + 4 * SK_MEMINFO_WMEM_ALLOC, 4);
         else if (attribute->nla_type == UNIX_DIAG_RQLEN && len >= 4)
             memcpy(&waiting, value, 4);
-        else if (attribute->nla_type == UNIX_DIAG_PEER && len >= 4)
-            memcpy(&peer, value, 4);
+        else if (attribute->nla_type == UNIX_DIAG_SHUTDOWN && len >= 1)
+            ended = (uint8_t)*value;
         at += NLA_ALIGN(attribute->nla_len);
     }
     uint64_t sum = SOCKET_BYTES + (uint64_t)sent;
@@ -102,7 +103,8 @@ static uint64_t unix_bytes(const struct nlmsghdr *header) {
         return sum;
     if (about->udiag_type == SOCK_DGRAM)
         return sum + (uint64_t)DATAGRAMS * FULL_BYTES;
-    return peer ? sum : sum + FULL_BYTES;
+    enum { BOTH_WAYS = 3 }; /* the other end is closed */
+    return ended == BOTH_WAYS ? sum + FULL_BYTES : sum;
 }
 
 static bool ask_for_unix(void) {
@@ -112,7 +114,7 @@ static bool ask_for_unix(void) {
     } ask = {.header = {.nlmsg_len = sizeof ask, .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                         .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
              .request = {.sdiag_family = AF_UNIX, .udiag_states = ~0U,
-                         .udiag_show = UDIAG_SHOW_RQLEN | UDIAG_SHOW_MEMINFO | UDIAG_SHOW_PEER}};
+                         .udiag_show = UDIAG_SHOW_RQLEN | UDIAG_SHOW_MEMINFO}};
     return send(diag, &ask, sizeof ask, MSG_DONTWAIT) == (ssize_t)sizeof ask;
 }
 
