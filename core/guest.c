@@ -152,9 +152,10 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     lookups_expire(device);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     cgroup_enter(ctl);
-    limit_open_files(plan);
-    if (!plan->early_filter)
+    if (!plan->early_filter) { /* which may refuse what sets limits */
+        limit_open_files(plan);
         listener = install_filter(plan);
+    }
 
     struct message ready = {.kind = MSG_READY};
     int views[2];
@@ -165,6 +166,8 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     if (diag >= 0)
         views[count++] = diag;
     channel_send(ctl, &ready, views, count); /* closed by execve: close may be watched */
+    if (plan->early_filter) /* after it: passing descriptors is judged by this limit, too */
+        limit_open_files(plan);
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);
