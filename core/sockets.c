@@ -99,7 +99,9 @@ static uint64_t unix_bytes(const struct nlmsghdr *header) {
         at += NLA_ALIGN(attribute->nla_len);
     }
     uint64_t sum = SOCKET_BYTES + (uint64_t)sent;
-    if (about->udiag_state == LISTENING || !waiting)
+    if (about->udiag_state == LISTENING) /* so many connections wait; they are not listed themselves */
+        return sum + (uint64_t)waiting * FULL_BYTES;
+    if (!waiting)
         return sum;
     if (about->udiag_type == SOCK_DGRAM)
         return sum + (uint64_t)DATAGRAMS * FULL_BYTES;

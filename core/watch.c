@@ -232,7 +232,7 @@ static bool group_exceeded(const struct plan *plan) {
         bytes += socket_bytes(&views, false);
     if (bytes > peak_bytes)
         peak_bytes = bytes;
-    return plan->memory_bytes && bytes > plan->memory_bytes;
+    return plan->memory_bytes && (bytes > plan->memory_bytes || cgroup_thrashes(plan->memory_bytes, bytes));
 }
 
 static bool memory_exceeded(const struct plan *plan, const struct sums *sums, int *next_ms) {
