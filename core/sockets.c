@@ -13,12 +13,26 @@
 
 enum {
     SOCKET_BYTES = 2048,    /* the socket itself, with its file */
-    FULL_BYTES = 2 * 212992, /* the most that one sender's buffer may hold, socket(7) */
+    LEAST_MOST = 212992,     /* net.core.wmem_max, where it is not told */
     DATAGRAMS = 11,         /* net.unix.max_dgram_qlen, and one more */
     LISTENING = 10,         /* TCP_LISTEN: its queues are counts of connections */
 };
 
 static int diag = -1;
+
+/* The most that one sender's buffer may hold: twice what can be asked for, socket(7). */
+static uint64_t full_bytes(void) {
+    static uint64_t most;
+    char text[32];
+    if (!most) {
+        int dir = open("/proc/sys/net/core", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0 || read_below(dir, ".", "wmem_max", text, sizeof text) <= 0 || !next_number(text, &most) || !most)
+            most = LEAST_MOST;
+        if (dir >= 0)
+            close(dir);
+    }
+    return 2 * most;
+}
 
 void sockets_attach(int fd) { diag = fd; }
 
@@ -100,13 +114,13 @@ static uint64_t unix_bytes(const struct nlmsghdr *header) {
     }
     uint64_t sum = SOCKET_BYTES + (uint64_t)sent;
     if (about->udiag_state == LISTENING) /* so many connections wait; they are not listed themselves */
-        return sum + (uint64_t)waiting * FULL_BYTES;
+        return sum + waiting * full_bytes();
     if (!waiting)
         return sum;
     if (about->udiag_type == SOCK_DGRAM)
-        return sum + (uint64_t)DATAGRAMS * FULL_BYTES;
+        return sum + DATAGRAMS * full_bytes();
     enum { BOTH_WAYS = 3 }; /* the other end is closed */
-    return ended == BOTH_WAYS ? sum + FULL_BYTES : sum;
+    return ended == BOTH_WAYS ? sum + full_bytes() : sum;
 }
 
 static bool ask_for_unix(void) {

@@ -214,8 +214,10 @@ static void charge_unclaimed(struct sums *sums) {
 /* What no quick sum shows is looked for now and then in any case, unless the guest only sleeps. */
 static bool time_for_exact(void) {
     static uint64_t cpu_then;
-    if (now_us() < next_exact_us || cpu_us == cpu_then)
+    static int idle; /* CPU time comes in ticks of 10 ms: what was taken since the last look may not show */
+    if (now_us() < next_exact_us || (cpu_us == cpu_then && idle >= 2))
         return false;
+    idle = cpu_us == cpu_then ? idle + 1 : 0;
     cpu_then = cpu_us;
     return true;
 }

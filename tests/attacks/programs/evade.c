@@ -357,6 +357,7 @@ static void in_flight(void) {
         sent += 200;
     }
     printf("%d\n", sent);
+    fflush(stdout);
 }
 
 static const struct {
