@@ -259,8 +259,9 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
     next_exact_us = now_us() + (took * 10 > EXACT_MS * 1000 ? took * 10 : EXACT_MS * 1000);
     if (seen > plan->memory_bytes && took * 10 > (int64_t)*next_ms * 1000)
         *next_ms = (int)(took / 100);
-    if (exact > peak_bytes)
-        peak_bytes = exact;
+    uint64_t told = exact < 2 * plan->memory_bytes ? exact : 2 * plan->memory_bytes; /* parts are upper bounds */
+    if (told > peak_bytes)
+        peak_bytes = told;
     return exact > plan->memory_bytes;
 }
 

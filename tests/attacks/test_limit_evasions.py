@@ -236,6 +236,6 @@ from wardian import Policy, Sandbox
 from wardian.sandbox.policy import Share
 policy = Policy.default().with_shares([Share(sys.argv[2], "/programs", False)])
 with Sandbox(policy) as sandbox:
-    process = sandbox.start(["/programs/evade", "in-flight", "100000", "20"], on_stdout=lambda b: print(b.decode(), flush=True))
-    process.wait()
+    command = ["/programs/evade", "in-flight", "100000", "20"]
+    sandbox.start(command, on_stdout=lambda b: print(b.decode(), flush=True)).wait()
 """
