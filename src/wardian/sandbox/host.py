@@ -57,8 +57,8 @@ def guest_id() -> int:
 
 
 def fresh_guest_id() -> int:
-    """As root: an id for one sandbox that no other has, so that what the kernel counts by user, such
-    as descriptors in flight, is counted apart. ``guest_id``, where few ids are mapped."""
+    """As root: an id for one sandbox that no other has, so that what the kernel counts by user
+    (descriptors in flight) is counted apart. ``guest_id``, where few ids are mapped."""
     _serials[0] += 1
     number = (os.getpid() % (1 << PID_BITS)) << SERIAL_BITS | _serials[0] % (1 << SERIAL_BITS)
     fresh = GUEST_FIRST + number
