@@ -35,7 +35,8 @@ struct group {
 
 static int version; /* 0: none */
 static struct group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
-static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1;
+static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1, met_fd = -1;
+static uint64_t mapped_files;
 static uint64_t caller_max = UINT64_MAX;
 
 int cgroup_version(void) { return version; }
@@ -240,7 +241,7 @@ void cgroup_move(pid_t child) {
 
 /* The run is then held by the supervisor's count alone, and its result says so. */
 void cgroup_give_up(void) {
-    int *const fds[] = {&usage_fd, &events_fd, &time_fd, &stat_fd};
+    int *const fds[] = {&usage_fd, &events_fd, &time_fd, &stat_fd, &met_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -265,6 +266,7 @@ static bool make_version_1(const struct plan *plan) {
     usage_fd = openat(dir, "memory.usage_in_bytes", O_RDONLY | O_CLOEXEC);
     events_fd = openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
     stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
+    met_fd = openat(dir, "memory.failcnt", O_RDONLY | O_CLOEXEC);
     if (own_group("cpuacct", path) && make(&time_group, path))
         time_fd = openat(time_group.dir, "cpuacct.usage", O_RDONLY | O_CLOEXEC);
     return usage_fd >= 0 && events_fd >= 0;
@@ -332,6 +334,31 @@ bool cgroup_out_of_memory(void) {
     return read_file(events_fd, text, sizeof text) > 0 && number_after(text, "oom_kill ", false) > 0;
 }
 
+/* How often the kernel has met the limit, whether or not it found something to drop then. */
+static uint64_t times_met(void) {
+    char text[512];
+    uint64_t times = 0;
+    if (read_file(version == 2 ? events_fd : met_fd, text, sizeof text) <= 0)
+        return 0;
+    if (version == 2)
+        return number_after(text, "\nmax ", false);
+    next_number(text, &times);
+    return times;
+}
+
+/* Full, but for the programs' own pages, which are dropped and read again and again: a guest in that state
+ * neither goes on nor ends for a long time. */
+bool cgroup_thrashes(uint64_t limit, uint64_t bytes) {
+    static uint64_t met_before;
+    static int rounds;
+    enum { ROUNDS = 3, NEAR = 32 };
+    uint64_t met = times_met();
+    bool full = met > met_before && bytes + mapped_files >= limit - limit / NEAR;
+    met_before = met;
+    rounds = full ? rounds + 1 : 0;
+    return rounds >= ROUNDS;
+}
+
 /* What can't be given back: without the cached contents of files, which the kernel drops when it needs
  * the room. */
 bool cgroup_memory(uint64_t *bytes) {
@@ -344,6 +371,8 @@ bool cgroup_memory(uint64_t *bytes) {
     uint64_t cache = number_after(text, two ? "\nfile " : "\ntotal_cache ", false);
     uint64_t shmem = number_after(text, two ? "\nshmem " : "\ntotal_shmem ", false);
     uint64_t files = cache > shmem ? cache - shmem : 0;
+    mapped_files = number_after(text, two ? "\nfile_mapped " : "\ntotal_mapped_file ", false);
+    mapped_files = mapped_files > shmem ? mapped_files - shmem : 0; /* shared memory counts there, too */
     *bytes = *bytes > files ? *bytes - files : 0;
     return true;
 }

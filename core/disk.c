@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WALK_US = 30000, WALK_EVERY_US = 10000, MAX_DEPTH = 24 };
+enum { WALK_US = 30000, WALK_EVERY_US = 10000, MAX_DEPTH = 24, MAX_REMOVED = 256 };
 
 static struct {
     int fd;
@@ -79,6 +79,8 @@ struct walk {
     int64_t until_us;
     bool all;       /* also files that were there before, as a whole */
     uint64_t bytes, entries;
+    uint64_t removed[MAX_REMOVED]; /* inodes that were counted: several processes may have one open */
+    size_t removed_count;
 };
 
 /* Was the file made since the start? Of those that were there before, nobody says how much is new. */
@@ -100,15 +102,15 @@ static void add_changed(const char *name, void *context) {
         w->bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ? st.st_nlink : 1);
     if (!S_ISDIR(st.st_mode) || w->depth == MAX_DEPTH)
         return;
-    struct walk below = *w;
-    below.depth++;
-    below.dir = openat(w->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below.dir < 0)
-        return;
-    each_entry(below.dir, add_changed, &below);
-    close(below.dir);
-    w->bytes = below.bytes;
-    w->entries = below.entries;
+    int above = w->dir;
+    w->dir = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (w->dir >= 0) {
+        w->depth++;
+        each_entry(w->dir, add_changed, w);
+        w->depth--;
+        close(w->dir);
+    }
+    w->dir = above;
 }
 
 /* Files that a process has open and nobody can find by name any more. */
@@ -117,9 +119,14 @@ static void add_removed(const char *name, void *context) {
     struct stat st;
     if (now_us() >= w->until_us || fstatat(w->dir, name, &st, 0) < 0 || !S_ISREG(st.st_mode) || st.st_nlink)
         return;
+    for (size_t i = 0; i < w->removed_count; i++)
+        if (w->removed[i] == (uint64_t)st.st_ino)
+            return;
     for (size_t i = 0; i < disk_count; i++)
         if (disks[i].device == st.st_dev)
             w->bytes += (uint64_t)st.st_blocks * 512;
+    if (w->removed_count < MAX_REMOVED)
+        w->removed[w->removed_count++] = (uint64_t)st.st_ino;
 }
 
 static void add_removed_of(const char *pid, void *context) {

@@ -217,11 +217,14 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         channel_send(ctl, &built, NULL, 0);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     cgroup_enter(ctl);
-    limit_open_files(plan);
+    if (!plan->early_filter) /* which may refuse what sets limits */
+        limit_open_files(plan);
     if (every_call_is_watched(plan))
         announce_by_sibling(plan, ctl, diag);
     else
         announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
+    if (plan->early_filter) /* after it: passing descriptors is judged by this limit, too */
+        limit_open_files(plan);
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
     channel_send(ctl, &failed, NULL, 0);

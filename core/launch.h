@@ -345,6 +345,7 @@ int cgroup_version(void); /* 0: there is none */
 bool cgroup_cpu_us(uint64_t *us);
 bool cgroup_memory(uint64_t *bytes);
 bool cgroup_out_of_memory(void);
+bool cgroup_thrashes(uint64_t limit, uint64_t bytes);
 void cgroup_kill(void);
 void cgroup_remove(void);
 

@@ -19,7 +19,7 @@
 
 enum {
     SEEN_SLOTS = 8192,
-    LOOK_US = 50000, LOOK_MOST_US = 200000,
+    LOOK_US = 50000, LOOK_MOST_US = 100000,
     WATCH_BYTES = 256, /* an epoll watch */
     FILE_BYTES = 1024, /* an open file of any other kind: what the kernel keeps for it */
     SEMAPHORE_BYTES = 64,
@@ -190,7 +190,7 @@ static void add_nameless(const char *pid, void *context) {
     snprintf(path, sizeof path, "%s/smaps", pid);
     int fd = openat(t->views->proc, path, O_RDONLY | O_CLOEXEC);
     t->maps_shared = false;
-    for (ssize_t n; fd >= 0 && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
+    for (ssize_t n; fd >= 0 && now_us() < t->until_us && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
         kept += (size_t)n;
         text[kept] = '\0';
         char *line = text, *end;

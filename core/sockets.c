@@ -13,12 +13,27 @@
 
 enum {
     SOCKET_BYTES = 2048,    /* the socket itself, with its file */
-    FULL_BYTES = 2 * 212992, /* the most that one sender's buffer may hold, socket(7) */
+    LEAST_MOST = 212992,     /* net.core.wmem_max, where it is not told */
+    TRUSTED = 2,
     DATAGRAMS = 11,         /* net.unix.max_dgram_qlen, and one more */
     LISTENING = 10,         /* TCP_LISTEN: its queues are counts of connections */
 };
 
 static int diag = -1;
+
+/* The most that one sender's buffer may hold: twice what can be asked for, socket(7). */
+static uint64_t full_bytes(void) {
+    static uint64_t most;
+    char text[32];
+    if (!most) {
+        int dir = open("/proc/sys/net/core", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0 || read_below(dir, ".", "wmem_max", text, sizeof text) <= 0 || !next_number(text, &most) || !most)
+            most = LEAST_MOST;
+        if (dir >= 0)
+            close(dir);
+    }
+    return 2 * most;
+}
 
 void sockets_attach(int fd) { diag = fd; }
 
@@ -79,9 +94,10 @@ static uint64_t add_table(int proc, const char *name) {
 
 /* What one unix socket accounts for. Data is charged to its sender while that is open; of what closed
  * senders left behind only the length is known, or of datagrams the first one's. */
-static uint64_t unix_bytes(const struct nlmsghdr *header) {
+static uint64_t unix_bytes(const struct nlmsghdr *header, size_t *queues) {
     const struct unix_diag_msg *about = (const void *)((const char *)header + NLMSG_HDRLEN);
-    uint32_t sent = 0, waiting = 0, peer = 0;
+    uint32_t sent = 0, waiting = 0, left = 0, pending;
+    uint8_t ended = 0;
     size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof *about);
     while (at + sizeof(struct nlattr) <= header->nlmsg_len) {
         const struct nlattr *attribute = (const void *)((const char *)header + at);
@@ -93,16 +109,24 @@ static uint64_t unix_bytes(const struct nlmsghdr *header) {
             memcpy(&sent, value + 4 * SK_MEMINFO_WMEM_ALLOC, 4);
         else if (attribute->nla_type == UNIX_DIAG_RQLEN && len >= 4)
             memcpy(&waiting, value, 4);
-        else if (attribute->nla_type == UNIX_DIAG_PEER && len >= 4)
-            memcpy(&peer, value, 4);
+        else if (attribute->nla_type == UNIX_DIAG_ICONS)
+            for (size_t i = 0; i + 4 <= len; i += 4) {
+                memcpy(&pending, value + i, 4);
+                left += pending == 0; /* a connection whose other end is closed */
+            }
+        else if (attribute->nla_type == UNIX_DIAG_SHUTDOWN && len >= 1)
+            ended = (uint8_t)*value;
         at += NLA_ALIGN(attribute->nla_len);
     }
     uint64_t sum = SOCKET_BYTES + (uint64_t)sent;
-    if (about->udiag_state == LISTENING || !waiting)
+    if (about->udiag_state == LISTENING) /* connections that wait are not listed themselves */
+        return sum + left * full_bytes();
+    if (!waiting)
         return sum;
-    if (about->udiag_type == SOCK_DGRAM)
-        return sum + (uint64_t)DATAGRAMS * FULL_BYTES;
-    return peer ? sum : sum + FULL_BYTES;
+    if (about->udiag_type == SOCK_DGRAM) /* the first few are taken to be like their first datagram */
+        return sum + DATAGRAMS * (++*queues > TRUSTED ? full_bytes() : 2 * (uint64_t)waiting);
+    enum { BOTH_WAYS = 3 }; /* the other end is closed */
+    return ended == BOTH_WAYS ? sum + full_bytes() : sum;
 }
 
 static bool ask_for_unix(void) {
@@ -112,7 +136,7 @@ static bool ask_for_unix(void) {
     } ask = {.header = {.nlmsg_len = sizeof ask, .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                         .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
              .request = {.sdiag_family = AF_UNIX, .udiag_states = ~0U,
-                         .udiag_show = UDIAG_SHOW_RQLEN | UDIAG_SHOW_MEMINFO | UDIAG_SHOW_PEER}};
+                         .udiag_show = UDIAG_SHOW_RQLEN | UDIAG_SHOW_MEMINFO | UDIAG_SHOW_ICONS}};
     return send(diag, &ask, sizeof ask, MSG_DONTWAIT) == (ssize_t)sizeof ask;
 }
 
@@ -122,6 +146,7 @@ static uint64_t unix_sockets(void) {
         struct nlmsghdr align;
     } room;
     uint64_t sum = 0;
+    size_t queues = 0;
     if (diag < 0 || !ask_for_unix())
         return 0;
     for (ssize_t n; (n = read(diag, room.bytes, sizeof room)) > 0;) {
@@ -131,7 +156,7 @@ static uint64_t unix_sockets(void) {
                 return sum;
             if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
                 return sum; /* a kernel without this table: its sockets are not seen */
-            sum += unix_bytes(header);
+            sum += unix_bytes(header, &queues);
             at += NLMSG_ALIGN(header->nlmsg_len);
         }
     }

@@ -314,8 +314,9 @@ static bool finished(const struct state *s) {
 /* Calls come in runs. Between two of them only the run's end is looked for; everything else can
  * wait for a millisecond. */
 static void answer_calls(struct state *s) {
-    enum { AT_MOST = 64 };
-    for (int i = 0; i < AT_MOST && !trace_full(); i++) {
+    enum { AT_MOST = 64, AT_MOST_US = 5000 }; /* the clock is looked at between two rounds */
+    int64_t until_us = now_us() + AT_MOST_US;
+    for (int i = 0; i < AT_MOST && !trace_full() && now_us() < until_us; i++) {
         refusals_answer(s->plan, s->listener);
         struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
                                {.fd = s->run->reaper_pidfd, .events = POLLIN},

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 300, CPU_SLOTS = 2048, INODE_BYTES = 1024, ATTACH_MS = 100 };
+enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 100, CPU_SLOTS = 2048, INODE_BYTES = 1024, ATTACH_AT = 20 };
 
 static struct watch_fds views = {-1, -1, {-1, -1, -1}};
 static uint64_t peak_bytes, cpu_us, sampled_cpu_us;
@@ -21,11 +21,14 @@ static pid_t reaper;
 static int64_t started_us;
 static uint64_t processors = 1;
 static bool ever_unclaimed;
+static uint64_t cpu_limit_us;
+static int64_t next_exact_us;
 static long page_size, ticks_per_s;
 
 void watch_start(const struct plan *plan, pid_t pid) {
     reaper = pid;
     started_us = now_us();
+    cpu_limit_us = plan->cpu_ms * 1000;
     uint64_t mask[16] = {0}, counted = 0;
     long filled = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
     for (long i = 0, most = filled / 8; i < most; i++)
@@ -185,10 +188,15 @@ static bool some_unclaimed(const struct sums *sums) {
  * knows. Where not, each processor that such tasks may have kept busy is charged for the interval. */
 static void charge_unclaimed(struct sums *sums) {
     static int64_t looked_us;
-    static uint64_t counted_before;
+    static uint64_t counted_before, ever_gone;
     int64_t now = now_us();
     uint64_t gone = gone_since(sums);
-    if (gone && now - started_us > ATTACH_MS * 1000 && !clock_running() && clock_attach(reaper))
+    if (!looked_us)
+        looked_us = started_us;
+    ever_gone += gone;
+    /* The clock is worth its price once the limit could be near. */
+    uint64_t possible_us = (uint64_t)(now - started_us) * processors;
+    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT && !clock_running() && clock_attach(reaper))
         counted_before = sums->cpu_us > sampled_cpu_us ? sums->cpu_us : sampled_cpu_us;
     if (clock_running()) {
         uint64_t counted = counted_before + clock_us();
@@ -205,12 +213,11 @@ static void charge_unclaimed(struct sums *sums) {
 
 /* What no quick sum shows is looked for now and then in any case, unless the guest only sleeps. */
 static bool time_for_exact(void) {
-    static int64_t last_us;
     static uint64_t cpu_then;
-    int64_t now = now_us();
-    if (now - last_us < EXACT_MS * 1000 || cpu_us == cpu_then)
+    static int idle; /* CPU time comes in ticks of 10 ms: what was taken since the last look may not show */
+    if (now_us() < next_exact_us || (cpu_us == cpu_then && idle >= 2))
         return false;
-    last_us = now;
+    idle = cpu_us == cpu_then ? idle + 1 : 0;
     cpu_then = cpu_us;
     return true;
 }
@@ -227,7 +234,7 @@ static bool group_exceeded(const struct plan *plan) {
         bytes += socket_bytes(&views, false);
     if (bytes > peak_bytes)
         peak_bytes = bytes;
-    return plan->memory_bytes && bytes > plan->memory_bytes;
+    return plan->memory_bytes && (bytes > plan->memory_bytes || cgroup_thrashes(plan->memory_bytes, bytes));
 }
 
 static bool memory_exceeded(const struct plan *plan, const struct sums *sums, int *next_ms) {
@@ -248,10 +255,13 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
     uint64_t faults = sums->unclaimed ? UINT64_MAX : sums->faults * (uint64_t)page_size;
     uint64_t exact = exact_memory(&views, private_files, faults);
     int64_t took = now_us() - before;
-    if (took * 10 > (int64_t)*next_ms * 1000) /* a tenth of the time at most goes into looking */
+    /* A tenth of the time at most goes into looking. */
+    next_exact_us = now_us() + (took * 10 > EXACT_MS * 1000 ? took * 10 : EXACT_MS * 1000);
+    if (seen > plan->memory_bytes && took * 10 > (int64_t)*next_ms * 1000)
         *next_ms = (int)(took / 100);
-    if (exact > peak_bytes)
-        peak_bytes = exact;
+    uint64_t told = exact < 2 * plan->memory_bytes ? exact : 2 * plan->memory_bytes; /* parts are upper bounds */
+    if (told > peak_bytes)
+        peak_bytes = told;
     return exact > plan->memory_bytes;
 }
 
@@ -292,8 +302,10 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
         cgroup_cpu_us(&used);
     if (used > cpu_us)
         cpu_us = used;
-    if (plan->cpu_ms && cpu_us > plan->cpu_ms * 1000)
+    if (cpu_limit_us && cpu_us > cpu_limit_us)
         return LIMIT_CPU;
+    if (cpu_limit_us && cpu_us > cpu_limit_us / 4 * 3)
+        *next_ms = FAST_MS;
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
@@ -339,4 +351,7 @@ bool watch_maps_too_much(const struct plan *plan, uint64_t total) {
 
 uint64_t watch_peak_bytes(void) { return peak_bytes; }
 
-uint64_t watch_cpu_us(void) { return cpu_us; }
+uint64_t watch_cpu_us(void) {
+    cgroup_cpu_us(&cpu_us);
+    return cpu_us;
+}

@@ -141,6 +141,7 @@ class Caller:
         limits: Mapping[str, float | None] | None = None,
         env: Mapping[str, str] | None = None,
         records: Sequence[tuple[str | int, ...]] = (),
+        degrade: Sequence[str] = (),
     ) -> Outcome:
         """Run a command; a string is a shell's.
 
@@ -165,7 +166,7 @@ class Caller:
             "records": list(records),
             "cwd": "/" if "pivot" in without else None,
             # Mounting /proc needs a pid namespace of one's own.
-            "degrade": ["proc"] if "pid" in without else [],
+            "degrade": [*degrade, *(["proc"] if "pid" in without else [])],
         }
         assert self._agent.stdin is not None
         assert self._agent.stdout is not None

@@ -57,8 +57,8 @@ def guest_id() -> int:
 
 
 def fresh_guest_id() -> int:
-    """As root: an id for one sandbox, that no other has; so what the kernel counts by user, such as
-    descriptors in flight, one guest can't use up for another. ``guest_id``, where few are mapped."""
+    """As root: an id for one sandbox that no other has, so that what the kernel counts by user
+    (descriptors in flight) is counted apart. ``guest_id``, where few ids are mapped."""
     _serials[0] += 1
     number = (os.getpid() % (1 << PID_BITS)) << SERIAL_BITS | _serials[0] % (1 << SERIAL_BITS)
     fresh = GUEST_FIRST + number
@@ -89,7 +89,7 @@ def cgroup_place(value: str) -> str:
 
     raise UsageError(
         f"WARDIAN_CGROUP={value!r} is neither {NO_CGROUP!r} nor an absolute path",
-        hint="name a cgroup v2 directory that you may write to and that gives its children `memory`",
+        hint="name a writable cgroup v2 directory with `memory` in cgroup.subtree_control",
     )
 
 

@@ -198,12 +198,12 @@ static volatile long *used_us;
 static void burn(long us) {
     struct timespec t;
     long start, now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     start = now = t.tv_sec * 1000000 + t.tv_nsec / 1000;
     while (now - start < us) {
         for (volatile int i = 0; i < 20000; i++)
             ;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
         long next = t.tv_sec * 1000000 + t.tv_nsec / 1000;
         __sync_fetch_and_add(used_us, next - now);
         now = next;
@@ -312,9 +312,12 @@ static void ignored_writers(void) { unwaited_files(0, SIG_IGN); }
 
 static void unnamed_files(void) {
     disown(SA_NOCLDWAIT, SIG_DFL);
-    int fd = open("/work/unnamed", O_CREAT | O_RDWR | O_APPEND, 0600);
-    unlink("/work/unnamed");
+    int fd = -1;
     for (unsigned long i = 0; i < amount; i += 2) {
+        if (i % 16 == 0) {
+            fd = open("/work/unnamed", O_CREAT | O_RDWR | O_APPEND, 0600);
+            unlink("/work/unnamed");
+        }
         if (fork() == 0) {
             for (int n = 0; n < 2; n++)
                 if (write(fd, filler, MB) < 0)
@@ -354,6 +357,7 @@ static void in_flight(void) {
         sent += 200;
     }
     printf("%d\n", sent);
+    fflush(stdout);
 }
 
 static const struct {
