@@ -119,10 +119,12 @@ void discard_tree(void) {
     struct removal r = {.serial = (unsigned)now_us(), .root = listable(at, own_device), .device = own_device};
     if (r.root < 0)
         return;
-    do {
+    /* What came up, or was skipped because others went away, is next; a name that became another's
+     * meanwhile gets a second chance. */
+    for (int idle = 0; idle < 3; idle = r.progress ? 0 : idle + 1) {
         r.progress = false;
         each_entry(r.root, remove_entry, &r);
-    } while (r.progress); /* what came up, or was skipped because others went away, is next */
+    }
     close(r.root);
     rmdir(path);
 }

@@ -18,7 +18,7 @@ _PAUSE_S = 0.02
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 Identity = tuple[int, int]
 
@@ -68,13 +68,22 @@ def remove_tree(
         os.close(root)
 
 
+class _Level:
+    """A directory on the way down: which it is, its name in its parent, what is left to enter."""
+
+    __slots__ = ("directories", "known", "name")
+
+    def __init__(self, known: Identity, name: str, directories: list[str]) -> None:
+        self.known, self.name, self.directories = known, name, directories
+
+
 class _Removal:
-    """Each round moves one level of directories up to the root, so depth costs no descriptors."""
+    """Goes down and up again with one descriptor open at a time, whatever the depth. A parent that
+    is not where it was is left to the next round."""
 
     def __init__(self, root: int, path: str) -> None:
         self._root, self._path = root, path
         self._device, self._mount = os.fstat(root).st_dev, _mount_id(root)
-        self._names = _fresh_names()
         self._failure: OSError | None = None
 
     def run(self) -> None:
@@ -99,35 +108,48 @@ class _Removal:
 
     def _round(self) -> bool:
         """True if something went away."""
-        directories, count = self._unlink_files(self._root)
-        for name in directories:
-            count += self._remove(name)
+        here = os.dup(self._root)
+        try:
+            directories, count = self._unlink_files(here)
+            above = [_Level(identity(here), "", directories)]
+            while above:
+                if above[-1].directories:
+                    below = self._down(here, above)
+                    if below >= 0:
+                        os.close(here)
+                        here = below
+                        above[-1].directories, removed = self._unlink_files(here)
+                        count += removed
+                    continue
+                left = above.pop()
+                if not above:
+                    break
+                parent = os.open("..", _LIST, dir_fd=here)
+                os.close(here)
+                here = parent
+                if identity(here) != above[-1].known:
+                    break
+                count += self._rmdir(here, left.name)
+        finally:
+            os.close(here)
         return count > 0
 
-    def _remove(self, name: str) -> bool:
-        """Empty and remove a directory of the root's, moving up those that it holds."""
+    def _down(self, here: int, above: list[_Level]) -> int:
+        name = above[-1].directories.pop()
         try:
-            below = self._open(self._root, name)
+            below = self._open(here, name)
         except OSError as error:
-            return self._fail(error, name)
+            self._fail(error, name)
+            return -1
+        above.append(_Level(identity(below), name, []))
+        return below
+
+    def _rmdir(self, parent: int, name: str) -> bool:
         try:
-            for inner in self._unlink_files(below)[0]:
-                self._move_up(below, inner)
-        finally:
-            os.close(below)
-        try:
-            os.rmdir(name, dir_fd=self._root)
+            os.rmdir(name, dir_fd=parent)
         except OSError as error:
             return self._fail(error, name)
         return True
-
-    def _move_up(self, parent: int, name: str) -> None:
-        """Giving a directory another parent rewrites its .., which needs permission to write."""
-        try:
-            os.close(self._open(parent, name))
-            os.rename(name, next(self._names), src_dir_fd=parent, dst_dir_fd=self._root)
-        except OSError as error:
-            self._fail(error, name)
 
     def _open(self, parent: int, name: str) -> int:
         """A directory that is no mount point. Raises OSError."""
@@ -163,13 +185,6 @@ class _Removal:
             return False  # someone else was quicker
         self._failure = self._failure or OSError(error.errno, error.strerror, name)
         return False
-
-
-def _fresh_names() -> Iterator[str]:
-    unguessable, serial = os.urandom(8).hex(), 0
-    while True:
-        serial += 1
-        yield f".{unguessable}-{serial}"
 
 
 def _mount_id(fd: int) -> bytes:

