@@ -36,7 +36,7 @@ size_t json_escape(char *out, size_t size, const char *text, size_t len) {
 }
 
 void emit(const char *format, ...) {
-    char line[1 << 16]; /* two paths, every byte of them escaped */
+    static char line[1 << 16]; /* two paths, every byte of them escaped */
     va_list args;
     va_start(args, format);
     int len = vsnprintf(line, sizeof line - 1, format, args);
