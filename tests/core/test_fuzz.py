@@ -1,4 +1,4 @@
-"""The launcher's parsers under libFuzzer for a minute in all, or over their corpora without clang."""
+"""The launcher's parsers under libFuzzer for a minute in all; without clang, over their corpora."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiler offers is in the launcher, and works: in the file, and when something goes wrong."""
+"""What the compiler offers is in the launcher's file, and works when something goes wrong."""
 
 from __future__ import annotations
 
@@ -32,19 +32,18 @@ static __attribute__((noinline)) int copied(void) {
     memcpy(room, "0123456789012345678901234567890123456789012345678901234567890123456789", much);
     return room[3];
 }
-static __attribute__((noinline)) int changed(void) {
-    static const char *const volatile names[] = {"a", "b"}; /* relocated, then closed */
-    *(const char **)(uintptr_t)&names[0] = "c";
+static const char *const words[] = {"zero", "one"}; /* relocated, then closed */
+static __attribute__((noinline)) int changed(int which) {
+    *(const char *volatile *)(uintptr_t)&words[which] = "two";
     return 0;
 }
-static const char *const words[] = {"zero", "one"};
 int main(int argc, char **argv) {
     if (argc == 2 && argv[1][0] == 's')
         return smashed();
     if (argc == 2 && argv[1][0] == 'c')
         return copied();
     if (argc == 2 && argv[1][0] == 'r')
-        return changed();
+        return changed(argc - 1);
     const char *word = words[argc - 1]; /* an address that was relocated */
     return write(1, word, strlen(word)) < 0;
 }
@@ -62,9 +61,9 @@ def compiler(request: pytest.FixtureRequest) -> str:
 
 def flags(compiler: str) -> list[str]:
     """As the Makefile would pass them, without the launcher's own files."""
+    out = "/nonexistent/x"
     shown = subprocess.run(
-        ["make", "-sn", "-C", CORE, f"CC={compiler}", "OUT=/nonexistent/x", "-W", "launch.c"]
-        + ["/nonexistent/x/wardian-launch"],
+        ["make", "-sn", "-C", CORE, f"CC={compiler}", f"OUT={out}", f"{out}/wardian-launch"],
         capture_output=True,
         text=True,
         check=True,
@@ -80,9 +79,9 @@ def faults(compiler: str, build: Build, tmp_path: Path) -> Path:
     assert build is not None
     (tmp_path / "faults.c").write_text(FAULTS)
     quiet = ["-w", f"-I{CORE}"]
+    sources = (tmp_path / "faults.c", CORE / "libc.c")
     subprocess.run(
-        [compiler, *flags(compiler), *quiet, "-o", tmp_path / "faults", tmp_path / "faults.c"]
-        + [CORE / "libc.c"],
+        [compiler, *flags(compiler), *quiet, "-o", tmp_path / "faults", *sources],
         check=True,
         cwd=CORE,
     )
@@ -112,8 +111,8 @@ def test_what_was_relocated_can_t_be_changed(faults: Path) -> None:
 def read_elf(option: str, file: Path) -> str:
     if shutil.which("readelf") is None:
         pytest.skip("readelf is not installed")
-    shown = subprocess.run(["readelf", "-W", option, file], capture_output=True, text=True, check=True)
-    return shown.stdout
+    command = ["readelf", "-W", option, file]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_the_launcher_s_file_has_its_protections(build: Build) -> None:

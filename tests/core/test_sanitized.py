@@ -44,9 +44,7 @@ class Sanitized:
 
 
 @pytest.fixture(params=["wardian-launch-asan", "wardian-launch-asan-own"])
-def sanitized(
-    request: pytest.FixtureRequest, build: Build, tmp_path: Path
-) -> Iterator[Sanitized]:
+def sanitized(request: pytest.FixtureRequest, build: Build, tmp_path: Path) -> Iterator[Sanitized]:
     """With the system's C library, and with the launcher's own under the same sanitizers."""
     if request.param.endswith("own") and platform.machine() not in ("x86_64", "aarch64"):
         pytest.skip("the launcher links the system's C library here")

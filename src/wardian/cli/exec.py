@@ -129,7 +129,7 @@ def noteworthy(result: Result) -> bool:
 
 def worth_telling(result: Result) -> bool:
     """Something was refused that programs do not look for as a matter of course."""
-    if not result.refusals:
+    if not result.refusals and not result.refusals_dropped:
         return False
     from wardian.sandbox.refusals import is_news
 
