@@ -1,5 +1,5 @@
 /* The launcher: reads a plan on descriptor 3, builds the sandbox it describes, runs one command in
- * it, and reports on descriptor 4. It decides nothing by itself and takes no arguments. */
+ * it, and reports on descriptor 4. It has no policy of its own and takes no arguments. */
 #define _GNU_SOURCE
 #include "launch.h"
 

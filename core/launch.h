@@ -8,11 +8,16 @@
 #ifndef WARDIAN_LAUNCH_H
 #define WARDIAN_LAUNCH_H
 
+#include <linux/limits.h> /* PATH_MAX, which a freestanding limits.h may lack */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+
+#ifdef WARDIAN_OWN_LIBC
+#include "fortify.h"
+#endif
 
 /* In the upper half of execve's fourth register, which the kernel does not read: what follows is the
  * place in PATH that the launcher tries. Read only until the guest has become its program; nothing

@@ -8,8 +8,10 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#undef WARDIAN_OWN_LIBC /* here they are defined, not used */
 #include "launch.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -90,8 +92,51 @@ uintptr_t __stack_chk_guard;
 _Noreturn void __stack_chk_fail(void);
 _Noreturn void __stack_chk_fail(void) { __builtin_trap(); }
 
-/* Without a canary of its own: it sets the one that others check. */
-__attribute__((optimize("no-stack-protector"))) void start_c(long *stack) {
+/* Position-independent without a loader: the addresses in our data are set here, before anything uses
+ * them, and what only they change is made read-only. ld.so(8) does both for other programs. */
+
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
+extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
+
+#ifdef __x86_64__
+enum { RELATIVE = R_X86_64_RELATIVE };
+#else
+enum { RELATIVE = R_AARCH64_RELATIVE };
+#endif
+
+static void relocate(uintptr_t base) {
+    uintptr_t table = 0, size = 0;
+    for (const Elf64_Dyn *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_RELA)
+            table = base + entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_RELASZ)
+            size = entry->d_un.d_val;
+    }
+    for (uintptr_t at = table; at < table + size; at += sizeof(Elf64_Rela)) {
+        const Elf64_Rela *one = (const Elf64_Rela *)at;
+        if (ELF64_R_TYPE(one->r_info) != RELATIVE)
+            __builtin_trap();
+        *(uintptr_t *)(base + one->r_offset) = base + (uintptr_t)one->r_addend;
+    }
+}
+
+static void close_relocated(uintptr_t base) {
+    const Elf64_Phdr *part = (const Elf64_Phdr *)(base + __ehdr_start.e_phoff);
+    for (unsigned i = 0; i < __ehdr_start.e_phnum; i++, part++) {
+        uintptr_t page = (uintptr_t)page_bytes, start = (base + part->p_vaddr) & ~(page - 1);
+        uintptr_t end = (base + part->p_vaddr + part->p_memsz) & ~(page - 1);
+        if (part->p_type == PT_GNU_RELRO && end > start &&
+            raw(SYS_mprotect, (long)start, (long)(end - start), PROT_READ, 0, 0, 0) != 0)
+            __builtin_trap();
+    }
+}
+
+/* Sets the canary that others check, so it has none of its own. */
+#if defined(__has_attribute) && __has_attribute(no_stack_protector)
+__attribute__((no_stack_protector))
+#endif
+void start_c(long *stack) {
+    relocate((uintptr_t)&__ehdr_start);
     int argc = (int)stack[0];
     char **argv = (char **)(stack + 1);
     long *aux = stack + argc + 2;
@@ -104,6 +149,7 @@ __attribute__((optimize("no-stack-protector"))) void start_c(long *stack) {
             memcpy(&__stack_chk_guard, (const void *)aux[1], sizeof __stack_chk_guard);
     }
     __stack_chk_guard &= ~(uintptr_t)0xff;
+    close_relocated((uintptr_t)&__ehdr_start);
     _exit(main(argc, argv));
 }
 #endif

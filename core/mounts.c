@@ -161,7 +161,8 @@ struct builder {
     int root;           /* the new root */
     int files;          /* a tmpfs that holds all private files: the new root, or mounted on it */
     int proc;           /* the new /proc, once there */
-    int nothing, empty; /* a file and a directory to cover things with */
+    int covers;         /* a directory with a file and a directory to cover things with */
+    const char *place;  /* where in the old root the new one is being built */
     struct top *tops;   /* what stands in a root that the supervisor answers; else NULL */
     size_t top_count;
     int mounts[MAX_TOPS];      /* of our own directories there */
@@ -346,21 +347,14 @@ static void write_sysctl(const struct builder *b, const struct step *step) {
     close(fd);
 }
 
-/* An inode mounted read-only on itself: what is cloned of that mount is read-only, too. */
-static int make_cover(int proc_dir, const char *name) {
-    int tree = detach(proc_dir, name, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, "mask");
-    attach(tree, proc_dir, name, "mask", name);
-    return tree;
-}
-
-/* Two of them below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
-static void make_covers(struct builder *b, int proc_dir) {
-    int fd = openat(proc_dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
-    if (fd < 0 || mkdirat(proc_dir, "empty", 0) < 0)
+/* A file and a directory below /proc on our own tmpfs, out of sight once the real /proc is mounted
+ * there. */
+static void make_covers(struct builder *b, const char *name) {
+    b->covers = openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(b->covers, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+    if (fd < 0 || mkdirat(b->covers, "empty", 0) < 0)
         die(errno, "mask", "making what masks cover with");
     close(fd);
-    b->nothing = make_cover(proc_dir, "nothing");
-    b->empty = make_cover(proc_dir, "empty");
 }
 
 static void mount_proc(struct builder *b, const struct step *step) {
@@ -370,9 +364,7 @@ static void mount_proc(struct builder *b, const struct step *step) {
                          "proc");
     if (mkdirat(b->files, name, 0755) < 0)
         die(errno, "proc", "making %s in the guest", step->path);
-    int under = openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    make_covers(b, under);
-    close(under);
+    make_covers(b, name);
     attach(b->proc, dir, name, "proc", step->path);
     close(dir);
 }
@@ -413,24 +405,25 @@ static void mount_mqueue(const struct builder *b, const struct step *step) {
     close(dir);
 }
 
-static void cover_one(const struct builder *b, int dir, const char *name, mode_t mode) {
-    int tree = detach(S_ISDIR(mode) ? b->empty : b->nothing, "", 0, "mask");
-    attach(tree, dir, name, "mask", name);
-    close(tree);
+/* By mount(2), in one call: there are dozens. Nothing on the way to the target is a guest's. */
+static void cover_one(const struct builder *b, const char *path, mode_t mode) {
+    char target[PATH_MAX];
+    snprintf(target, sizeof target, "%s%s", b->place, path);
+    if (fchdir(b->covers) < 0 || mount(S_ISDIR(mode) ? "empty" : "nothing", target, NULL, MS_BIND, NULL) < 0)
+        die(errno, "mask", "masking %s in the guest", path);
 }
 
 static void cover(const struct builder *b, const struct step *step) {
-    if (!WALL_IS_UP(b->plan, WALL_MASK))
-        return;
     struct stat st;
     const char *relative = step->path + strspn(step->path, "/");
-    if (fstatat(b->root, relative, &st, AT_SYMLINK_NOFOLLOW) == 0) /* else this kernel does not have it */
-        cover_one(b, b->root, relative, st.st_mode);
+    if (WALL_IS_UP(b->plan, WALL_MASK) && /* this kernel may not have it */
+        fstatat(b->root, relative, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
+        cover_one(b, step->path, st.st_mode);
 }
 
 struct kept {
     const struct builder *builder;
-    const char *names; /* each followed by a space */
+    const char *path, *names; /* each name followed by a space */
 };
 
 static bool is_kept(const char *names, const char *name) {
@@ -451,15 +444,18 @@ static void cover_unless_kept(const char *name, void *context) {
     /* Links lead to what is there already; what only its owner may touch is closed to a guest that is
      * not its owner. */
     bool closed = (st.st_mode & 077) == 0 && st.st_uid != b->plan->uid;
-    if (!S_ISLNK(st.st_mode) && !closed)
-        cover_one(b, b->proc, name, st.st_mode);
+    if (S_ISLNK(st.st_mode) || closed)
+        return;
+    char path[NAME_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s", kept->path, name);
+    cover_one(b, path, st.st_mode);
 }
 
 /* By what is kept, not by what is known to be harmful: a later kernel's new file is masked, too. */
 static void cover_others(const struct builder *b, const struct step *step) {
     if (!WALL_IS_UP(b->plan, WALL_MASK))
         return;
-    struct kept kept = {b, step->text};
+    struct kept kept = {b, step->path, step->text};
     int dir = openat(b->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         die(errno, "mask", "listing %s in the guest", step->path);
@@ -583,7 +579,7 @@ static void open_for_answers(struct builder *b, int device, int ctl, const char 
 static void enter_root(const struct builder *b, int guest, int ctl) {
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
     if (b->proc >= 0 && WALL_IS_UP(b->plan, WALL_READONLY) &&
-        mount_setattr_at(b->proc, 0, &read_only) < 0)
+        mount_setattr_at(b->proc, AT_RECURSIVE, &read_only) < 0) /* with its masks */
         die(errno, "proc", "making /proc read-only");
     if (WALL_IS_UP(b->plan, WALL_READONLY) && mount_setattr_at(b->root, 0, &read_only) < 0)
         die(errno, "mount", "making the guest's root read-only");
@@ -647,8 +643,8 @@ static void hand_over_tops(const struct builder *b, int ctl) {
 void build_root(struct plan *plan, int ctl, int guest, int device) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
-    struct builder builder = {.plan = plan, .files = own_files(plan), .proc = -1, .nothing = -1, .empty = -1};
-    const char *place = attach_somewhere(builder.files);
+    struct builder builder = {.plan = plan, .files = own_files(plan), .proc = -1, .covers = -1};
+    const char *place = builder.place = attach_somewhere(builder.files);
     builder.root = builder.files;
     open_for_answers(&builder, device, ctl, place);
     for (size_t i = 0; i < plan->step_count; i++)
@@ -659,7 +655,7 @@ void build_root(struct plan *plan, int ctl, int guest, int device) {
     for (size_t i = 0; i < builder.top_count; i++)
         if (builder.mounts[i] >= 0)
             close(builder.mounts[i]);
-    int fds[] = {builder.files, builder.proc, builder.nothing, builder.empty,
+    int fds[] = {builder.files, builder.proc, builder.covers,
                  builder.tops ? builder.root : -1};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)

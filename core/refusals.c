@@ -1,8 +1,9 @@
 /* Answering the calls that reach the supervisor, and remembering those that came to nothing.
  *
- * Two kinds reach it. Calls that the filter refuses are answered no, whatever the guest changes
- * meanwhile. Calls that are only watched go on: mounts, namespaces and Landlock decide about them,
- * and all that is done here is to note what they will run into. */
+ * Two kinds reach it, and verdict.c tells them apart by their registers. Calls that the filter refuses
+ * are answered no, whatever the guest changes meanwhile; fallocate alone may go on after all, if the
+ * length in its register fits the disk limit. Calls that are only watched go on: mounts, namespaces
+ * and Landlock decide about them, and all that is done here is to note what they will run into. */
 #define _GNU_SOURCE
 #include "launch.h"
 

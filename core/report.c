@@ -53,7 +53,7 @@ bool reader_waits(int fd) {
 }
 
 void emit(const char *format, ...) {
-    char line[1 << 16]; /* two paths, every byte of them escaped */
+    static char line[1 << 16]; /* two paths, every byte of them escaped */
     va_list args;
     va_start(args, format);
     int len = vsnprintf(line, sizeof line - 1, format, args);

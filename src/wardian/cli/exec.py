@@ -132,7 +132,7 @@ def noteworthy(result: Result) -> bool:
 def worth_telling(result: Result) -> bool:
     """Something was refused that programs do not look for as a matter of course."""
     if not result.refusals:
-        return False
+        return result.refusals_dropped > 0
     from wardian.sandbox.refusals import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)

@@ -37,6 +37,8 @@ def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) ->
     if not told and not dropped:
         return []
     head = f"wardian: {len(told)} thing{'s were' if len(told) != 1 else ' was'} refused"
+    if not told:
+        return [f"wardian: {dropped:,} paths could not be read, or were too many to remember"]
     if not failed and not verbose:
         return [f"{head}; -v tells what"]
     if len(told) > 1 and failed:
