@@ -28,13 +28,13 @@
 enum { STALE_S = 10 };
 
 /* One directory that is ours, and where it lies. */
-struct group {
+struct control_group {
     int parent, dir;
     char name[48];
 };
 
 static int version; /* 0: none */
-static struct group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
+static struct control_group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
 static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1, met_fd = -1;
 static uint64_t mapped_files;
 static uint64_t caller_max = UINT64_MAX;
@@ -115,18 +115,18 @@ static bool own_group(const char *controller, char path[PATH_MAX]) {
     return false;
 }
 
-static void forget(struct group *group) {
+static void forget(struct control_group *group) {
     if (group->dir >= 0) {
         unlinkat(group->parent, group->name, AT_REMOVEDIR);
         close(group->dir);
     }
     if (group->parent >= 0)
         close(group->parent);
-    *group = (struct group){-1, -1, ""};
+    *group = (struct control_group){-1, -1, ""};
 }
 
 /* Makes a directory that this process owns; the lock on it ends with the process. */
-static bool make(struct group *group, const char *parent) {
+static bool make(struct control_group *group, const char *parent) {
     group->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     snprintf(group->name, sizeof group->name, PREFIX "%d-%llu", (int)syscall(SYS_getpid),
              (unsigned long long)now_us());
@@ -159,7 +159,7 @@ static void sweep(const char *name, void *context) {
     close(dir);
 }
 
-static void sweep_beside(const struct group *group) {
+static void sweep_beside(const struct control_group *group) {
     int parent = group->parent;
     if (parent >= 0)
         each_entry(parent, sweep, &parent);
@@ -279,7 +279,7 @@ void cgroup_make(const struct plan *plan, int ctl) {
     if (version != 1)
         return;
     if (make_version_1(plan)) {
-        const struct group *const groups[] = {&memory_group, &time_group};
+        const struct control_group *const groups[] = {&memory_group, &time_group};
         for (size_t i = 0; i < 2; i++)
             if (groups[i]->dir >= 0 &&
                 (doors[count] = openat(groups[i]->dir, "tasks", O_WRONLY | O_CLOEXEC)) >= 0)

@@ -63,8 +63,7 @@ def tools_for(base: Base, env: Mapping[str, str]) -> Tools:
 
 def uv_program(env: Mapping[str, str]) -> str | None:
     """uv itself, whatever links or shims lead to it."""
-    from wardian.sandbox.programs import on_path
-    from wardian.sandbox.programs import find_program
+    from wardian.sandbox.programs import find_program, on_path
 
     found = on_path("uv", env)
     if found is None:
