@@ -24,7 +24,7 @@ from wardian.observe import journal
 from wardian.observe.evidence import Evidence, program_evidence
 from wardian.observe.masking import Mask
 from wardian.sandbox.backends import Copies
-from wardian.sandbox.named_paths import open_directory, trusted_path, was_shared
+from wardian.sandbox.named_paths import open_directory, refuse_untrusted, was_shared, way_of
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Result
 from wardian.sandbox.shares import is_below
@@ -72,7 +72,7 @@ class Recording:
         self._run, self._mask = run, Mask(run.given)
         self._fds: list[int] = []
         self._copies: list[int] = []
-        self._real = trusted_path(directory, "--record")
+        self._real = _without_links(directory)
         refuse_reachable(self._real, run.policy)
         try:
             self._begin()
@@ -215,6 +215,16 @@ class Recording:
         """With the descriptors goes the lock."""
         while self._fds:
             os.close(self._fds.pop())
+
+
+def _without_links(directory: str) -> str:
+    """Raises SandboxError, and UsageError if a link that a guest may have left leads there."""
+    try:
+        way = way_of(os.path.abspath(directory), missing_ok=True)
+    except OSError as error:
+        raise _unwritable(directory, error) from None
+    refuse_untrusted(way, directory, "--record")
+    return way.real
 
 
 def refuse_reachable(directory: str, policy: Policy) -> None:

@@ -136,10 +136,15 @@ def trusted_path(path: str, option: str, *, missing_ok: bool = True) -> str:
         way = way_of(absolute, missing_ok=missing_ok)
     except OSError as error:
         raise UsageError(f"{option}: {path}: {(error.strerror or '').lower()}") from None
+    refuse_untrusted(way, path, option)
+    return way.real
+
+
+def refuse_untrusted(way: Way, path: str, option: str) -> None:
+    """Raises UsageError if a link that a guest may have left leads there."""
     why = untrusted(way)
     if why is not None:
         raise UsageError(f"{option}: {path} {why}", hint=f"name the target itself: {way.real}")
-    return way.real
 
 
 def open_real(path: str, flags: int, mode: int = 0o600) -> int:
