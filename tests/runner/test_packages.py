@@ -203,7 +203,8 @@ WHEEL = "x-1.0-py3-none-any.whl"
     ("url", "direct", "fine"),
     [
         (f"https://h/{WHEEL}", False, True), (f"https://h/{WHEEL}", True, True),
-        (f"http://index.lan:80/{WHEEL}", False, True), (f"http://index.lan:80/{WHEEL}", True, False),
+        (f"http://index.lan:80/{WHEEL}", False, True),
+        (f"http://index.lan:80/{WHEEL}", True, False),
         (f"http://other.lan/{WHEEL}", False, False), (f"http://127.0.0.1:5/{WHEEL}", True, True),
         (f"file:///opt/wheels/{WHEEL}", False, True), (f"file:///opt/wheels/{WHEEL}", True, False),
         (f"file:///etc/{WHEEL}", False, False), (f"/opt/wheels/../../etc/{WHEEL}", False, False),
