@@ -4,13 +4,15 @@ Preparing is two steps in two sandboxes. *Fetch* has the network and the user's 
 executes nothing of any package; its results are archives, which wardian hashes. *Install* has the
 archives, one new environment to write to, and neither network nor passwords.
 
+preparing             found ready, or made by one process while others wait
 requirements, specs   what may be asked for: PEP 508, npm; pure
 model                 what is wanted, and what was made
 cabinet               directories and records of wardian's own, by descriptor
 store                 archives by their hash, filled by wardian alone
 rooms                 the two sandboxes
-python, resolving, building, venv     Python packages with uv or pip
-node, lockfile        Node packages with npm
+tools, venv           package managers of this host; an environment, written by wardian
+python, resolving, building     Python packages with uv or pip
+node                  Node packages with npm
 contents              what came of it, looked at by descriptor
 inside/               programs of wardian's that run in the sandboxes
 """
