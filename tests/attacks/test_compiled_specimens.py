@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from wardian.errors import InputError
 from wardian.probes.building import BuildError, built, compiled, compiler
 from wardian.probes.specimen import Specimen, read_specimen
 
@@ -155,3 +156,20 @@ def test_a_source_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(BuildError):
         built_alone(specimen(tmp_path / "probes", text))
     assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "device"])
+def test_a_specimen_that_is_no_file_of_its_directory_is_not_read(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "probes/core/demo/word.py"
+    path.parent.mkdir(parents=True)
+    secret = tmp_path / "secret.py"
+    secret.write_text('CAPABILITY = "demo_word"\n')
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(secret if kind == "link" else "/dev/zero")
+    with pytest.raises(InputError, match="can't be read"):
+        read_specimen(str(tmp_path / "probes"), "core/demo/word.py")
+    path.unlink()
+    path.write_text(secret.read_text())
+    assert read_specimen(str(tmp_path / "probes"), "core/demo/word.py").capability == "demo_word"

@@ -21,7 +21,7 @@ from wardian.skills.archive import pack
 from wardian.suites.programs import find_programs
 
 SECRET = b"-----BEGIN PRIVATE KEY----- of the caller's"
-PROMPT_S = 60.0
+PROMPT_S = 120.0  # a busy machine included
 
 
 def elf(

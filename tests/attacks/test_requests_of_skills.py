@@ -27,7 +27,7 @@ from wardian.runner.cases.model import Case, read_cases
 from wardian.runner.cases.patterns import Matcher, PatternError
 from wardian.sandbox.policy import Policy
 
-PROMPT_S = 60.0
+PROMPT_S = 120.0  # a busy machine included
 
 
 @pytest.fixture
@@ -310,7 +310,7 @@ def test_a_pattern_that_backtracks_for_ever_is_given_up(skill: Path, where: str)
     began = time.monotonic()
     code, found = run_test(with_case(skill, f"expect = {{ {key} }}"))
     assert code == 1
-    assert "CPU time" in found["outcomes"][0]["problems"][0]
+    assert "not evaluated within" in found["outcomes"][0]["problems"][0]
     assert time.monotonic() - began < PROMPT_S
 
 
@@ -321,7 +321,7 @@ def test_an_ordinary_pattern_matches_at_each_line(skill: Path) -> None:
 
 def test_many_patterns_that_take_long_are_given_up_together() -> None:
     matcher = Matcher()
-    with pytest.raises(PatternError, match="CPU time"):
+    with pytest.raises(PatternError, match="not evaluated within"):
         matcher.found("(a+)+$", "a" * 60 + "!")
     began = time.monotonic()
     for _ in range(1000):

@@ -17,6 +17,7 @@ from tests.probes.conftest import Tree
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ("table", "show", "coverage", "docs")
+BOTH = ("--in", "wardian,host")  # named, as the specimens are not those that ship
 Syscalls = Callable[..., "subprocess.CompletedProcess[str]"]
 
 PARTIAL = """
@@ -136,7 +137,7 @@ def test_all_that_is_known_of_a_call_is_shown(syscalls: Syscalls) -> None:
 
 
 def test_results_are_shown_from_artifacts(syscalls: Syscalls, tree: Tree, tmp_path: Path) -> None:
-    args = ("--probes", str(tree.path), "--no-use", "--artifacts")
+    args = ("--probes", str(tree.path), *BOTH, "--no-use", "--artifacts")
     assert syscalls("coverage", *args, "artifacts").returncode == 1
     done = syscalls("show", "getppid", "--probes", str(tree.path))
     assert "in wardian    partial, 1 of 2 checks" in done.stdout
@@ -156,7 +157,7 @@ def test_results_are_shown_from_artifacts(syscalls: Syscalls, tree: Tree, tmp_pa
 def test_coverage_measures_and_tells_what_policy_does_not_explain(
     syscalls: Syscalls, tree: Tree
 ) -> None:
-    done = syscalls("coverage", "--probes", str(tree.path), "--no-use", "--json")
+    done = syscalls("coverage", "--probes", str(tree.path), *BOTH, "--no-use", "--json")
     assert done.returncode == 1, done.stderr
     document = json.loads(done.stdout)
     conforms(document, schema("wardian.syscalls-coverage/1"))
@@ -172,7 +173,9 @@ def test_coverage_measures_and_tells_what_policy_does_not_explain(
 
 def test_coverage_is_fine_where_policy_explains_all(syscalls: Syscalls, tree: Tree) -> None:
     (tree.path / "core/syscall/getppid.c").unlink()
-    done = syscalls("coverage", "--probes", str(tree.path), "--no-use", "--artifacts", "kept")
+    done = syscalls(
+        "coverage", "--probes", str(tree.path), *BOTH, "--no-use", "--artifacts", "kept"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "  getpid " in done.stdout
     again = syscalls("coverage", "--from", "kept", "--no-use", "--json")
@@ -185,7 +188,16 @@ def test_coverage_is_fine_where_policy_explains_all(syscalls: Syscalls, tree: Tr
 def test_what_differs_for_no_reason_is_measured_once_more(syscalls: Syscalls, tree: Tree) -> None:
     (tree.path / "core/syscall/getppid.c").unlink()
     tree.add("getuid.c", UNSTEADY.strip("\n"), domain="syscall")
-    args = ("coverage", "--probes", str(tree.path), "--no-use", "--artifacts", "kept", "--json")
+    args = (
+        "coverage",
+        "--probes",
+        str(tree.path),
+        *BOTH,
+        "--no-use",
+        "--artifacts",
+        "kept",
+        "--json",
+    )
     done = syscalls(*args)
     assert done.returncode == 0, done.stderr
     assert "2 measurements are made again" in done.stderr
@@ -263,7 +275,7 @@ def test_artifacts_of_other_probes_are_no_coverage(
 def test_pages_are_written_from_measurements(
     syscalls: Syscalls, tree: Tree, tmp_path: Path
 ) -> None:
-    args = ("--probes", str(tree.path), "-o", "pages", "--skills", str(tmp_path / "here"))
+    args = ("--probes", str(tree.path), *BOTH, "-o", "pages", "--skills", str(tmp_path / "here"))
     done = syscalls("docs", *args, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

@@ -12,6 +12,7 @@ from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
 from wardian.skills.dependencies import declared_by
 from wardian.skills.digest import skill_digest
 from wardian.skills.discovery import find_skills
+from wardian.skills.reading import read_inside
 from wardian.skills.scripts import interpreter_of, scripts_in
 
 MAX_SOURCE_FILES = 200
@@ -48,8 +49,7 @@ class Entry(NamedTuple):
             if script in (path, os.path.basename(path)):
                 return language
         try:
-            with open(os.path.join(self.path, script), "rb") as file:
-                found = interpreter_of(script, file.read(256))
+            found = interpreter_of(script, read_inside(self.path, script, 256, truncate=True))
         except OSError:
             return ""
         return found.name if found is not None else ""

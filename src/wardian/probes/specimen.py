@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from wardian.errors import InputError, NothingMatched, UsageError
+from wardian.skills.reading import read_inside
 
 # extension → language; whatever else lies in the tree is no specimen
 LANGUAGES = {
@@ -119,12 +120,12 @@ def read_specimen(root: str, path: str) -> Specimen:
         if not _NAME.fullmatch(part) or "__" in part:
             raise InputError(f"{part!r} can't be part of an ID: use a-z, 0-9, - and _", path=source)
     try:
-        with open(source, encoding="utf-8") as file:
-            text = file.read(MAX_BYTES)
+        text = read_inside(root, path, MAX_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         raise InputError("is not UTF-8 text", path=source) from None
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", path=source) from None
+        why = error.strerror or str(error)
+        raise InputError(f"can't be read: {why}", path=source) from None
     declared = _CAPABILITY.search(text)
     if declared is None or not _SLUG.fullmatch(declared[1]):
         raise InputError(

@@ -92,8 +92,9 @@ class OutsideError(OSError):
     """The path leads out of its folder, by itself or by a link."""
 
 
-def read_inside(folder: str, path: str, limit: int) -> bytes:
+def read_inside(folder: str, path: str, limit: int, *, truncate: bool = False) -> bytes:
     """The content of a regular file below ``folder``; links count as long as they stay inside.
+    With ``truncate``, no more than its first ``limit`` bytes.
 
     Raises OutsideError, NotRegularError, TooLargeError, or the OSError of the failed call.
     """
@@ -115,7 +116,7 @@ def read_inside(folder: str, path: str, limit: int) -> bytes:
         descriptor = os.open(name, flags, dir_fd=place)
     finally:
         os.close(place)
-    return _read_regular(descriptor, path, limit)
+    return _read_regular(descriptor, path, limit, truncate=truncate)
 
 
 def stays_inside(folder: Path, path: str) -> bool:
