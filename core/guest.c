@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -131,6 +133,20 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
+/* Does the filter let us set a limit once it is up? */
+static bool may_limit_later(const struct plan *plan) {
+#if defined(__x86_64__)
+    const uint32_t arch = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+    const uint32_t arch = AUDIT_ARCH_AARCH64;
+#else
+    const uint32_t arch = 0;
+#endif
+    struct seccomp_data call = {.nr = SYS_prlimit64, .arch = arch, .args = {0, RLIMIT_NOFILE, 1, 0}};
+    verdict_keep(plan);
+    return plan->notify && verdict_of(&call) == 0;
+}
+
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
@@ -152,10 +168,11 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     lookups_expire(device);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     cgroup_enter(ctl);
-    if (!plan->early_filter) { /* which may refuse what sets limits */
+    bool late = plan->early_filter || may_limit_later(plan);
+    if (!late)
         limit_open_files(plan);
+    if (!plan->early_filter)
         listener = install_filter(plan);
-    }
 
     struct message ready = {.kind = MSG_READY};
     int views[2];
@@ -166,7 +183,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper, int device) {
     if (diag >= 0)
         views[count++] = diag;
     channel_send(ctl, &ready, views, count); /* closed by execve: close may be watched */
-    if (plan->early_filter) /* after it: passing descriptors is judged by this limit, too */
+    if (late) /* after it: passing descriptors is judged by this limit, too */
         limit_open_files(plan);
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));
