@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -161,6 +163,20 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
+/* Does the filter let us set a limit once it is up? */
+static bool may_limit_later(const struct plan *plan) {
+#if defined(__x86_64__)
+    const uint32_t arch = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+    const uint32_t arch = AUDIT_ARCH_AARCH64;
+#else
+    const uint32_t arch = 0;
+#endif
+    struct seccomp_data call = {.nr = SYS_prlimit64, .arch = arch, .args = {0, RLIMIT_NOFILE, 1, 0}};
+    verdict_keep(plan);
+    return plan->notify && verdict_of(&call) == 0;
+}
+
 static void announce(int ctl, int listener, int diag) {
     struct message ready = {.kind = MSG_READY};
     int views[2];
@@ -217,13 +233,14 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         channel_send(ctl, &built, NULL, 0);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     cgroup_enter(ctl);
-    if (!plan->early_filter) /* which may refuse what sets limits */
+    bool late = plan->early_filter || may_limit_later(plan);
+    if (!late) /* the filter refuses what sets limits */
         limit_open_files(plan);
     if (every_call_is_watched(plan))
         announce_by_sibling(plan, ctl, diag);
     else
         announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
-    if (plan->early_filter) /* after it: passing descriptors is judged by this limit, too */
+    if (late) /* after it: passing descriptors is judged by this limit, too */
         limit_open_files(plan);
     struct message failed = {.kind = MSG_EXEC_FAILED};
     failed.error = exec_error(plan, exec_by_path(plan));

@@ -109,7 +109,8 @@ def test_what_the_dead_wrote_counts(caller: Caller, evasion: Evasion, counted: s
     outcome = caller.run(command, work=str(work), limits=limits, degrade=degraded(counted))
     assert outcome.reason == "disk limit", (evasion.why, outcome)
     assert "held" not in outcome.stdout
-    assert sum(f.stat().st_blocks * 512 for f in work.iterdir()) < 2 * DISK_MB * MB
+    # 10 ms of writing on an idle machine; on a busy one the supervisor looks later.
+    assert sum(f.stat().st_blocks * 512 for f in work.iterdir()) < WANTED_DISK_MB / 2 * MB
     little = [*command[:2], "20", "0.1"]
     held = caller.run(
         little, work=str(caller.directory()), limits=limits, degrade=degraded(counted)

@@ -185,7 +185,7 @@ def test_links_are_resolved(tmp_path: Path) -> None:
             DEFAULT.with_limits(processes=None),
             DEFAULT.with_limits(processes=64, files=32),
             ["A sets no limit on processes, B allows 64 processes",
-             "A allows 1024 open files in one process, B 32"],
+             "A allows 512 open files in one process, B 32"],
         ),
         (
             DEFAULT,

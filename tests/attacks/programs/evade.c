@@ -235,6 +235,7 @@ static void burn_in_children(long us_each, int at_once) {
     }
     tell();
     puts("held");
+    fflush(stdout);
     _exit(0);
 }
 
@@ -262,6 +263,7 @@ static void threads(void) {
         tell();
     }
     puts("held");
+    fflush(stdout);
     _exit(0);
 }
 
@@ -280,6 +282,7 @@ static void orphans(void) {
         tell();
     }
     puts("held");
+    fflush(stdout);
     _exit(0);
 }
 
