@@ -218,6 +218,9 @@ CALLS: dict[str, Callable[[str], int]] = {
     "setns": lambda _: call(fd_of("/proc/self/ns/uts"), 0),
     "process_vm_readv": vm,
     "process_vm_writev": vm,
+    "remap_file_pages": lambda _: reaching(errno.EINVAL)(0, 0, 0, 0, 0),
+    "process_madvise": lambda _: call(os.pidfd_open(SELF), None, 0, 20, 0),  # MADV_COLD, of nothing
+    "process_mrelease": lambda _: reaching(errno.EINVAL)(os.pidfd_open(SELF), 0),  # it lives
     "kcmp": lambda _: call(SELF, SELF, 1, 0, 0),
     "bpf": lambda _: call(0, struct.pack("IIII", 2, 4, 4, 1) + bytes(112), 128),  # an array map
     "userfaultfd": lambda _: call(1),  # UFFD_USER_MODE_ONLY
