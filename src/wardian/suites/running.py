@@ -453,7 +453,7 @@ def _report(sandbox: Sandbox) -> dict[str, gtest.Reported]:
     """The report that the program wrote at its end, if it got there; it is the guest's word."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with open(os.open(os.path.join(sandbox.work_path, REPORT), flags), "rb") as file:
+        with open(os.open(REPORT, flags, dir_fd=sandbox.work_held.fd), "rb") as file:
             data = file.read(MAX_REPORT_BYTES + 1)
         return gtest.parse_report(json.loads(data)) if len(data) <= MAX_REPORT_BYTES else {}
     except (OSError, ValueError, RecursionError):

@@ -187,7 +187,7 @@ def _observe(
             with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
                 _set_up(other, commands)
         result = _runs(sandbox, call, case, places, options)
-        return _observed(result, _files(work, case), _names(places))
+        return _observed(result, _files(sandbox.work_held.path, case), _names(places))
 
 
 def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> dict[str, str]:
