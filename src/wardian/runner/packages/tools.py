@@ -44,21 +44,28 @@ class Tools(NamedTuple):
 
 def tools_for(base: Base, env: Mapping[str, str]) -> Tools:
     """uv if it is on the PATH, else pip. Raises PreparationError if there is neither."""
-    shares = [*_shares_of(base), *_own()]
     uv = uv_program(env)
     if uv is not None:
         at = uv if uv.startswith("/usr/") else f"{TOOLS}/uv"
-        shares += [Share(uv, at)] if at != uv else []
+        shares = [*_shares_of(base), *_own(), *([Share(uv, at)] if at != uv else [])]
         return Tools(base, at, "", tuple(shares))
-    pip = find_pip(base)
-    if pip is None:
+    found = pip_for(base)
+    if found is None:
         raise PreparationError(
             "neither uv nor pip is here, and the script needs packages",
             hint="install uv, or run without them: --no-deps",
         )
+    return found
+
+
+def pip_for(base: Base) -> Tools | None:
+    """pip, or None if there is none that can do what is needed."""
+    pip = find_pip(base)
+    if pip is None:
+        return None
     at = f"{LIBRARY}/{os.path.basename(pip)}"
     place = at if pip.endswith(".whl") else LIBRARY
-    return Tools(base, None, place, (*shares, Share(pip, at)))
+    return Tools(base, None, place, (*_shares_of(base), *_own(), Share(pip, at)))
 
 
 def uv_program(env: Mapping[str, str]) -> str | None:
