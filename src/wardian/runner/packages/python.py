@@ -209,7 +209,7 @@ def install(job: Job, tools: Tools, archives: Sequence[Archive]) -> None:
         command = [tools.uv, "pip", "install", "-q", "--python", python, "--offline", "--no-index"]
         command += ["--no-deps", "--no-build", "--no-config", "--link-mode", "hardlink"]
     else:
-        command = [*tools.pip_in_process, "--python", python, "install", "--no-index", "--no-deps"]
+        command = [*tools.pip_for_environment(job.path), "install", "--no-index", "--no-deps"]
         command += ["--no-compile", "--no-input", "--disable-pip-version-check", "--quiet"]
         command += ["--progress-bar", "off", "--no-warn-script-location"]
         command += ["--only-binary", ":all:"]

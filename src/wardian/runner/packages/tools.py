@@ -18,6 +18,10 @@ from wardian.sandbox.policy import Share
 LIBRARY = f"{TOOLS}/lib"
 PIP_OLDEST = (22, 3)  # installs for another Python, and reports what it would install
 _RUN = "import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module('pip', None, '__main__')"
+_INTO = (
+    "import sys; sys.executable = {path!r} + '/bin/python'; "
+    "sys.prefix = sys.exec_prefix = {path!r}; "
+)
 
 
 class Tools(NamedTuple):
@@ -36,6 +40,12 @@ class Tools(NamedTuple):
     def pip_in_process(self) -> list[str]:
         """pip within the Python that the environment is for, which sees no other package."""
         return [self.base.python, "-I", "-S", "-c", _RUN.format(place=self.pip_at)]
+
+    def pip_for_environment(self, path: str) -> list[str]:
+        """The same, installing into an environment. Its own start-up files are not read: what
+        ``site`` does for an environment is done by hand."""
+        code = _INTO.format(path=path) + _RUN.format(place=self.pip_at)
+        return [self.base.python, "-I", "-S", "-c", code]
 
     def program(self, name: str) -> list[str]:
         """A program of ``inside``, by that Python."""
