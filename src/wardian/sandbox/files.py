@@ -140,9 +140,10 @@ class WorkDir:
     """A private directory on the host, made when first wanted, that one Sandbox owns. Before it
     goes, the runs that have it are ended."""
 
-    def __init__(self, runs: Runs | None = None) -> None:
+    def __init__(self, runs: Runs | None = None, *, guests: bool = True) -> None:
+        """``guests``: as root, it is to belong to a guest, not to us."""
         self._path: str | None = None
-        self._runs = runs
+        self._runs, self._guests = runs, guests
 
     @property
     def path(self) -> str:
@@ -156,7 +157,7 @@ class WorkDir:
             name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
             path = os.path.join(base, name)
             try:
-                known = _make(path)
+                known = _make(path, guests=self._guests)
             except OSError as error:
                 raise SandboxError(
                     f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
@@ -178,7 +179,7 @@ class WorkDir:
             _remove_own(path, self._known, os.getpid(), self._runs)
 
 
-def _make(path: str) -> Identity:
+def _make(path: str, *, guests: bool) -> Identity:
     """By descriptor from here on: whoever may write to what it lies in could exchange it."""
     from wardian.sandbox.removal import identity, set_mode
 
@@ -186,7 +187,7 @@ def _make(path: str) -> Identity:
     fd = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         set_mode(fd, 0o700)  # whatever the umask says
-        if os.geteuid() == 0:
+        if guests and os.geteuid() == 0:
             # Saves mapping its owner at every start; where it fails, that is done.
             guest = fresh_guest_id()
             os.chown(f"/proc/self/fd/{fd}", guest, guest)
