@@ -92,11 +92,15 @@ def _required(name: str, policy: Policy) -> bool:
 
 
 def outside_id(policy: Policy, own_work: str | None = None) -> int | None:
-    """As root: the id to run under instead of root's own; None to stay who we are. A sandbox's own
-    work directory belongs to the id that its runs have; other runs take one that no other has."""
+    """As root: the id to run under instead of root's own; None to stay who we are. A sandbox's work
+    directory belongs to the id that its runs have; other runs take one that no other has."""
     if os.geteuid() != 0 or "identity" in policy.degrade:
         return None
-    owner = os.stat(own_work).st_uid if own_work is not None else 0
+    work = own_work or policy.work
+    try:
+        owner = os.stat(work).st_uid if work is not None else 0
+    except OSError:
+        owner = 0  # the check of shares says what is wrong with it
     return owner if is_guest_id(owner) else fresh_guest_id()
 
 
