@@ -148,10 +148,11 @@ class WorkDir:
     """A private directory on the host, made when first wanted, that one Sandbox owns. Before it
     goes, the runs that have it are ended."""
 
-    def __init__(self, runs: Runs | None = None) -> None:
+    def __init__(self, runs: Runs | None = None, *, guests: bool = True) -> None:
+        """``guests``: as root, it is to belong to a guest, not to us."""
         self._path: str | None = None
         self._held: Held | None = None
-        self._runs = runs
+        self._runs, self._guests = runs, guests
 
     @property
     def held(self) -> Held:
@@ -172,7 +173,7 @@ class WorkDir:
         name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
         path = os.path.join(base, name)
         try:
-            held = _make(path)
+            held = _make(path, guests=self._guests)
         except OSError as error:
             raise SandboxError(
                 f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
@@ -200,7 +201,7 @@ class WorkDir:
             _remove_own(path, self._known, os.getpid(), self._runs)
 
 
-def _make(path: str) -> Held:
+def _make(path: str, *, guests: bool) -> Held:
     """By descriptor from here on: whoever may write to what it lies in could exchange it."""
     from wardian.sandbox.held import Held
     from wardian.sandbox.removal import set_mode
@@ -208,7 +209,7 @@ def _make(path: str) -> Held:
     os.mkdir(path, 0o700)
     held = Held(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
     set_mode(held.fd, 0o700)  # whatever the umask says
-    if os.geteuid() == 0:
+    if guests and os.geteuid() == 0:
         # Saves mapping its owner at every start; where it fails, that is done.
         guest = fresh_guest_id()
         os.chown(held.path, guest, guest)
