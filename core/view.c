@@ -20,7 +20,7 @@
 #define SYS_openat2 437
 #endif
 
-enum { RESOLVE_NO_MAGIC_LINKS = 0x02, RESOLVE_BELOW = 0x08, RESOLVE_INSIDE = 0x10, PAGE = 4096 };
+enum { RESOLVE_NO_MAGIC_LINKS = 0x02, RESOLVE_NO_LINKS = 0x04, RESOLVE_BELOW = 0x08, RESOLVE_INSIDE = 0x10, PAGE = 4096 };
 
 static int root = -1;
 static struct top tops[MAX_TOPS]; /* where the root itself must not be asked; see lookups.c */
@@ -171,12 +171,11 @@ static const struct top *top_named(const char *name, size_t len) {
     return NULL;
 }
 
-/* The usual case in one call: it is there, and no link leads elsewhere. */
-static int open_at_once(const char *path, int flags) {
+static int open_resolved(const char *path, int flags, uint64_t resolve) {
     const struct {
         uint64_t flags, mode, resolve;
     } how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0,
-             (top_count ? RESOLVE_BELOW : RESOLVE_INSIDE) | RESOLVE_NO_MAGIC_LINKS};
+             (top_count ? RESOLVE_BELOW : RESOLVE_INSIDE) | RESOLVE_NO_MAGIC_LINKS | resolve};
     if (!top_count)
         return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     path += strspn(path, "/");
@@ -204,6 +203,9 @@ static int open_at_once(const char *path, int flags) {
     return (int)syscall(SYS_openat2, top->fd, *rest ? rest : ".", &how, sizeof how);
 }
 
+/* The usual case in one call: it is there, and no link leads elsewhere. */
+static int open_at_once(const char *path, int flags) { return open_resolved(path, flags, 0); }
+
 static bool read_only(int fd) {
     struct statfs fs;
     return fstatfs(fd, &fs) == 0 && (fs.f_flags & ST_RDONLY);
@@ -212,8 +214,10 @@ static bool read_only(int fd) {
 /* A way that is walked one name at a time, because it ends in nothing or leads through links. */
 struct walk {
     char done[PATH_MAX]; /* what was passed, free of links and dots; "" is the root */
+    size_t done_len;
     char left[2 * PATH_MAX];
-    int at; /* -1: the root */
+    size_t next; /* where in it the way goes on */
+    int at;      /* -1: the root */
     int links;
     bool ours;
     bool personal; /* it leads through /proc/self, or through what a process has open */
@@ -247,20 +251,23 @@ static bool back_up(struct walk *w) {
     char *slash = strrchr(w->done, '/');
     if (slash)
         *slash = '\0';
+    w->done_len = slash ? (size_t)(slash - w->done) : w->done_len;
     return opened(w, w->done[0] ? open_at_once(w->done, O_NOFOLLOW) : -1) && (w->at >= 0 || !w->done[0]);
 }
 
 static bool follow_link(struct walk *w, const char *target) {
     char rest[2 * PATH_MAX];
-    size_t len = strlen(target), more = strlen(w->left);
+    size_t len = strlen(target), more = strlen(w->left + w->next);
     if (++w->links > 40 || len + more + 2 > sizeof rest)
         return false;
     memcpy(rest, target, len);
     rest[len] = '/';
-    memcpy(rest + len + 1, w->left, more + 1);
+    memcpy(rest + len + 1, w->left + w->next, more + 1);
     memcpy(w->left, rest, len + more + 2);
+    w->next = 0;
     if (target[0] == '/') {
         w->done[0] = '\0';
+        w->done_len = 0;
         opened(w, -1);
     }
     return true;
@@ -276,12 +283,12 @@ static int open_next(const struct walk *w, const char *name, size_t len) {
     return -1;
 }
 
-enum stride { STEPPED, LINKED, ENDED, LOST };
+enum stride { STEPPED, LINKED, ENDED, MISSING, LOST };
 
 static enum stride stride(struct walk *w, bool follow) {
     char name[NAME_MAX + 1], target[PATH_MAX];
-    const char *from = w->left + strspn(w->left, "/");
-    size_t len = strcspn(from, "/"), done = strlen(w->done);
+    const char *from = w->left + w->next + strspn(w->left + w->next, "/");
+    size_t len = strcspn(from, "/"), done = w->done_len;
     const char *rest = from + len;
     bool last = rest[strspn(rest, "/")] == '\0';
     if (len == 0)
@@ -290,8 +297,7 @@ static enum stride stride(struct walk *w, bool follow) {
         return LOST;
     memcpy(name, from, len);
     name[len] = '\0';
-    for (size_t i = 0; (w->left[i] = rest[i]); i++)
-        ;
+    w->next = (size_t)(rest - w->left);
     if (strcmp(name, ".") == 0)
         return STEPPED;
     if (strcmp(name, "..") == 0)
@@ -323,8 +329,9 @@ static enum stride stride(struct walk *w, bool follow) {
     }
     w->done[done] = '/';
     memcpy(w->done + done + 1, name, len + 1);
+    w->done_len = done + 1 + len;
     if (fd < 0)
-        return ENDED; /* here it ends; where we stand is the directory that lacks it */
+        return MISSING; /* here it ends; where we stand is the directory that lacks it */
     opened(w, fd);
     return STEPPED;
 }
@@ -344,6 +351,43 @@ static void describe(struct sight *sight, int fd) {
     sight->masked = sight->ours && (st.st_mode & 07777) == 0;
 }
 
+/* No "//", no "." and no "..": what was opened along it without a link is known by this very path. */
+static bool is_plain(const char *path, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        if (path[i] != '/')
+            continue;
+        size_t dots = strspn(path + i + 1, ".");
+        char after = path[i + 1 + dots];
+        if (dots <= 2 && (after == '/' || after == '\0'))
+            return false;
+    }
+    return true;
+}
+
+/* A long way that ends in nothing is usually there but for its last name, and free of links: then
+ * one call does what else takes one for each name. A guest deep in directories asks at every step. */
+static void start_at_parent(struct walk *w) {
+    static const char proc[] = "/proc";
+    const char *slash = strrchr(w->left, '/');
+    size_t len = slash ? (size_t)(slash - w->left) : 0;
+    if (w->left[0] != '/' || len < sizeof proc || len >= sizeof w->done || !is_plain(w->left, len))
+        return;
+    if (memcmp(w->left, proc, sizeof proc - 1) == 0 && w->left[sizeof proc - 1] == '/')
+        return; /* what stands there depends on who asks */
+    const struct top *top = top_count ? top_named(w->left + 1, strcspn(w->left + 1, "/")) : NULL;
+    if (top && top->link[0])
+        return;
+    memcpy(w->done, w->left, len);
+    w->done[len] = '\0';
+    int fd = open_resolved(w->done, 0, RESOLVE_NO_LINKS);
+    if (fd < 0) {
+        w->done[0] = '\0';
+        return;
+    }
+    w->done_len = w->next = len;
+    opened(w, fd);
+}
+
 static bool personal; /* what was walked last */
 
 static bool walk(const char *path, bool follow, struct sight *sight, char *resolved) {
@@ -351,25 +395,24 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
     w = (struct walk){.at = -1, .ours = true};
     size_t len = strlen(path);
     memcpy(w.left, path, len + 1);
+    start_at_parent(&w);
     enum stride what;
-    char before[PATH_MAX];
     do {
-        memcpy(before, w.done, strlen(w.done) + 1);
         what = stride(&w, follow);
     } while (what == STEPPED || what == LINKED);
-    bool missing = what == ENDED && strcmp(before, w.done) != 0;
+    bool missing = what == MISSING;
     if (w.personal && strnlen(w.done, 6) == 6 && memcmp(w.done, "/proc/", 6) == 0)
         what = LOST; /* depends on who asks, and is nobody's secret but its own */
     personal = w.personal;
-    if (what == ENDED && !missing && w.at >= 0) {
+    if (what == ENDED && w.at >= 0) {
         describe(sight, w.at);
     } else if (missing) {
-        const char *rest = w.left + strspn(w.left, "/");
+        const char *rest = w.left + w.next + strspn(w.left + w.next, "/");
         sight->ours = w.ours;
         sight->parent = *rest == '\0';
         bool in_root = w.at < 0;
         sight->read_only = sight->parent && (in_root || read_only(w.at)); /* the root always is */
-        size_t done = strlen(w.done), more = strlen(rest);
+        size_t done = w.done_len, more = strlen(rest);
         if (resolved && done + more + 2 < PATH_MAX) {
             memcpy(resolved, w.done, done);
             resolved[done] = '/';
@@ -380,7 +423,7 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
     }
     if (w.at >= 0)
         close(w.at);
-    return what == ENDED;
+    return what == ENDED || what == MISSING;
 }
 
 static bool look(const char *path, bool follow, struct sight *sight, char *resolved) {

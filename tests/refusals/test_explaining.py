@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from tests.refusals.wall import ARCH
 from wardian import Policy, syscalls
 from wardian.cli.refused import refusal_lines
+from wardian.sandbox.asked_host import AskedHost
 from wardian.sandbox.hostpath import distant_places, exists, real_path
 from wardian.sandbox.refusals import refusals
 from wardian.sandbox.remedies import Surroundings
 from wardian.sandbox.result import Allow, Caller, Refusal, Result
 
-AROUND = Surroundings(Policy.default(), (), (), ARCH, "/usr", "/nonexistent", ("true",))
+AROUND = Surroundings(
+    Policy.default(), (), (), ARCH, "/usr", "/nonexistent", ("true",), AskedHost(1e6)
+)
 latin = st.text(st.characters(max_codepoint=255), max_size=80)
 paths = st.lists(
     st.sampled_from(["", "..", ".", "usr", "etc", "root", "a\n", "é", "\xff", "x" * 99])

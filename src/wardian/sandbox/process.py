@@ -36,7 +36,7 @@ READ_SIZE = 1 << 16
 # The supervisor ends by itself, in all but three cases: it is stopped, it hangs in the kernel, or
 # someone else holds its end of a pipe. So it is looked after now and then.
 TICK_S = 5.0
-STOPPED_S = 2.0  # after a kill that a stopped supervisor can't hear
+STOPPED_S = 2.0  # after a kill, or beyond the time limit, that a stopped supervisor can't hear
 KILL_S = 30.0  # it gives a guest that hangs in the kernel 20 s
 OVERDUE_S = 60.0  # beyond the time limit: setting up may take 30 s
 
@@ -172,6 +172,7 @@ class Process:
         self.pid = launched.pid
         self._child = Child(launched.pid) if supervised else None
         self._deadline = None if time_s is None else time.monotonic() + time_s + OVERDUE_S
+        self._stopped_s: float | None = None  # since when it was seen to be stopped
         self._killed_s: float | None = None
         self._attended_by: int | None = None  # the thread that moves the bytes
         self.over = False  # no process of it is left
@@ -349,8 +350,11 @@ class Process:
         child, now_s = self._child, time.monotonic()
         if child is not None and child.gone():
             return True
-        if self._deadline is not None and now_s >= self._deadline and self._killed_s is None:
-            self.kill()
+        if self._deadline is not None and self._killed_s is None:
+            if now_s >= self._deadline:
+                self.kill()
+            elif child is not None and now_s >= self._deadline - OVERDUE_S + STOPPED_S:
+                self._end_stopped(child, now_s)
         if self._killed_s is None:
             return False
         waited_s = now_s - self._killed_s
@@ -359,6 +363,17 @@ class Process:
         ):
             child.kill()
         return waited_s >= KILL_S + LAST_S
+
+    def _end_stopped(self, child: Child, now_s: float) -> None:
+        """Time is up, and whoever holds the limit may be stopped. Whoever stopped us as well may
+        have continued us first, so it is looked at twice."""
+        if not child.is_stopped():
+            self._stopped_s = None
+        elif self._stopped_s is None:
+            self._stopped_s = now_s
+        elif now_s - self._stopped_s >= STOPPED_S:
+            self.kill()
+            child.kill()
 
     def _take_rest(self) -> None:
         """Nobody writes any more: take what lies there, whoever else holds a pipe open."""

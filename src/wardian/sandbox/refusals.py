@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
-from wardian.sandbox.hostpath import exists
 from wardian.sandbox.layout import HOME, WORK, layout
 from wardian.sandbox.remedies import (
     Surroundings,
@@ -35,6 +34,7 @@ O_ACCMODE, O_CREAT, O_TRUNC, O_TMPFILE_BIT = 3, 0o100, 0o1000, 0o20000000
 O_DIRECTORY = {"x86_64": 0o200000, "aarch64": 0o40000}
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 LOW_PORTS = 1024
+MAX_PARENTS = 16  # the nearest: a guest can make a chain of hundreds
 UNKNOWN = Caller(0, "", ())
 LAUNCHER_NAME = "wardian-launch"
 
@@ -111,7 +111,7 @@ def _callers(events: Sequence[dict[str, Any]], command: tuple[str, ...]) -> dict
     for event in events:
         if event["event"] == "process":
             parent = callers.get(event["parent"])
-            above = (parent._replace(parents=()), *parent.parents) if parent else ()
+            above = (parent._replace(parents=()), *parent.parents)[:MAX_PARENTS] if parent else ()
             words: Sequence[str] = _text(event["command"]).rstrip("\0").split("\0")
             words = command if words == [LAUNCHER_NAME] else words
             line = " ".join(quoted(_told(word)) for word in words)
@@ -195,7 +195,7 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     action = _action(name, event, around.arch)
     outside = _outside(raw, around)
     makes = event["by"] == "c"
-    if outside is None or not exists(
+    if outside is None or not around.host.exists(
         os.path.dirname(outside) if makes else outside, directory=makes
     ):
         return None  # what it would be made in must be there, or it would fail on the host as well
@@ -301,7 +301,7 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     action = ACTIONS.get(name, name)
     allow = to_reach(around, family)
     if family == AF_UNIX:
-        if action == "bind" or allow is None or not _abstract_listener(raw[2:]):
+        if action == "bind" or allow is None or not around.host.has_abstract(raw[2:]):
             return None
         reason = "the host's abstract sockets are out of reach"
     elif len(raw) < {AF_INET: 8, AF_INET6: 24}.get(family, 2):
@@ -313,35 +313,12 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
         ):
             return None
     elif event["other"] == "loopback":
-        if not _host_listens(port):
+        if not around.host.listens(port):
             return None
         reason = "the run has a loopback of its own; the host's is out of reach"
     else:
         reason = "this run has no network"
     return _refusal("network", action, sockaddr_text(raw), reason, allow)
-
-
-def _abstract_listener(name: bytes) -> bool:
-    wanted = b" @" + name[1:].replace(b"\0", b"@")
-    return any(line.rstrip().endswith(wanted) for line in _lines("/proc/net/unix"))
-
-
-def _host_listens(port: int) -> bool:
-    """Whether a socket of the host's waits there; what waits is 0A of TCP and 07 of UDP."""
-    for table, waiting in (("tcp", b"0A"), ("tcp6", b"0A"), ("udp", b"07"), ("udp6", b"07")):
-        for line in _lines(f"/proc/net/{table}")[1:]:
-            fields = line.split()
-            if fields[3] == waiting and int(fields[1].rpartition(b":")[2], 16) == port:
-                return True
-    return False
-
-
-def _lines(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb") as file:
-            return file.read().splitlines()
-    except OSError:
-        return []
 
 
 def _by_name(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:

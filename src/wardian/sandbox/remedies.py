@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Sequence
 
 from wardian.errors import WardianError
+from wardian.sandbox.asked_host import AskedHost
 from wardian.sandbox.layout import WORK, layout
 from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.result import Allow, Limit, Protection
@@ -37,6 +38,7 @@ class Surroundings(NamedTuple):
     cwd: str  # the caller's
     home: str  # the caller's
     command: tuple[str, ...]
+    host: AskedHost
 
     @property
     def standing(self) -> frozenset[str]:
@@ -50,7 +52,10 @@ class Surroundings(NamedTuple):
 def to_share(
     outside: str, inside: str, write: bool, around: Surroundings, *, owned: bool = False
 ) -> Allow | None:
-    """Sharing a path of the host at a place inside; ``owned`` if only its owner may do it."""
+    """Sharing a path of the host at a place inside; ``owned`` if only its owner may do it.
+    None also if there is no time to find out."""
+    if not around.host.has_time:
+        return None
     if inside in (path for path, _ in layout().files):
         return None  # made by us: sharing the host's own in its place would be another thing
     if is_below(inside, WORK) and around.policy.work is None:

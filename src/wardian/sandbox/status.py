@@ -17,6 +17,8 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any
 
+    from wardian.sandbox.asked_host import AskedHost
+
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
@@ -203,7 +205,12 @@ def _refusals(
     policy: Policy,
     command: tuple[str, ...],
 ) -> tuple[Refusal, ...]:
-    if not any(event["event"] == "refused" and not _nowhere(event) for event in events):
+    if not any(event["event"] == "refused" for event in events):
+        return ()
+    from wardian.sandbox.asked_host import AskedHost
+
+    host = AskedHost()
+    if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
         return ()
     from wardian.sandbox.refusals import refusals
     from wardian.sandbox.remedies import Surroundings
@@ -213,18 +220,16 @@ def _refusals(
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command)
+    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
     return refusals(events, around)
 
 
-def _nowhere(event: dict[str, Any]) -> bool:
+def _nowhere(event: dict[str, Any], host: AskedHost) -> bool:
     """Most of what is looked for, the host does not have either; then nothing needs explaining."""
     path = event["text"]
     if event["by"] != "m" or path.startswith((WORK, HOME)):
         return False
-    from wardian.sandbox.hostpath import exists
-
-    return not exists(os.fsdecode(path.encode("latin-1")))
+    return not host.exists(os.fsdecode(path.encode("latin-1")))
 
 
 def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
