@@ -342,6 +342,7 @@ void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
 bool every_call_is_watched(const struct plan *plan);
 void reset_signals(void);                           /* signals.c */
+void reset_realtime_signals(void);
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
