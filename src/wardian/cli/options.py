@@ -165,7 +165,7 @@ def is_file(name: str | None) -> bool:
 def _refuse_writable_policy(path: str, policy: Policy) -> None:
     """A run that could write its own policy would write the next run's. Raises PolicyError."""
     from wardian.errors import PolicyError
-    from wardian.sandbox.named_paths import is_below
+    from wardian.sandbox.shares import is_below
 
     real = os.path.realpath(os.path.expanduser(path))
     written = [share.path for share in policy.shares if share.write]

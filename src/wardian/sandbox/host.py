@@ -74,7 +74,7 @@ def is_guest_id(uid: int) -> bool:
 
 def _is_mapped(kind: str, number: int) -> bool:
     try:
-        with open(f"/proc/self/{kind}_map", encoding="ascii") as file:
+        with open(f"/proc/self/{kind}_map", encoding="utf-8") as file:
             ranges = [[int(word) for word in line.split()] for line in file]
     except (OSError, ValueError):
         return False

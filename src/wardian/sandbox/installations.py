@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
-from wardian.sandbox.named_paths import is_below, was_shared
+from wardian.sandbox.named_paths import was_shared
+from wardian.sandbox.shares import is_below
 
 # By which an installation is told from any other directory with a bin in it.
 MARKS = (

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Callable, Collection, Iterable
 
 from wardian.errors import UsageError
+from wardian.sandbox.shares import is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -38,11 +39,6 @@ class Way(NamedTuple):
     real: str
     links: tuple[Link, ...] = ()
     missing: str = ""
-
-
-def is_below(path: str, root: str) -> bool:
-    """True for the root itself and what lies below it: ``/a/b`` is not below ``/a/bc``."""
-    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def way_of(path: str, *, missing_ok: bool = False) -> Way:

@@ -8,8 +8,9 @@ import os
 import sys
 
 from wardian.errors import ShareError
-from wardian.sandbox.named_paths import is_below, way_of
+from wardian.sandbox.named_paths import way_of
 from wardian.sandbox.shared_before import home, register_places
+from wardian.sandbox.shares import is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -116,13 +117,13 @@ def _own(
     searched = [] if cwd is None else [os.path.realpath(cwd)]
     links: set[str] = set()
     for named in (sys.executable, sys.prefix, _script()):
-        if named:
-            links.update(_links(named))
-    if sys.executable:
-        closed.append(os.path.realpath(sys.executable))
-    for entry in (*_entries(path), *_user_site()):
-        real = os.path.realpath(entry)
-        links.update(_links(entry))
+        real, laid = _walked(named) if named else ("", [])
+        links.update(laid)
+        if named and named == sys.executable:
+            closed.append(real)
+    for entry in dict.fromkeys((*_entries(path), *_user_site())):
+        real, laid = _walked(entry)
+        links.update(laid)
         (closed if _is_installation(real) else searched).append(real)
     return Own(
         tuple(dict.fromkeys(closed)),
@@ -167,8 +168,10 @@ def _is_installation(entry: str) -> bool:
     )
 
 
-def _links(path: str) -> list[str]:
+def _walked(path: str) -> tuple[str, list[str]]:
+    """The real path, and where links stand on the way to it."""
     try:
-        return [link.path for link in way_of(os.path.abspath(path), missing_ok=True).links]
+        way = way_of(os.path.abspath(path), missing_ok=True)
     except OSError:
-        return []
+        return os.path.realpath(path), []
+    return way.real, [link.path for link in way.links]

@@ -12,13 +12,13 @@ import os
 from collections.abc import Mapping, Sequence
 
 from wardian.errors import ShareError
-from wardian.sandbox import named_paths
-from wardian.sandbox.named_paths import Way, was_shared, way_of
 from wardian.sandbox.shares import KERNEL_TREES, Source, is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import NamedTuple
+
+    from wardian.sandbox.named_paths import Way
 else:
     from wardian.values import NamedTuple
 
@@ -52,12 +52,14 @@ def find_program(command: str, env: Mapping[str, str], shares: Sequence[Source] 
         found = on_path(command, env, shares)
     if found is None or any(is_below(found, root) for root in INSIDE):
         return NOTHING
+    from wardian.sandbox.named_paths import untrusted, way_of
+
     found = _behind_shim(found, env)
     try:
         way = way_of(os.path.normpath(found))
     except OSError:
         return NOTHING
-    doubtful = named_paths.untrusted(way)
+    doubtful = untrusted(way)
     if doubtful is None:
         places = _places((found, way.real), env)
         found = _behind_link(found, way)
@@ -129,6 +131,8 @@ def outside(name: str, env: Mapping[str, str]) -> str | None:
 
 def system_path(env: Mapping[str, str]) -> str:
     """Of PATH, the directories that nobody but root could have put a program in."""
+    from wardian.sandbox.named_paths import was_shared
+
     entries = dict.fromkeys(env.get("PATH", os.defpath).split(os.pathsep))
     kept = [e for e in entries if e.startswith("/") and _is_the_systems(os.path.realpath(e))]
     return os.pathsep.join(entry for entry in kept if was_shared(os.path.realpath(entry)) is None)
@@ -141,11 +145,13 @@ def skipped_entries() -> dict[str, str]:
 
 def _unfit(path: str) -> str | None:
     """Why a program is not to be taken, in a clause: a guest may have written it."""
+    from wardian.sandbox.named_paths import untrusted, was_shared, way_of
+
     try:
         way = way_of(os.path.normpath(path))
     except OSError as error:
         return (error.strerror or "it can't be resolved").lower()
-    why = named_paths.untrusted(way)
+    why = untrusted(way)
     if why is not None:
         return f"it {why}"
     shared = was_shared(os.path.dirname(way.real))
@@ -177,6 +183,8 @@ def _is_program(path: str) -> bool:
 
 def _behind_shim(found: str, env: Mapping[str, str]) -> str:
     """pyenv's shims are shell scripts that choose a version; choose as they would."""
+    from wardian.sandbox.named_paths import was_shared
+
     directory, name = os.path.split(found)
     root = os.path.dirname(directory)
     if os.path.basename(directory) != "shims" or was_shared(os.path.realpath(root)) is not None:
@@ -250,11 +258,12 @@ def _outermost(places: Sequence[str]) -> list[str]:
 
 def _source(place: str) -> Source:
     """A derived share is checked like a named one. Raises ShareError."""
+    from wardian.sandbox.named_paths import untrusted, way_of
     from wardian.sandbox.policy import Share
     from wardian.sandbox.shares import resolve_shares
 
     way = way_of(os.path.normpath(place))
-    why = named_paths.untrusted(way) if os.path.isdir(place) else None
+    why = untrusted(way) if os.path.isdir(place) else None
     if why is not None and not _is_lib64(place, way):
         raise ShareError(place, f"it {why}", hint=f"name the target itself: {way.real}")
     (source,) = resolve_shares([Share(way.real, place)])
@@ -270,6 +279,7 @@ def _is_lib64(place: str, way: Way) -> bool:
 def _prefix(program: str) -> str | None:
     """The installation a program belongs to, if it is one that can be told by its files."""
     from wardian.sandbox.installations import MARKS
+    from wardian.sandbox.named_paths import was_shared
 
     directory, prefix = os.path.dirname(program), os.path.dirname(os.path.dirname(program))
     if os.path.basename(directory) != "bin" or is_below(os.path.expanduser("~"), prefix):

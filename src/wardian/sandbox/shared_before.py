@@ -19,7 +19,7 @@ import stat
 from collections.abc import Iterable, Iterator
 
 from wardian.errors import ShareError
-from wardian.sandbox.named_paths import is_below
+from wardian.sandbox.shares import is_below
 
 NAME = "shared-for-writing"
 STAMP = "looked-through"

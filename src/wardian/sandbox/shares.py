@@ -7,14 +7,13 @@ import stat
 from collections.abc import Collection, Iterable
 
 from wardian.errors import ShareError
-from wardian.sandbox import named_paths
-from wardian.sandbox.named_paths import is_below
 from wardian.sandbox.policy import Policy, Share
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import NamedTuple
 
+    from wardian.sandbox.named_paths import Way
     from wardian.sandbox.own_files import Own
 else:
     from wardian.values import NamedTuple
@@ -49,6 +48,11 @@ __all__ = [
     "is_below",
     "resolve_shares",
 ]
+
+
+def is_below(path: str, root: str) -> bool:
+    """True for the root itself and what lies below it: ``/a/b`` is not below ``/a/bc``."""
+    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 class Source(NamedTuple):
@@ -106,7 +110,7 @@ def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]
         shares.append(Share(work, work_at, True))
     private = () if own_work is None or policy.work is not None else (own_work,)
     sources = resolve_shares(shares, private=private, make=True)
-    made_here = {named_paths.way_of(path).real for path in private}
+    made_here = {_real(path) for path in private}
     _remember([s.path for s in sources if s.write and s.path not in made_here])
     return sources
 
@@ -137,23 +141,33 @@ def _remember(paths: Iterable[str]) -> None:
         remember(outer)
 
 
-def _way(share: Share) -> named_paths.Way:
+def _real(path: str) -> str:
+    from wardian.sandbox.named_paths import way_of
+
+    return way_of(path).real
+
+
+def _way(share: Share) -> Way:
+    from wardian.sandbox.named_paths import way_of
+
     try:
-        return named_paths.way_of(share.path)
+        return way_of(share.path)
     except OSError as error:
         raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
 
 
-def _refuse_links(share: Share, way: named_paths.Way, writable: Collection[str]) -> None:
+def _refuse_links(share: Share, way: Way, writable: Collection[str]) -> None:
     """A link that a guest may have left does not decide what is shared. Raises ShareError."""
-    why = named_paths.untrusted(way, writable)
+    from wardian.sandbox.named_paths import untrusted
+
+    why = untrusted(way, writable)
     if why is not None:
         raise ShareError(
             share.path, f"it {why}", hint=f"name the target itself, if it is meant: {way.real}"
         )
 
 
-def _resolve(share: Share, way: named_paths.Way) -> Source:
+def _resolve(share: Share, way: Way) -> Source:
     real = way.real
     try:
         mode = os.lstat(real).st_mode
