@@ -290,7 +290,7 @@ def test_settings_in_a_place_that_was_shared_for_writing_are_not_believed(scene:
     done = scene.wardian("exec", "--work", str(home), "--", "sh", "-c", script)
     assert done.returncode == 0, done.stderr
     assert not (config / "config.toml").exists()
-    assert len(os.listdir(home / ".local/state/wardian/shared-for-writing")) == 2
+    assert len(os.listdir(home / ".local/state/wardian/shared-for-writing")) == 3
     refused(
         scene.wardian("exec", "--read", "home/left:/in", "--", "cat", "/in/secret"),
         str(scene.private),
@@ -335,7 +335,7 @@ def test_a_home_that_can_not_be_written_has_its_register_elsewhere(scene: Scene)
 def test_the_register_itself_is_never_shared_for_writing(scene: Scene) -> None:
     scene.guest("true")
     register = scene.top / "home/.local/state/wardian/shared-for-writing"
-    assert len(os.listdir(register)) == 2
+    assert len(os.listdir(register)) == 3
     for place in (register, register / os.listdir(register)[0]):
         done = scene.wardian("exec", "--write", f"{place}:/in", "--", "true")
         assert done.returncode == 125
@@ -343,4 +343,4 @@ def test_the_register_itself_is_never_shared_for_writing(scene: Scene) -> None:
     script = "rm -rf /in/shared-for-writing/*; mv /in/shared-for-writing /in/x; ls /in"
     done = scene.wardian("exec", "--write", f"{register.parent}:/in", "--", "sh", "-c", script)
     assert done.stdout == "shared-for-writing\n", done.stderr
-    assert len(os.listdir(register)) == 3
+    assert len(os.listdir(register)) == 5

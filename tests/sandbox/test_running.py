@@ -272,6 +272,7 @@ def test_a_callback_that_raises_ends_the_run_and_its_error_comes_through(sandbox
     def fail(_: bytes) -> None:
         raise RuntimeError("enough")
 
+    assert sandbox.files.list() == []  # its work directory stays open until it is closed
     before = len(os.listdir("/proc/self/fd"))
     start = time.monotonic()
     with pytest.raises(RuntimeError, match="enough"):
