@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
     from wardian.runner.packages.tools import Tools
 
-LOCK_BYTES = 64 << 20
+LOCK_BYTES = 24 << 20
 MAX_PACKAGES = 5000
 _HASH = re.compile(r"[0-9a-fA-F]{32,128}")
 _HASHES = ("sha512", "sha384", "sha256")
