@@ -193,3 +193,29 @@ def test_the_python_of_the_system_is_a_base_too(
     skill = make_skill({"scripts/a.py": "import friendly, sys; print(friendly.X, sys.base_prefix)"})
     done = wardian("run", skill, "a.py", "--with", "friendly", env=settings)
     assert done.stdout == "1 /usr\n", done.stderr
+
+
+# Declarations that are made to take long
+
+DEEP = "a." * 200_000 + "a = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({"pyproject.toml": DEEP}, "run"),
+        ({"pyproject.toml": DEEP}, "check"),
+        ({"scripts/a.py": f"# /// script\n# {DEEP}# ///\nprint('started')\n"}, "run"),
+        ({"cases.toml": DEEP}, "test"),
+    ],
+)
+def test_a_key_of_many_parts_stops_nobody(
+    files: dict[str, str], command: str, make_skill: MakeSkill, wardian: Wardian
+) -> None:
+    skill = make_skill({"scripts/a.py": "print('started')\n", **files})
+    words = ("run", skill, "a.py") if command == "run" else (command, skill)
+    done = wardian(*words, timeout=60)
+    assert done.returncode != 0
+    assert "started" not in done.stdout
+    assert "32 parts" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
