@@ -263,8 +263,11 @@ def with_password(tool: str, index: Index, form: str, tmp_path: Path) -> dict[st
     return found
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("form", ["plain", "several", "file", "names"])
+@pytest.mark.parametrize(
+    ("tool", "form"),
+    [("pip", form) for form in ("plain", "several", "file")]
+    + [pytest.param("uv", form, marks=needs("uv")) for form in ("several", "file", "names")],
+)
 def test_a_build_has_neither_network_nor_passwords(
     tool: str, form: str, closed: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
