@@ -121,23 +121,28 @@ def skill_with(make_skill: MakeSkill, package: str, **more: str | bytes) -> Path
     return make_skill({**files, **{name.replace("__", "."): text for name, text in more.items()}})
 
 
-def repository(tmp_path: Path, marker: str) -> str:
-    """A git repository whose own .npmrc names another git, and whose package has a script."""
+def repository(tmp_path: Path, registry: Index) -> str:
+    """A git repository on loopback whose own .npmrc names another git, which phones home."""
     import subprocess
 
-    folder = tmp_path / "repo"
+    folder, bare = tmp_path / "repo", tmp_path / "evil.git"
     folder.mkdir()
-    (folder / "evil.sh").write_text(f'#!/bin/sh\ntouch {marker}\nexec git "$@"\n')
+    act = f"require('http').get('{registry.url}/ran')"
+    (folder / "evil.sh").write_text(f'#!/bin/sh\nnode -e "{act}"\nexit 1\n')
     (folder / "evil.sh").chmod(0o755)
     (folder / ".npmrc").write_text("git=./evil.sh\nignore-scripts=false\n")
-    about = {"name": "evil", "version": "1.0.0", "scripts": {"prepare": f"touch {marker}"}}
-    (folder / "package.json").write_text(
-        json.dumps({**about, "dependencies": {"y": "git+file:///x"}})
-    )
+    about = {"name": "evil", "version": "1.0.0", "scripts": {"prepare": f'node -e "{act}"'}}
+    inner = {"devDependencies": {"inner": f"git+{registry.url}/none.git"}}
+    (folder / "package.json").write_text(json.dumps(about | inner))
     git = ["git", "-C", str(folder), "-c", "user.name=x", "-c", "user.email=x@x"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"],
+                  ["clone", "-q", "--bare", ".", str(bare)],
+                  ["--git-dir", str(bare), "update-server-info"]):  # fmt: skip
         subprocess.run([*git, *words], check=True, capture_output=True)
-    return str(folder)
+    for path in bare.rglob("*"):
+        if path.is_file():
+            registry.add(f"evil.git/{path.relative_to(bare)}", path.read_bytes())
+    return f"git+{registry.url}/evil.git"
 
 
 @needs("npm")
@@ -146,17 +151,18 @@ def repository(tmp_path: Path, marker: str) -> str:
 def test_a_registry_package_does_not_bring_a_git_repository(
     kind: str, registry: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
-    marker = tmp_path / "marker"
-    url = f"git+file://{repository(tmp_path, str(marker))}"
-    publish(registry, "lure", **{kind: {"evil": url}})
+    """Neither does code of the repository run, nor is it fetched at all."""
+    publish(registry, "lure", **{kind: {"evil": repository(tmp_path, registry)}})
     env = {"npm_config_registry": registry.url}
     done = wardian("run", skill_with(make_skill, "lure"), "a.cjs", env=env)
     assert done.returncode == 125 or (kind == "optionalDependencies" and done.stdout == "lure\n")
-    assert not marker.exists()
+    assert registry.ran == []
+    assert [path for path in registry.asked if path.startswith("/evil.git")] == []
     made = list((tmp_path / "home/cache/wardian").glob("*/environments/*/node_modules/evil"))
     assert made == []
-    done = wardian("run", skill_with(make_skill, "friendly"), "a.cjs", env=env)
-    assert done.stdout == "friendly\n", done.stderr
+    if kind == "dependencies":
+        done = wardian("run", skill_with(make_skill, "friendly"), "a.cjs", env=env)
+        assert done.stdout == "friendly\n", done.stderr
 
 
 @needs("npm")

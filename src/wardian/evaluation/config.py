@@ -20,6 +20,7 @@ from wardian.sandbox.backends import NAMES
 from wardian.sandbox.policy_file import locate, suggest, syntax_place
 from wardian.sandbox.units import parse_duration
 from wardian.sandbox.whole_files import read_decisive
+from wardian.skills import toml
 from wardian.skills.reading import NotRegularError, read_bytes
 
 DEFAULT_FILE = "nightly.toml"
@@ -131,12 +132,12 @@ class _Reader:
         self.path, self.found = os.path.abspath(path), found
         self.text = _text(path, found=found)
         try:
-            self.document = tomllib.loads(self.text)
+            self.document = toml.loads(self.text)
         except tomllib.TOMLDecodeError as error:
             message, line, column = syntax_place(self.text, str(error))
             raise ConfigError(message, path=path, line=line, column=column) from None
         except (RecursionError, ValueError):
-            raise ConfigError("not TOML: nested too deeply, or a number too long", path=path,
+            raise ConfigError("not TOML: nested too deeply, or something too long", path=path,
                               line=1, column=1) from None  # fmt: skip
 
     def wrong(self, key: str, message: str, hint: str | None = None) -> ConfigError:

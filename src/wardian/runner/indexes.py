@@ -187,7 +187,7 @@ def _settings(variables: dict[str, str]) -> Settings:
 # URLs and what is secret in them
 
 _USERINFO = re.compile(r"(?<=://)[^/\s,?#]*@")
-_TOKEN = re.compile(r"(?<=://)([^\s,?#]*)[?#][^\s,]*")
+_WORD = re.compile(r"[^\s,]+")
 
 
 def words(value: str) -> list[str]:
@@ -211,8 +211,13 @@ def without_password(url: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """A text in which no URL holds a password or a query."""
-    return _TOKEN.sub(r"\1", _USERINFO.sub("", text))
+    """A text in which no URL holds a password or a query; in time that grows with its length."""
+    return _WORD.sub(_without_query, _USERINFO.sub("", text))
+
+
+def _without_query(word: re.Match[str]) -> str:
+    head, slashes, rest = word[0].partition("://")
+    return head + slashes + re.split(r"[?#]", rest, maxsplit=1)[0]
 
 
 def logins_in(value: str) -> list[Login]:

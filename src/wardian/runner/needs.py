@@ -141,10 +141,10 @@ def _python_file(skill: str, script: Chosen) -> Needs | None:
 
 
 def _pyproject(skill: str, path: str) -> Needs:
-    import tomllib
+    from wardian.skills import toml
 
     try:
-        project = tomllib.loads(_text(skill, path)).get("project", {})
+        project = toml.loads(_text(skill, path)).get("project", {})
         needs = project.get("dependencies", [])
         wish = project.get("requires-python")
     except (ValueError, RecursionError, AttributeError) as error:

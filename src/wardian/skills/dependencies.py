@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from . import toml
 from .imports import normalized
 from .reading import Listing, read_bytes, walk
 
@@ -78,7 +78,7 @@ def inline_metadata(source: str) -> InlineMetadata | None:
         for text in block["content"].splitlines(keepends=True)
     )
     try:
-        table = tomllib.loads(content)
+        table = toml.loads(content)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise DeclarationError(f"the `# /// script` block is not TOML: {error}", line) from None
     wish = table.get("requires-python")
@@ -202,7 +202,7 @@ def _text(folder: Path, path: str) -> str:
 
 def _pyproject(text: str) -> tuple[tuple[str, ...], str | None]:
     try:
-        project = tomllib.loads(text).get("project", {})
+        project = toml.loads(text).get("project", {})
     except (ValueError, RecursionError) as error:
         raise DeclarationError(f"not TOML: {error}") from None
     if not isinstance(project, dict):

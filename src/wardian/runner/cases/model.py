@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError, UsageError
 from wardian.runner.cases.patterns import PatternError, WrongPatternError, check
 from wardian.sandbox.policy import NETWORKS
+from wardian.skills import toml
 from wardian.skills.reading import OutsideError, read_bytes, read_inside
 
 DEFAULT_FILE = "cases.toml"
@@ -98,7 +98,7 @@ def read_cases(path: str) -> list[Case]:
 
 def _document(path: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_bytes(Path(path), MAX_BYTES).decode())
+        return toml.loads(read_bytes(Path(path), MAX_BYTES).decode())
     except OSError as error:
         why = (error.strerror or str(error).removeprefix(f"{path} ") or "it can't be read").lower()
         raise InputError(why, path=path) from None

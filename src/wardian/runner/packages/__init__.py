@@ -6,6 +6,7 @@ archives, one new environment to write to, and neither network nor passwords.
 
 preparing             found ready, or made by one process while others wait
 requirements, specs   what may be asked for: PEP 508, npm; pure
+pins                  which files may serve, by the hashes that requirements give
 model                 what is wanted, and what was made
 cabinet               directories and records of wardian's own, by descriptor
 store                 archives by their hash, filled by wardian alone

@@ -193,7 +193,7 @@ def _names(job: Job, what: str) -> tuple[str, ...]:
 
 def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, ...]:
     """What the archive says it is built with; its own words, so parsed like a skill's."""
-    import tomllib
+    from wardian.skills import toml
 
     job, tools = works.job, works.tools
     place = store.laid_out([source], _names(job, "source"))
@@ -205,7 +205,7 @@ def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, 
     if result.exit_code != 0:
         raise failure(job, tools.name, printed, result)
     try:
-        system = tomllib.loads(printed).get("build-system", {})
+        system = toml.loads(printed).get("build-system", {})
         asked = system.get("requires", DEFAULT)
         backend = str(system.get("build-backend", "setuptools"))
         more = ["wheel"] if backend.startswith("setuptools") and asked else []

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Container, Iterator
+from itertools import islice
 
 from wardian.runner.packages.model import PreparationError
 from wardian.text import printable
 
-MAX_ENTRIES = 2_000_000
+MAX_ENTRIES = 500_000
 MAX_DEPTH = 256
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -44,11 +45,11 @@ def _entries(root: int) -> Iterator[tuple[str, os.stat_result, str | None]]:
         fd = _opened(root, prefix)
         try:
             with os.scandir(fd) as found:
-                names = [entry.name for entry in found]
+                names = [entry.name for entry in islice(found, MAX_ENTRIES - seen + 1)]
+            seen += len(names)
+            if seen > MAX_ENTRIES or prefix.count("/") > MAX_DEPTH:
+                raise PreparationError("the packages hold more files than can be looked at")
             for one in names:
-                seen += 1
-                if seen > MAX_ENTRIES or prefix.count("/") > MAX_DEPTH:
-                    raise PreparationError("the packages hold more files than can be looked at")
                 name = f"{prefix}/{one}" if prefix else one
                 about = os.stat(one, dir_fd=fd, follow_symlinks=False)
                 is_link = stat.S_ISLNK(about.st_mode)

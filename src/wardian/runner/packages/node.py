@@ -20,7 +20,7 @@ from wardian.sandbox.policy import Share
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
 
-LOCK_BYTES = 64 << 20
+LOCK_BYTES = 24 << 20
 CONTENT = "_cacache/content-v2"  # where npm looks for an archive whose hash it knows
 NO_GIT = "/nonexistent/git"
 AT_ONCE = 100

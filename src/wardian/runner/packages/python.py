@@ -47,8 +47,6 @@ def make(job: Job, base: venv.Base) -> dict[str, Any]:
         name, _, url = text.partition(" @ ")
         raise not_allowed(f"{name} comes from {url}, which has to be built")
     tools, archives = _with_either(job, base)
-    for archive in archives:
-        refuse_reserved(archive, base)
     install(job, tools, archives)
     return {
         "base": base.python,
@@ -168,32 +166,6 @@ def _taken_in(
     if absent:
         raise PreparationError(f"{', '.join(absent[:5])} could not be fetched")
     return found
-
-
-def refuse_reserved(archive: Archive, base: venv.Base) -> None:
-    """A wheel that would replace a part of the environment itself is refused by its name.
-
-    What really came of it is looked at afterwards; this only says which package it was.
-    """
-    import zipfile
-
-    own = {"pyvenv.cfg", "lib64", *venv.links(base), "bin/python3"}
-    try:
-        with zipfile.ZipFile(archive.path) as file:
-            names = file.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        raise PreparationError(f"{archive.filename} is no wheel") from None
-    for name in names:
-        _, data, place = name.partition(".data/")
-        kind, _, rest = place.partition("/")
-        if kind == "scripts":
-            rest = f"bin/{rest}"
-        plain = os.path.normpath(rest)
-        if data and "/" not in _ and kind in ("data", "scripts") and plain.rstrip("/") in own:
-            raise PreparationError(
-                f"{archive.filename} would replace the environment's own {plain}",
-                hint="such a package can't be used; leave it out",
-            )
 
 
 def install(job: Job, tools: Tools, archives: Sequence[Archive]) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
     from wardian.runner.packages.tools import Tools
 
-LOCK_BYTES = 64 << 20
+LOCK_BYTES = 24 << 20
 MAX_PACKAGES = 5000
 _HASH = re.compile(r"[0-9a-fA-F]{32,128}")
 _HASHES = ("sha512", "sha384", "sha256")
@@ -113,10 +113,10 @@ def _pip(
 
 def read_pylock(data: bytes) -> list[Locked]:
     """The packages of a pylock.toml (PEP 751). Raises PreparationError for what is no wheel."""
-    import tomllib
+    from wardian.skills import toml
 
     try:
-        packages = tomllib.loads(data.decode("utf-8")).get("packages", [])
+        packages = toml.loads(data.decode("utf-8")).get("packages", [])
         return [_of_pylock(one) for one in packages[:MAX_PACKAGES]]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         raise PreparationError("uv's answer can't be read") from None

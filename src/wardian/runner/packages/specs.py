@@ -131,6 +131,8 @@ def read_lock(data: bytes, known: frozenset[str]) -> list[Package]:
     """
     try:
         packages = json.loads(data)["packages"]
+        if len(packages) > MAX_PACKAGES:
+            raise ValueError("npm's lock holds too many packages")
         found = [_package(place, about) for place, about in packages.items() if place]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"npm's lock can't be read: {error}") from None

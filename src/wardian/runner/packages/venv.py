@@ -136,5 +136,5 @@ def _content(root: int, name: str, limit: int) -> bytes | None:
 def _replaced(name: str) -> PreparationError:
     return PreparationError(
         f"a package replaced the environment's own {name}; it was thrown away",
-        hint="such a package can't be used; find out which of the packages it is, and leave it out",
+        hint="such a package can't be used; try them one by one to find it, and leave it out",
     )
