@@ -9,6 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* First: a sleep that the kernel had to resume would still be there to resume. */
+CHECK(has_nothing_to_resume_when_called_by_hand) {
+    refuses(syscall(SYS_restart_syscall), EINTR, "restart_syscall");
+}
+
 static void interrupt(pid_t child) {
     usleep(50000); /* for it to fall asleep */
     works(kill(child, SIGSTOP), "stop");
@@ -35,10 +40,6 @@ CHECK(resumes_a_poll) {
     pid_t child = child_that(polls);
     interrupt(child);
     want(end_of(child) == 0, "it was cut short");
-}
-
-CHECK(has_nothing_to_resume_when_called_by_hand) {
-    refuses(syscall(SYS_restart_syscall), EINTR, "restart_syscall");
 }
 
 CHECKS
