@@ -9,8 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* First: a sleep that the kernel had to resume would still be there to resume. */
+static void handled(int number) {
+    (void)number;
+}
+
 CHECK(has_nothing_to_resume_when_called_by_hand) {
+    /* What the process that forked us had to resume is inherited; a handler's return ends it. */
+    works(signal(SIGUSR1, handled) == SIG_ERR ? -1 : 0, "signal");
+    works(raise(SIGUSR1), "raise");
     refuses(syscall(SYS_restart_syscall), EINTR, "restart_syscall");
 }
 
