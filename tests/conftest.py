@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from wardian import Policy, Sandbox
@@ -18,6 +19,12 @@ from wardian import Policy, Sandbox
 MakeSandbox = Callable[..., Sandbox]
 OPEN_FILES = 1024  # a hundred runs at the same time need several each
 
+
+# How long an example takes is the machine's business, which may have others to serve.
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 
 _STATE = tempfile.mkdtemp(prefix="wardian-tests-state-")
 

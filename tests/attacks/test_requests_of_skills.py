@@ -324,10 +324,24 @@ def test_many_patterns_that_take_long_are_given_up_together() -> None:
     with pytest.raises(PatternError, match="not evaluated within"):
         matcher.found("(a+)+$", "a" * 60 + "!")
     began = time.monotonic()
-    for _ in range(1000):
+    for number in range(1000):
         with pytest.raises(PatternError, match="took too long"):
-            matcher.found("(a+)+$", "a" * 60 + "!")
+            matcher.found("(a+)+$", "a" * (61 + number) + "!")
     assert time.monotonic() - began < 5
+
+
+def test_a_pattern_that_took_too_long_is_not_tried_again_on_the_same_text() -> None:
+    """learn and nightly run a case many times, each with a budget of its own."""
+    text = "a" * 70 + "!"
+    with pytest.raises(PatternError, match="not evaluated within") as first:
+        Matcher().found("(a+)+$", text)
+    began = time.monotonic()
+    for _ in range(100):
+        with pytest.raises(PatternError) as again:
+            Matcher().found("(a+)+$", text)
+        assert str(again.value) == str(first.value)
+    assert time.monotonic() - began < 5
+    assert Matcher().found("(a+)+$", "aaa")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,10 @@ import pytest
 
 from tests.cli.conftest import COMMAND, environment
 from tests.suites.conftest import Build, Suite, document, outcomes, script, statuses
+from wardian.sandbox.policy import Policy, Share
+from wardian.suites.programs import Program, find_programs
+from wardian.suites.running import Running, Way, run_program
+from wardian.suites.suite import place
 
 KINDS = {
     "Plain.Passes": "passed", "Plain.Fails": "failed", "Plain.Skips": "skipped",
@@ -427,3 +431,43 @@ def test_progress_is_shown_on_a_terminal_and_goes_again(build: Build, tmp_path: 
     assert b"1/1 programs, 3 cases, 1 not passed" in told
     assert told.rindex(b"\r\x1b[K") < told.index(b"wardian: 3 cases of 1 program")
     assert b"\x1b" not in done.stdout
+
+
+# A project below the host's /work, where a guest has its own
+
+
+@pytest.mark.parametrize("sandbox", ["wardian", "bubblewrap", "gvisor"])
+@pytest.mark.parametrize("whole", [True, False], ids=["folder", "file"])
+def test_a_program_below_work_keeps_its_path_and_its_own_work_directory(
+    tmp_path: Path, sandbox: str, whole: bool
+) -> None:
+    present(sandbox)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    folder.chmod(0o755)
+    test = folder / "one.sh"
+    test.write_text(
+        '#!/bin/sh\n[ "$0" = /work/a/project/one.sh ] && echo x > "$TEST_TMPDIR/x" && '
+        "echo x > /work/x && ! echo x > /work/a/project/one.sh\n"
+    )
+    test.chmod(0o755)
+    at = "/work/a/project" if whole else "/work/a/project/one.sh"
+    share = Share(str(folder if whole else test), at)
+    program = Program("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
+    where = place(sandbox, Policy.preset("conformance"))
+    found = run_program(program, where, Way(), Running(), lambda case, status: None)
+    assert [(one.status, one.detail) for one in found.outcomes] == [("passed", "")]
+    assert test.read_text().startswith("#!/bin/sh")
+
+
+def test_what_lies_in_work_itself_is_shared_piece_by_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wardian.suites.programs.WORK", str(tmp_path))
+    (tmp_path / "tmp").mkdir()
+    for name in ("one.sh", "data"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+    (tmp_path / "one.sh").chmod(0o755)
+    program = find_programs([str(tmp_path)]).programs[0]
+    names = [str(tmp_path / name) for name in ("data", "one.sh")]
+    assert program.shares == tuple(Share(name, name) for name in names)

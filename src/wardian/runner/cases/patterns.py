@@ -7,6 +7,7 @@ The child is the Python that runs wardian, without site packages, and reads noth
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import subprocess
 import sys
@@ -34,9 +35,10 @@ class WrongPatternError(PatternError):
         super().__init__(why)
 
 
-# Patterns that were not evaluated within their limits, and why. A case is run again and again (to
-# learn, to see whether it is flaky); a pattern like that is tried once in the life of a process.
-_given_up: dict[str, str] = {}
+# What was not evaluated within its limits, and why: pattern and digest of the text. A case is run
+# again and again (to learn, to see whether it is flaky), and this is tried once in a process. By
+# the text, too, or one skill's flood would spoil another skill's pattern.
+_given_up: dict[tuple[str, bytes], str] = {}
 _MAX_GIVEN_UP = 1000
 
 
@@ -49,8 +51,9 @@ class Matcher:
     def found(self, pattern: str, text: str) -> bool:
         """Does the pattern match somewhere in the text, ``^`` and ``$`` at each line? Raises
         PatternError."""
-        if pattern in _given_up:
-            raise PatternError(_given_up[pattern])
+        question = pattern, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if question in _given_up:
+            raise PatternError(_given_up[question])
         if self._left_s <= 0:
             raise PatternError("the patterns before it took too long")
         begun = time.monotonic()
@@ -59,7 +62,7 @@ class Matcher:
         except PatternError as error:
             self._left_s = 0.0  # what failed once is not tried a thousand times
             if len(_given_up) < _MAX_GIVEN_UP:
-                _given_up[pattern] = str(error)
+                _given_up[question] = str(error)
             raise
         finally:
             self._left_s -= time.monotonic() - begun
