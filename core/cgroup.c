@@ -35,7 +35,7 @@ struct control_group {
 
 static int version; /* 0: none */
 static struct control_group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
-static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1, met_fd = -1;
+static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1, met_fd = -1, network_fd = -1;
 static uint64_t mapped_files;
 static uint64_t caller_max = UINT64_MAX;
 
@@ -241,7 +241,7 @@ void cgroup_move(pid_t child) {
 
 /* The run is then held by the supervisor's count alone, and its result says so. */
 void cgroup_give_up(void) {
-    int *const fds[] = {&usage_fd, &events_fd, &time_fd, &stat_fd, &met_fd};
+    int *const fds[] = {&usage_fd, &events_fd, &time_fd, &stat_fd, &met_fd, &network_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -263,6 +263,9 @@ static bool make_version_1(const struct plan *plan) {
         return false;
     if (plan->memory_bytes) /* absent where swap is not counted */
         write_number(dir, "memory.memsw.limit_in_bytes", plan->memory_bytes);
+    /* Without a limit the kernel does not count what lies in TCP and UDP sockets at all. */
+    if (plan->memory_bytes && write_number(dir, "memory.kmem.tcp.limit_in_bytes", plan->memory_bytes))
+        network_fd = openat(dir, "memory.kmem.tcp.usage_in_bytes", O_RDONLY | O_CLOEXEC);
     usage_fd = openat(dir, "memory.usage_in_bytes", O_RDONLY | O_CLOEXEC);
     events_fd = openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
     stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
@@ -374,6 +377,19 @@ bool cgroup_memory(uint64_t *bytes) {
     mapped_files = number_after(text, two ? "\nfile_mapped " : "\ntotal_mapped_file ", false);
     mapped_files = mapped_files > shmem ? mapped_files - shmem : 0; /* shared memory counts there, too */
     *bytes = *bytes > files ? *bytes - files : 0;
+    return true;
+}
+
+/* Does the kernel's count include what lies in TCP and UDP sockets? In version 1 it is a count of its
+ * own. */
+bool cgroup_counts_network(uint64_t *bytes) {
+    char text[32];
+    uint64_t network = 0;
+    if (version == 2)
+        return true;
+    if (read_file(network_fd, text, sizeof text) <= 0 || !next_number(text, &network))
+        return false;
+    *bytes += network;
     return true;
 }
 

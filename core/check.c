@@ -106,6 +106,7 @@ static void full_plan(struct text *plan) {
     put_record(plan, 4, "landlock", "65535", "0", "3");
     put_record(plan, 3, "rule", "/", "8");
     put_record(plan, 3, "rlimit", "7", "1024");
+    put_record(plan, 5, "quota", "206", "0", "4096", "0");
     put_record(plan, 4, "stream", "0", "null", "0");
     put_record(plan, 4, "stream", "1", "relay", "7");
     put_record(plan, 4, "stream", "2", "direct", "8");
@@ -268,7 +269,7 @@ static void check_counts(void) {
     static const struct {
         const char *name;
         size_t most;
-    } counted[] = {{"mask", MAX_STEPS}, {"rule", MAX_RULES}, {"rlimit", MAX_RLIMITS}, {"watch", MAX_WATCHED}};
+    } counted[] = {{"mask", MAX_STEPS}, {"rule", MAX_RULES}, {"rlimit", MAX_RLIMITS}, {"quota", MAX_QUOTAS}, {"watch", MAX_WATCHED}};
     static struct text text;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         least_plan(&text);
@@ -278,6 +279,8 @@ static void check_counts(void) {
                 put_record(&text, 3, "rule", "/", "1");
             else if (strcmp(counted[i].name, "rlimit") == 0)
                 put_record(&text, 3, "rlimit", "7", "1");
+            else if (strcmp(counted[i].name, "quota") == 0)
+                put_record(&text, 5, "quota", "1", "0", "1", "1");
             else
                 put_record(&text, 2, counted[i].name, "/x");
         }

@@ -97,8 +97,11 @@ static void add_changed(const char *name, void *context) {
     struct stat st;
     if (now_us() >= w->until_us || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    w->entries += st.st_ctim.tv_sec >= started_s;
-    if (S_ISREG(st.st_mode) && st.st_ctim.tv_sec >= started_s && (w->all || made_since(w->dir, name)))
+    bool changed = st.st_ctim.tv_sec >= started_s;
+    w->entries += changed;
+    if (S_ISDIR(st.st_mode) && changed) /* of names alone it can grow, whoever made it */
+        w->bytes += (uint64_t)st.st_blocks * 512;
+    else if (changed && (w->all || made_since(w->dir, name)))
         w->bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ? st.st_nlink : 1);
     if (!S_ISDIR(st.st_mode) || w->depth == MAX_DEPTH)
         return;
@@ -149,6 +152,9 @@ static struct walk grown_by_walking(int proc, bool all) {
         w.dir = openat(places[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (w.dir < 0)
             continue;
+        struct stat st;
+        if (fstat(w.dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_ctim.tv_sec >= started_s)
+            w.bytes += (uint64_t)st.st_blocks * 512;
         each_entry(w.dir, add_changed, &w);
         close(w.dir);
     }

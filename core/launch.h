@@ -116,6 +116,14 @@ struct watched {
     bool nofollow; /* it means a link itself */
 };
 
+/* A call that takes what nobody else counts: the sum of one argument over the run is bounded. */
+enum { MAX_QUOTAS = 4 };
+struct quota {
+    int call, arg;
+    uint64_t most;
+    bool uncounted; /* only where no control group counts what the call takes */
+};
+
 struct plan {
     pid_t parent;
     uid_t uid;
@@ -164,6 +172,8 @@ struct plan {
     const char *watched[MAX_WATCHED]; /* host directories the guest may write to */
     size_t watched_count;
     int budget_call, budget_arg; /* a call whose argument counts against the disk limit; or -1 */
+    struct quota quotas[MAX_QUOTAS];
+    size_t quota_count;
     bool cgroups;        /* to be held by a control group, if one can be made */
     const char *cgroup;  /* where to make it; NULL: beside the caller's own */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
@@ -332,6 +342,7 @@ void restrict_with_landlock(const struct plan *plan); /* landlock.c */
 int install_filter(const struct plan *plan);        /* seccomp.c: listener, or -1 */
 bool every_call_is_watched(const struct plan *plan);
 void reset_signals(void);                           /* signals.c */
+void reset_realtime_signals(void);
 
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
@@ -349,6 +360,7 @@ void cgroup_give_up(void);
 int cgroup_version(void); /* 0: there is none */
 bool cgroup_cpu_us(uint64_t *us);
 bool cgroup_memory(uint64_t *bytes);
+bool cgroup_counts_network(uint64_t *bytes); /* and adds what is not in the other count */
 bool cgroup_out_of_memory(void);
 bool cgroup_thrashes(uint64_t limit, uint64_t bytes);
 void cgroup_kill(void);

@@ -2,7 +2,7 @@
  * only now and then, or when a quick look says that the limit may be passed.
  *
  * Seen directly: private pages and page tables of every process, its private files, memory files
- * that are open, System V objects, pipes, sockets, watches of epoll. Not seen: pages of a shared mapping
+ * that are open, System V objects, pipes, sockets, locks, what epoll and inotify keep. Not seen: pages of a shared mapping
  * that nobody has mapped any more (MADV_DONTNEED, munmap of a part), memory files that are mapped but not
  * open, and those on their way through a socket. Only where the guest has such a thing at all, they are
  * taken to be what the host's shared memory has grown by since the start and nothing seen explains.
@@ -21,7 +21,12 @@ enum {
     SEEN_SLOTS = 8192,
     LOOK_US = 50000, LOOK_MOST_US = 100000,
     WATCH_BYTES = 256, /* an epoll watch */
-    FILE_BYTES = 1024, /* an open file of any other kind: what the kernel keeps for it */
+    FILE_BYTES = 1024, /* an open file: what the kernel keeps for it */
+    SOCKET_FILE_BYTES = 4096, /* a socket, whether or not a table of the network's lists it */
+    NOTIFIED_BYTES = 1280,    /* a file that inotify watches: INOTIFY_WATCH_COST */
+    EVENT_BYTES = 512,        /* an event that waits in a queue of inotify's, with a name */
+    LEAST_EVENTS = 16384,     /* fs.inotify.max_queued_events, where it can't be read */
+    LOCK_BYTES = 256, LOCK_LINE = 48, /* a lock on a file, and the least of its line in /proc/locks */
     SEMAPHORE_BYTES = 64,
     MESSAGE_QUEUE_BYTES = 512,
 };
@@ -85,15 +90,46 @@ static uint64_t counted_in_info(const struct tally *t, const char *name, const c
     return passed;
 }
 
-/* A pipe can be opened again through its link, and asked. */
+/* A pipe can be opened again through its link, and asked. One byte holds a page, so many of them may
+ * hold all that fit. */
 static uint64_t bytes_in_pipe(const struct tally *t, const char *name) {
+    enum { PAGE = 4096 };
     int waiting = 0;
     int fd = openat(t->files, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return 0;
     ioctl(fd, FIONREAD, &waiting);
+    int room = fcntl(fd, F_GETPIPE_SZ);
     close(fd);
-    return (uint64_t)waiting;
+    uint64_t most = (uint64_t)waiting * PAGE;
+    return room > 0 && (uint64_t)room < most ? (uint64_t)room : most;
+}
+
+/* Nobody says how many events wait in a queue: it is taken to be full if anything is watched. */
+static uint64_t bytes_of_inotify(const struct tally *t, const char *name) {
+    static uint64_t most;
+    char text[32];
+    if (!most) {
+        int dir = open("/proc/sys/fs/inotify", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (dir < 0 || read_below(dir, ".", "max_queued_events", text, sizeof text) <= 0 || !next_number(text, &most))
+            most = LEAST_EVENTS;
+        if (dir >= 0)
+            close(dir);
+    }
+    uint64_t watched = counted_in_info(t, name, "inotify wd:", true);
+    return watched ? watched * NOTIFIED_BYTES + most * EVENT_BYTES : 0;
+}
+
+/* Locks on files, by as many lines as a table of this run's own has. */
+static uint64_t bytes_of_locks(const struct tally *t) {
+    char text[4096];
+    uint64_t length = 0;
+    int fd = openat(t->views->proc, "locks", O_RDONLY | O_CLOEXEC);
+    for (ssize_t n; fd >= 0 && now_us() < t->until_us && (n = read(fd, text, sizeof text)) > 0;)
+        length += (uint64_t)n;
+    if (fd >= 0)
+        close(fd);
+    return length / LOCK_LINE * LOCK_BYTES;
 }
 
 static void add_file(const char *name, void *context) {
@@ -103,11 +139,14 @@ static void add_file(const char *name, void *context) {
     struct stat st;
     char target[24];
     ssize_t n = readlinkat(t->files, name, target, sizeof target);
+    bool notify = n >= 18 && memcmp(target, "anon_inode:inotify", 18) == 0;
     bool memory = n >= 7 && memcmp(target, "/memfd:", 7) == 0;
     bool socket = n >= 7 && memcmp(target, "socket:", 7) == 0;
     bool pipe = n >= 5 && memcmp(target, "pipe:", 5) == 0;
     bool poll = n >= 22 && memcmp(target, "anon_inode:[eventpoll]", 22) == 0;
-    t->buffers += FILE_BYTES;
+    t->buffers += socket ? SOCKET_FILE_BYTES : FILE_BYTES;
+    if (notify)
+        t->buffers += bytes_of_inotify(t, name);
     if (poll)
         t->buffers += WATCH_BYTES * counted_in_info(t, name, "tfd:", true);
     if ((!memory && !socket && !pipe) || fstatat(t->files, name, &st, 0) < 0 || seen_before(st.st_ino, true))
@@ -280,6 +319,7 @@ uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uin
         memset(seen_files, 0, sizeof seen_files);
     seen_count = 0;
     each_number(views->proc, add_process, &t);
+    t.buffers += bytes_of_locks(&t);
     uint64_t seen = t.anonymous + t.tables + t.buffers;
     if (now_us() > t.until_us) { /* the rest is taken to be like what was seen, and gets more time */
         seen = t.looked ? seen / t.looked * t.processes : seen;

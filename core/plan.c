@@ -142,6 +142,18 @@ static bool add_rlimit(struct plan *plan, const struct record *r) {
     return number(&r->fields[2], &plan->rlimits[plan->rlimit_count++].value);
 }
 
+static bool add_quota(struct plan *plan, const struct record *r) {
+    uint64_t call, arg, uncounted;
+    if (plan->quota_count == MAX_QUOTAS || !number(&r->fields[1], &call) || call >= MAX_SYSCALL ||
+        !number(&r->fields[2], &arg) || arg > 5 || !number(&r->fields[4], &uncounted) || uncounted > 1)
+        return false;
+    struct quota *quota = &plan->quotas[plan->quota_count++];
+    quota->call = (int)call;
+    quota->arg = (int)arg;
+    quota->uncounted = uncounted;
+    return number(&r->fields[3], &quota->most);
+}
+
 static bool set_stream(struct plan *plan, const struct record *r) {
     static const char *const kinds[] = {"null", "direct", "relay", "pty"};
     uint64_t index, fd;
@@ -231,7 +243,7 @@ static bool set_flag(struct plan *plan, const char *flag) {
 enum record_name {
     R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
     R_HOST_ID, R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_ONLY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
-    R_PROC, R_PROCESSES, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
+    R_PROC, R_PROCESSES, R_QUOTA, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_VERDICT, R_WALL, R_WATCH, R_WATCHED
 };
 
@@ -257,7 +269,8 @@ static const struct {
     [R_OUTPUT] = {"output", 2, true},
     [R_PARENT] = {"parent", 2, true},     [R_PATH] = {"path", 2, true},
     [R_PRIVATE] = {"private", 3, true},   [R_PROC] = {"proc", 2, true},
-    [R_PROCESSES] = {"processes", 2, true}, [R_REFUSALS] = {"refusals", 2, false},
+    [R_PROCESSES] = {"processes", 2, true}, [R_QUOTA] = {"quota", 5, true},
+    [R_REFUSALS] = {"refusals", 2, false},
     [R_RLIMIT] = {"rlimit", 3, true},     [R_RULE] = {"rule", 3, true},
     [R_ROOT] = {"root", 3, true},   [R_STREAM] = {"stream", 4, true},
     [R_SYMLINK] = {"symlink", 3, true},   [R_SYSCTL] = {"sysctl", 3, true},
@@ -380,6 +393,8 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
             return false;
         plan->parent = (pid_t)a;
         return true;
+    case R_QUOTA:
+        return add_quota(plan, r);
     case R_RLIMIT:
         return add_rlimit(plan, r);
     case R_RULE:

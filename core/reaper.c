@@ -77,6 +77,8 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
     report_to_supervisor(ctl);
     setsid(); /* out of the terminal's reach, where the supervisor stays in it */
+    limit_capabilities(plan); /* while the supervisor maps our ids; the guest inherits it */
+    reset_realtime_signals();
     wait_for_turn(ctl);
     if (caller_is_root() && !plan->sources_open) { /* as root while we are still root */
         open_sources(plan, false);

@@ -1,8 +1,9 @@
 /* Answering the calls that reach the supervisor, and remembering those that came to nothing.
  *
  * Two kinds reach it, and verdict.c tells them apart by their registers. Calls that the filter refuses
- * are answered no, whatever the guest changes meanwhile; fallocate alone may go on after all, if the
- * length in its register fits the disk limit. Calls that are only watched go on: mounts, namespaces
+ * are answered no, whatever the guest changes meanwhile; three may go on after all, by a
+ * number in a register: fallocate while its lengths fit the disk limit, io_setup and vmsplice while
+ * theirs fit a quota of the run's. Calls that are only watched go on: mounts, namespaces
  * and Landlock decide about them, and all that is done here is to note what they will run into. */
 #define _GNU_SOURCE
 #include "launch.h"
@@ -523,6 +524,25 @@ static bool within_budget(const struct plan *plan, const uint64_t *args) {
     return true;
 }
 
+/* How much of each quota is taken. As with the budget, a register and a sum that only grows. */
+static uint64_t taken[MAX_QUOTAS];
+
+static bool within_quota(const struct plan *plan, int number, const uint64_t *args) {
+    for (size_t i = 0; i < plan->quota_count; i++) {
+        const struct quota *quota = &plan->quotas[i];
+        if (quota->call != number)
+            continue;
+        uint64_t amount = (uint32_t)args[quota->arg];
+        if (quota->uncounted && cgroup_version())
+            return true;
+        if (amount > quota->most || taken[i] > quota->most - amount)
+            return false;
+        taken[i] += amount;
+        return true;
+    }
+    return false;
+}
+
 void refusals_begin(int listener) {
     began_us = now_us();
     uint64_t stay = 1; /* wakes the other side on this processor: half the cost; Linux 6.6 */
@@ -588,7 +608,8 @@ void refusals_answer(const struct plan *plan, int listener) {
         judge_limits(plan, &about);
         judge(plan, &about);
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    } else if (data->nr == plan->budget_call && within_budget(plan, about.call.args)) {
+    } else if (data->nr == plan->budget_call ? within_budget(plan, about.call.args)
+                                             : within_quota(plan, data->nr, about.call.args)) {
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else {
         if (about.watched && plan->refusal_errno[data->nr])

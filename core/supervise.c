@@ -1,6 +1,6 @@
 /* The supervisor's loop: relays, answers, watches the clock and the limits, forwards signals, and
  * ends the run when its time has come or its caller is gone. What it decides about a call is in
- * refusals.c: on registers alone, and but for fallocate never wider than the filter. */
+ * refusals.c: on registers alone, and but for three counted calls never wider than the filter. */
 #define _GNU_SOURCE
 #include "launch.h"
 

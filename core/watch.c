@@ -184,8 +184,35 @@ static bool some_unclaimed(const struct sums *sums) {
     return missing;
 }
 
+/* How long all processors together have been busy, with whatever it was: "cpu  user nice system idle
+ * iowait irq softirq …", in ticks. */
+static uint64_t busy_us(void) {
+    static int stat = -1;
+    char text[256];
+    uint64_t sum = 0, ticks;
+    if (stat < 0)
+        stat = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = stat < 0 ? -1 : pread(stat, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = text + strcspn(text, " ");
+    enum { IDLE = 3, IOWAIT = 4, FIELDS = 7 };
+    for (int field = 0; field < FIELDS && (at = next_number(at, &ticks)); field++)
+        sum += field == IDLE || field == IOWAIT ? 0 : ticks;
+    return n > 0 ? sum * 1000000 / (uint64_t)ticks_per_s : UINT64_MAX;
+}
+
+/* The most that unseen tasks may have used in an interval: no more than the processors that so many tasks
+ * keep busy, and no more than all of them were busy at all. */
+static uint64_t possible_since(int64_t interval_us, uint64_t gone) {
+    static uint64_t busy_then;
+    uint64_t busy = busy_us(), most = (uint64_t)interval_us * (gone < processors ? gone : processors);
+    uint64_t passed = busy_then && busy >= busy_then ? busy - busy_then : most;
+    busy_then = busy;
+    return passed < most ? passed : most;
+}
+
 /* Time of tasks that are gone and were not waited for. Where the kernel's task clock can be had, it
- * knows. Where not, each processor that such tasks may have kept busy is charged for the interval. */
+ * knows. Where not, what they can have used is charged. */
 static void charge_unclaimed(struct sums *sums) {
     static int64_t looked_us;
     static uint64_t counted_before, ever_gone;
@@ -205,8 +232,10 @@ static void charge_unclaimed(struct sums *sums) {
     if (gone)
         each_number(views.proc, note_unclaimed, sums);
     sums->unclaimed = some_unclaimed(sums) || sums->unclaimed;
-    if (gone && sums->unclaimed && !clock_running())
-        sampled_cpu_us += (uint64_t)(now - looked_us) * (gone < processors ? gone : processors);
+    if (ever_gone && !clock_running()) {
+        uint64_t possible = possible_since(now - looked_us, gone);
+        sampled_cpu_us += sums->unclaimed ? possible : 0;
+    }
     ever_unclaimed = sums->unclaimed = sums->unclaimed || ever_unclaimed;
     looked_us = now;
 }
@@ -222,15 +251,15 @@ static bool time_for_exact(void) {
     return true;
 }
 
-/* The kernel holds the limit itself; what it does not count in version 1 is what lies in TCP and UDP
- * sockets. */
+/* The kernel holds the limit itself. Version 1 counts what lies in TCP and UDP sockets apart, or not at
+ * all. */
 static bool group_exceeded(const struct plan *plan) {
     uint64_t bytes = 0;
     if (cgroup_out_of_memory())
         return true;
     if (!cgroup_memory(&bytes))
         return false;
-    if (cgroup_version() == 1)
+    if (!cgroup_counts_network(&bytes))
         bytes += socket_bytes(&views, false);
     if (bytes > peak_bytes)
         peak_bytes = bytes;

@@ -55,6 +55,7 @@ static void furnish_plan(const uint8_t *places) {
         unsigned k;
     } allow = {0x06, 0, 0, SECCOMP_RET_ALLOW}, refuse = {0x06, 0, 0, SECCOMP_RET_ERRNO | EPERM};
     plan = (struct plan){.budget_call = 5, .budget_arg = 2, .disk_bytes = 1 << 20, .notify = true};
+    plan.quotas[plan.quota_count++] = (struct quota){.call = 6, .arg = 0, .most = 16};
     plan.own_network = places[0] & 1;
     plan.opens = places[0] & 2;
     plan.argv = (char *[]){NULL};
@@ -117,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     refusals_answer(&plan, -1);
     HOLDS(last.id == 1 && last.error <= 0);
     bool goes_on = last.flags & SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    bool budget = next.data.nr == plan.budget_call;
+    bool budget = next.data.nr == plan.budget_call || next.data.nr == plan.quotas[0].call;
     HOLDS(goes_on ? !last.error : last.error < 0);
     HOLDS(!goes_on || budget || !(data[2] & 4)); /* what the filter refuses never goes on */
     refusals_lookup(&plan, (pid_t)1);

@@ -2,14 +2,19 @@
 
 WardianError
 ├── UsageError           the call itself is wrong                              exit 2
+│   └── NotGrantedError  a case asks for more than the caller grants
 ├── NothingMatched       the call is right, and selects nothing                exit 3
 ├── InputError           a file that was given is wrong: where, and what was expected
+│   ├── ConfigError      a nightly.toml                                        exit 2
 │   ├── PolicyError      a policy file
 │   └── SkillError       a skill, or an archive that claims to hold one
 ├── SandboxError         the sandbox could not be set up; nothing was run
 │   ├── WallError        a wall that was asked for can't be put up here
 │   ├── ShareError       a path that was to be shared can't be, or must not be
-│   └── BackendError     the backend is missing, or failed by itself
+│   ├── BackendError     the backend is missing, or failed by itself
+│   ├── PreparationError a skill's packages can't be had, or must not be
+│   └── RootfsError      a root file system can't be packed or used
+├── BuildError           a specimen can't be compiled
 ├── NotProven            nothing was learned that could be shown to hold       exit 1
 └── CommandFailed        a result that was not 0, for callers who asked by ``result.check()``
 

@@ -89,6 +89,9 @@ CALLS: dict[str, tuple[str, ...]] = {
     # memory of other nodes and processes
     "move_pages": ("-1", "0", "0", "0", "0", "-1"),
     "migrate_pages": ("-1", "0", "0", "0"),
+    "process_madvise": ("-1", "0", "0", "-1", "-1"),
+    "process_mrelease": ("-1", "-1"),
+    "remap_file_pages": ("0", "0", "1", "0", "0"),
     # by argument
     "unshare": ("0x10000000",),
     "personality": ("0x0040000",),
@@ -222,7 +225,7 @@ EFFECTS = [
     ),
     Attack(
         "keys-listed",
-        "cat /proc/keys /proc/key-users | grep -c . | grep -vx 0",
+        "cat /proc/keys | grep -c . | grep -vx 0",
         "\n",
         ("mask",),
         permitted="test -e /proc/keys && echo fine",

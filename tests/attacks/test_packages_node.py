@@ -244,3 +244,19 @@ def test_an_install_script_has_neither_network_nor_tokens(
     assert victim.read_text() == "mine"
     left = [p for p in (tmp_path / "home/cache").rglob("*") if p.is_symlink()]
     assert [p for p in left if os.readlink(p) == str(victim)] == []
+
+
+@needs("npm")
+@pytest.mark.parametrize("first", ["", "fs.rmSync(at); "])
+def test_a_pipe_that_an_install_script_leaves_stops_nobody(
+    first: str, registry: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+) -> None:
+    """npm writes a file of its own into node_modules: before any script can put a pipe there."""
+    act = 'const fs = require("fs"), at = "../.package-lock.json"; '
+    act += first + 'require("child_process").execSync(`mkfifo ${at}`)'
+    publish(registry, "lure", {"act.js": act}, scripts={"postinstall": "node act.js"})
+    env = {"npm_config_registry": registry.url}
+    done = wardian("run", skill_with(make_skill, "lure"), "a.cjs", "--build", env=env)
+    assert (done.returncode, done.stdout) == (125, ""), done.stderr
+    assert ("neither a file" in done.stderr) == bool(first)
+    assert list((tmp_path / "home/cache/wardian").glob("*/environments/*")) == []

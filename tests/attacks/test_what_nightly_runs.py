@@ -296,3 +296,26 @@ def test_what_is_taken_back_is_not_written_through_a_link_of_the_skill(
     assert (outside / "x").read_text() == (tmp_path / "x").read_text() == "the caller's"
     _put(str(root), "in/x", "new")
     assert (root / "in/x").read_text() == "new"
+
+
+# Where only the bare host works
+
+
+def test_where_only_the_host_works_skills_and_suites_are_reported_as_skipped(
+    place: Path, tmp_path: Path, nightly: Callable[..., CompletedProcess[str]]
+) -> None:
+    (place / "mine.toml").write_text('sandboxes = ["host"]\nsuites = ["tests"]\n')
+    only = ("--config", "mine.toml", "--only", "skills,suites,documents")
+    done = nightly(*only, "--json")
+    assert done.returncode in (0, 1), done.stderr
+    skipped = {one["step"]: one["why"] for one in json.loads(done.stdout)["skipped"]}
+    assert set(skipped) == {"skills", "suites"}
+    assert all("1 skipped" in why and "--in host" in why for why in skipped.values())
+    written = json.loads(done.stdout)["files"]
+    told = "".join((place / one).read_text() for one in written if one.endswith(".md"))
+    assert "skills: 1 skipped" in told
+    assert "skills: 1 skipped" in nightly(*only).stderr
+    assert not (tmp_path / "mark").exists()
+    done = nightly(*only, "--in", "host", "--json")
+    assert json.loads(done.stdout)["skipped"] == []
+    assert (tmp_path / "mark").exists()

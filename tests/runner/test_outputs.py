@@ -91,7 +91,7 @@ def test_a_directory_that_holds_something_is_refused_unless_forced(
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    assert check_target(str(out), force=False) == str(out)
+    assert check_target(str(out), force=False).path == str(out)
     (out / "mine").write_text("mine")
     with pytest.raises(UsageError, match="is not empty"):
         check_target(str(out), force=False)

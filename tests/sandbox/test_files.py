@@ -98,7 +98,7 @@ def test_removing_follows_no_link(tmp_path: Path) -> None:
 
 
 def work_of(sandbox: Sandbox) -> str:
-    return sandbox.files._root
+    return sandbox.work_path
 
 
 def test_closing_removes_the_work_directory(make_sandbox: MakeSandbox) -> None:

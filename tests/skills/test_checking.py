@@ -257,6 +257,25 @@ def test_a_link_out_of_the_skill_is_an_error(make_skill: MakeSkill, target: str)
     assert found["l"] == ("WS412", "error")
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["node_modules/l", "a/node_modules/b/c/l", ".git/l", ".venv/bin/python", "__pycache__/l.pyc",
+     ".idea/l", "l~", "a/x.pyc", ".DS_Store"],
+)  # fmt: skip
+def test_a_link_out_is_an_error_also_where_nothing_else_is_looked_at(
+    make_skill: MakeSkill, place: str
+) -> None:
+    folder = make_skill()
+    link = folder / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    (link.parent / "inner").symlink_to(folder / "SKILL.md")
+    link.symlink_to("/etc/passwd")
+    assert [one for one in told(folder) if one[0] != "WS409"] == [("WS412", place, None)]
+    link.unlink()
+    link.symlink_to("inner")
+    assert not [one for one in check(folder) if one.severity == "error"]
+
+
 @pytest.mark.parametrize("target", ["SKILL.md", "a", "a/../SKILL.md", "a/gone", "./a/x", "{own}"])
 def test_a_link_that_stays_inside_is_a_warning(make_skill: MakeSkill, target: str) -> None:
     folder = make_skill()

@@ -158,6 +158,7 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
                     for one in done.gathered.findings
                 ],
                 "files": [str(directory / name) for name in done.files],
+                "skipped": [{"step": step, "why": why} for step, why in done.skipped],
             }
         )
     else:
@@ -167,6 +168,8 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
             mended = "  (a verified patch is there)" if proposal.get("verified") else ""
             output.print_text(f"  {one.severity:<8} {one.title}{mended}")
         output.print_text(f"{decision.action}: {decision.reason}")
+    for step, why in done.skipped:
+        output.say(f"warning: {step}: {why}")
     if done.files:
         output.say(f"{len(done.files)} documents in {directory}/")
     return 0 if decision.action == "noop" else 1

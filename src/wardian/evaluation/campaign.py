@@ -7,7 +7,7 @@ import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import NothingMatched, UsageError
@@ -62,7 +62,9 @@ def measure(
     document = {"skills": [one.document() for one in prepared.entries]}
     store.step(campaign.id, "inventory", state="done", ended=now(), document=document)
     wanted = [one for one in prepared.units if not wishes.only or one.step in wishes.only]
-    work = _Work(store, campaign, wanted, hearing)
+    notes = {"suites": "no suites were given", **prepared.not_run}
+    chosen = {step: note for step, note in notes.items() if not wishes.only or step in wishes.only}
+    work = _Work(store, campaign, wanted, hearing, chosen)
     todo = work.known({one.key for one in prepared.units})
     hearing.on_plan(todo)
     deadline = time.monotonic() + wishes.budget_s if wishes.budget_s is not None else None
@@ -79,9 +81,16 @@ class _Work:
     """The units of a campaign, and how far each step is."""
 
     def __init__(
-        self, store: Store, campaign: Campaign, units: Sequence[Unit], hearing: Hearing
+        self,
+        store: Store,
+        campaign: Campaign,
+        units: Sequence[Unit],
+        hearing: Hearing,
+        notes: Mapping[str, str],
     ) -> None:
+        """``notes``: step → why nothing of it is measured."""
         self.store, self.campaign, self.units, self.hearing = store, campaign, units, hearing
+        self.notes = notes
         self.total = Counter(one.step for one in units)
         self.finished: Counter[str] = Counter()
         self.reused: Counter[str] = Counter()
@@ -104,7 +113,7 @@ class _Work:
             else:
                 todo.append(unit)
         for step in MEASURING:
-            if self.total[step] or step == "suites":
+            if self.total[step] or step in self.notes:
                 self._tell(step)
         return todo
 
@@ -133,8 +142,8 @@ class _Work:
         for step in MEASURING:
             if self.total[step]:
                 self._tell(step, state="partial" if lacking[step] else "done", ended=now())
-            elif step == "suites":
-                document = {"note": "no suites were given"}
+            elif step in self.notes:
+                document = {"note": self.notes[step]}
                 self.store.step(
                     self.campaign.id, step, state="done", ended=now(), document=document
                 )

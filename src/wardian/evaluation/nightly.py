@@ -24,11 +24,13 @@ MAX_PROPOSED = 20  # findings for which changes are tried
 
 
 class Night(NamedTuple):
-    """What came of it. ``files`` are the documents that were written."""
+    """What came of it. ``files`` are the documents that were written; ``skipped`` are steps of
+    which nothing ran, though there was something, and why."""
 
     gathered: Gathered
     decision: Decision
     files: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
 
 
 def run(
@@ -69,7 +71,9 @@ def run(
         files = write_documents(output, gathered, decision)
         store.step(made.id, "documents", state="done", ended=now(), total=len(files),
                    done=len(files))  # fmt: skip
-    return Night(gathered, decision, tuple(files))
+    skipped = () if again else tuple(sorted(prepared.not_run.items()))
+    wanted = tuple((step, why) for step, why in skipped if _wanted(wishes, step))
+    return Night(gathered, decision, tuple(files), wanted)
 
 
 def _wanted(wishes: Wishes, step: str) -> bool:

@@ -12,7 +12,7 @@ from wardian.evaluation import units as making
 from wardian.evaluation.config import Config, ConfigError
 from wardian.evaluation.inventory import Entry, inventory, sources
 from wardian.evaluation.surroundings import Surroundings, fitted, here, working_sandboxes
-from wardian.evaluation.trust import may_run
+from wardian.evaluation.trust import may_run, not_run
 from wardian.evaluation.units import Unit
 from wardian.probes import expectations
 from wardian.probes.sandboxes import Setting, setting
@@ -37,6 +37,7 @@ class Prepared(NamedTuple):
     profiles: dict[str, str]
     policy: Policy
     units: tuple[Unit, ...]
+    not_run: dict[str, str]  # step → why nothing of it runs, though there is something
 
     @property
     def sandboxes(self) -> tuple[str, ...]:
@@ -82,12 +83,13 @@ def prepare(
         found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S, theirs)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
+    left_out = not_run(found)
     found = [one for one in found if may_run(one)]
     number, total = shard
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)
     return Prepared(
-        config, around, entries, tuple(chosen), settings, profiles, policy, tuple(wanted)
+        config, around, entries, tuple(chosen), settings, profiles, policy, tuple(wanted), left_out
     )
 
 

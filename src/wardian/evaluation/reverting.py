@@ -23,6 +23,7 @@ from wardian.runner.outputs import open_below
 from wardian.sandbox.files import Files
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.policy_file import parse_policy
+from wardian.skills.reading import read_inside
 
 
 def reverted(
@@ -99,8 +100,7 @@ def _specimen_reverted(
     if specimen is None or not old:
         return
     path, text = next(iter(old.items()))
-    with open(specimen.source, encoding="utf-8") as file:
-        now = file.read(MAX_BYTES)
+    now = read_inside(specimen.root, specimen.path, MAX_BYTES).decode("utf-8")
 
     @contextmanager
     def given() -> Iterator[Given]:

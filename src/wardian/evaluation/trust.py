@@ -7,6 +7,9 @@ it is named on the command line.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from wardian.errors import UsageError
 from wardian.evaluation.config import HOST
 from wardian.evaluation.units import Unit
@@ -21,6 +24,18 @@ def is_ours(unit: Unit) -> bool:
 def may_run(unit: Unit) -> bool:
     """In the sandbox that the unit names."""
     return unit.payload["sandbox"] != HOST or bool(unit.payload.get("host_named")) or is_ours(unit)
+
+
+def not_run(units: Iterable[Unit]) -> dict[str, str]:
+    """Step → why nothing of it runs, for steps of which there are units and none may run."""
+    every = list(units)
+    running = {one.step for one in every if may_run(one)}
+    kept = Counter(one.step for one in every if one.step not in running)
+    return {
+        step: f"{count} skipped: no sandbox but the bare host was chosen or works here (see "
+        "`wardian doctor`), and others' code runs there only if it is named: --in host"
+        for step, count in kept.items()
+    }
 
 
 def check(unit: Unit) -> None:

@@ -123,7 +123,7 @@ def _compile(cc: str, words: Sequence[str], files: Files) -> bytes:
             if done.exit_code != 0:
                 said = done.stderr.decode("utf-8", "replace")
                 raise BuildError(f"it does not compile: {_first_error(said or done.reason)}")
-            return read_bytes(Path(sandbox.work_path, OUTPUT), MAX_PROGRAM_BYTES)
+            return read_bytes(Path(sandbox.work_held.path, OUTPUT), MAX_PROGRAM_BYTES)
     except (SandboxError, UsageError) as error:
         raise BuildError(f"it can't be compiled in a sandbox: {error}", hint=error.hint) from None
     except OSError as error:

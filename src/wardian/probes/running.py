@@ -212,7 +212,7 @@ def _judged(seen: Observation, wanted: Expectation) -> tuple[Observation, Verdic
 def _read(sandbox: Sandbox) -> bytes:
     """What stands there is the guest's: nothing is followed, and not more read than is of use."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(os.path.join(sandbox.work_path, OUTPUT), flags)
+    fd = os.open(OUTPUT, flags, dir_fd=sandbox.work_held.fd)
     with open(fd, "rb") as file:
         return file.read(MAX_BYTES + 1)
 

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, UsageError
+from wardian.sandbox.held import Held
+from wardian.sandbox.named_paths import open_directory, trusted_path
 from wardian.sandbox.removal import listable, set_mode
+from wardian.sandbox.shared_before import remember
 
 MAX_DEPTH = 256
 MAX_ENTRIES = 1_000_000
@@ -38,56 +41,100 @@ class Kept(NamedTuple):
     left_out: tuple[tuple[str, str], ...]
 
 
+class Target(NamedTuple):
+    """Where files are to be kept: a name in a directory that is open since before the run, and the
+    directory of that name, if there was one. ``path`` is for messages."""
+
+    path: str
+    parent: Held
+    name: str
+    there: Held | None
+
+    def make(self) -> None:
+        """The directory itself, where nothing was written. Raises SandboxError."""
+        try:
+            if self.there is None:
+                os.mkdir(self.name, dir_fd=self.parent.fd)
+        except OSError as error:
+            why = (error.strerror or "").lower()
+            raise SandboxError(f"{self.path} can't be made: {why}") from None
+
+
 def written(root: str) -> list[Written]:
     """Everything below ``root``, sorted by path; folders come before what they hold."""
     return sorted(_walk(root))
 
 
-def check_target(path: str, *, force: bool) -> str:
-    """The real path, if files may be put there. Raises UsageError; asked before the run."""
-    from wardian.sandbox.named_paths import trusted_path
-
-    target = trusted_path(path, "--out")
-    if os.path.lexists(target) and not os.path.isdir(target):
+def check_target(path: str, *, force: bool) -> Target:
+    """Open it, if files may be put there. Raises UsageError; asked before the run, of which a guest
+    may change what the name leads to."""
+    real = trusted_path(path, "--out")
+    if os.path.lexists(real) and not os.path.isdir(real):
         raise UsageError(f"--out: {path} is not a directory")
-    if os.path.isdir(target) and os.listdir(target) and not force:
+    if not os.path.isdir(os.path.dirname(real)):
+        raise UsageError(f"--out: there is no directory {os.path.dirname(real)}")
+    try:
+        target = _opened(real)
+        full = target.there is not None and bool(os.listdir(target.there.path))
+    except OSError as error:
+        raise UsageError(f"--out: {path}: {(error.strerror or '').lower()}") from None
+    if full and not force:
         raise UsageError(
             f"--out: {path} is not empty",
             hint="name another directory, or add --force to put the files among what is there",
         )
-    parent = os.path.dirname(target)
-    if not os.path.isdir(parent):
-        raise UsageError(f"--out: there is no directory {parent}")
     return target
 
 
-def keep(root: str, target: str, *, max_bytes: float | None = None) -> Kept:
+def _opened(real: str) -> Target:
+    folder, name = os.path.split(real)
+    parent = Held(open_directory(folder))
+    try:
+        there = Held.below(parent.fd, name or ".")
+    except FileNotFoundError:
+        there = None
+    return Target(real, parent, name or ".", there)
+
+
+def keep(root: str, target: Target | str, *, max_bytes: float | None = None) -> Kept:
     """Copy what is below ``root`` to ``target``: all of it or, if it fails, nothing new at all.
 
     Into a directory that holds something already, each file is replaced by itself. More than
     ``max_bytes`` of data are not copied: a guest may clone what it wrote without any cost.
     Raises SandboxError.
     """
+    shown = target if isinstance(target, str) else target.path
     try:
-        if os.path.isdir(target) and os.listdir(target):
-            return _copy(root, target, max_bytes)
-        beside = f"{target}.{os.urandom(6).hex()}.partial"
-        os.mkdir(beside, 0o700)
-        try:
-            kept = _copy(root, beside, max_bytes)
-            os.chmod(beside, 0o777 & ~_umask())  # no guest has ever had what it lies in
-            os.rename(beside, target)
-        except BaseException:
-            from wardian.sandbox.files import remove_tree
-
-            remove_tree(beside)
-            raise
-        return kept
+        to = _opened(os.path.realpath(target)) if isinstance(target, str) else target
+        if to.there is not None and os.listdir(to.there.path):
+            return _copy(root, to.there.path, max_bytes)
+        return _keep_new(root, to, max_bytes)
     except OSError as error:
-        where = os.fsdecode(error.filename) if error.filename else target
+        where = os.fsdecode(error.filename) if error.filename else shown
         raise SandboxError(
-            f"the files can't be kept in {target}: {where}: {(error.strerror or '').lower()}"
+            f"the files can't be kept in {shown}: {where}: {(error.strerror or '').lower()}"
         ) from None
+
+
+def _keep_new(root: str, to: Target, max_bytes: float | None) -> Kept:
+    """Beside it first. A link that a guest put at the name is not followed: renaming fails.
+
+    What is kept is a guest's from then on, as in a place that was shared for writing.
+    """
+    beside = f"{to.name}.{os.urandom(6).hex()}.partial"
+    os.mkdir(beside, 0o700, dir_fd=to.parent.fd)
+    made = Held.below(to.parent.fd, beside)
+    try:
+        kept = _copy(root, made.path, max_bytes)
+        set_mode(made.fd, 0o777 & ~_umask())
+        os.rename(beside, to.name, src_dir_fd=to.parent.fd, dst_dir_fd=to.parent.fd)
+    except BaseException:
+        from wardian.sandbox.removal import identity, remove_tree
+
+        remove_tree(f"{to.parent.path}/{beside}", known=identity(made.fd))
+        raise
+    remember([os.readlink(made.path)])  # where it is now
+    return kept
 
 
 def _copy(root: str, target: str, max_bytes: float | None) -> Kept:

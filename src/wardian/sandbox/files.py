@@ -12,6 +12,7 @@ from wardian.sandbox.host import fresh_guest_id, is_guest_id
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from wardian.sandbox.held import Held
     from wardian.sandbox.process import Runs
     from wardian.sandbox.removal import Identity
 
@@ -21,9 +22,12 @@ PREFIX = "wardian-"
 
 
 class Files:
-    """Reads, writes and lists below one directory; paths are relative, or start with /work/."""
+    """Reads, writes and lists below one directory; paths are relative, or start with /work/.
 
-    def __init__(self, root: str) -> None:
+    A ``Held`` directory stays the same one; a name is looked up each time.
+    """
+
+    def __init__(self, root: str | Held) -> None:
         self._root = root
 
     def read(self, path: str) -> bytes:
@@ -88,7 +92,11 @@ class Files:
         return parts
 
     def _open_dir(self, path: str, *, make: bool = False) -> int:
-        fd = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        root = self._root
+        if isinstance(root, str):
+            fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        else:
+            fd = root.listable()
         for part in self._parts(path):
             try:
                 below = _made(fd, part) if make else os.open(part, _DIR, dir_fd=fd)
@@ -140,59 +148,72 @@ class WorkDir:
     """A private directory on the host, made when first wanted, that one Sandbox owns. Before it
     goes, the runs that have it are ended."""
 
-    def __init__(self, runs: Runs | None = None) -> None:
+    def __init__(self, runs: Runs | None = None, *, guests: bool = True) -> None:
+        """``guests``: as root, it is to belong to a guest, not to us."""
         self._path: str | None = None
-        self._runs = runs
+        self._held: Held | None = None
+        self._runs, self._guests = runs, guests
+
+    @property
+    def held(self) -> Held:
+        """The directory itself, open since it was made."""
+        return self._held if self._held is not None else self._make()[1]
 
     @property
     def path(self) -> str:
         """Where it is. Gone with ``remove``, with this object, or with this process."""
-        if self._path is None:
-            import weakref
+        return self._path if self._path is not None else self._make()[0]
 
-            base = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the name is made unguessable
-            sweep(base)
-            owner = f"{os.geteuid()}-{_pid_namespace()}-{os.getpid()}"
-            name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
-            path = os.path.join(base, name)
-            try:
-                known = _make(path)
-            except OSError as error:
-                raise SandboxError(
-                    f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
-                    hint="point TMPDIR to a directory with room, or name a work directory",
-                ) from None
-            self._path = path
-            self._removal = weakref.finalize(
-                self, _remove_unasked, path, known, os.getpid(), self._runs
-            )
-            self._known = known
-        return self._path
+    def _make(self) -> tuple[str, Held]:
+        import weakref
+
+        base = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the name is made unguessable
+        sweep(base)
+        owner = f"{os.geteuid()}-{_pid_namespace()}-{os.getpid()}"
+        name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
+        path = os.path.join(base, name)
+        try:
+            held = _make(path, guests=self._guests)
+        except OSError as error:
+            raise SandboxError(
+                f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
+                hint="point TMPDIR to a directory with room, or name a work directory",
+            ) from None
+        from wardian.sandbox.removal import identity
+
+        known = identity(held.fd)
+        self._path, self._held = path, held
+        self._removal = weakref.finalize(
+            self, _remove_unasked, path, known, os.getpid(), self._runs
+        )
+        self._known = known
+        return path, held
 
     def remove(self) -> None:
         """Remove it with all that the guest left in it, however deep. Raises SandboxError."""
         if self._path is None:
             return
         path, self._path = self._path, None
+        if self._held is not None:
+            self._held.close()
+            self._held = None
         if self._removal.detach() is not None:
             _remove_own(path, self._known, os.getpid(), self._runs)
 
 
-def _make(path: str) -> Identity:
+def _make(path: str, *, guests: bool) -> Held:
     """By descriptor from here on: whoever may write to what it lies in could exchange it."""
-    from wardian.sandbox.removal import identity, set_mode
+    from wardian.sandbox.held import Held
+    from wardian.sandbox.removal import set_mode
 
     os.mkdir(path, 0o700)
-    fd = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        set_mode(fd, 0o700)  # whatever the umask says
-        if os.geteuid() == 0:
-            # Saves mapping its owner at every start; where it fails, that is done.
-            guest = fresh_guest_id()
-            os.chown(f"/proc/self/fd/{fd}", guest, guest)
-        return identity(fd)
-    finally:
-        os.close(fd)
+    held = Held(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+    set_mode(held.fd, 0o700)  # whatever the umask says
+    if guests and os.geteuid() == 0:
+        # Saves mapping its owner at every start; where it fails, that is done.
+        guest = fresh_guest_id()
+        os.chown(held.path, guest, guest)
+    return held
 
 
 def _pid_namespace() -> int:

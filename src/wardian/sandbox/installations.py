@@ -18,6 +18,30 @@ MARKS = (
     "lib/ruby",
     "lib/R",
 )
+# What belongs to an environment. A project may be its own, with a .env and sources beside these.
+ENVIRONMENT = (
+    "pyvenv.cfg",
+    "conda-meta",
+    "bin",
+    "lib",
+    "lib64",
+    "libexec",
+    "include",
+    "share",
+    "etc",
+    "ssl",
+)
+# What a runtime needs of a prefix that others use, too, like ~/.local.
+RUNTIME = (
+    "pyvenv.cfg",
+    "lib/node_modules",
+    "lib/python3*",
+    "lib64/python3*",
+    "lib/libpython3*",
+    "lib/ruby",
+    "lib/libruby*",
+    "lib/R",
+)
 # Where only the system's owner installs.
 SYSTEM = ("/usr", "/opt")
 # Where tools keep the versions they install, below the home unless a variable says otherwise, and
@@ -40,6 +64,33 @@ def is_known(prefix: str, env: Mapping[str, str]) -> bool:
     if was_shared(prefix) is not None:
         return False
     return any(is_below(prefix, place) for place in SYSTEM) or prefix in _kept(env)
+
+
+def parts(program: str, prefix: str, env: Mapping[str, str]) -> list[str]:
+    """What is shared for a program of an installation: all of one that a tool keeps, or that is the
+    system's; of any other directory, what belongs to an environment or a runtime."""
+    common = is_below(os.path.join(os.path.expanduser("~"), ".local/share"), prefix)
+    real = os.path.realpath(prefix)
+    if not common and (any(is_below(real, one) for one in SYSTEM) or real in _kept(env)):
+        return [prefix]
+    names = RUNTIME if common or not is_environment(prefix) else ENVIRONMENT
+    found = [path for name in names for path in _matching(prefix, name)]
+    return found if names is ENVIRONMENT else [program, *found]
+
+
+def is_environment(prefix: str) -> bool:
+    """Was it made for one purpose, by venv or conda?"""
+    marks = ("pyvenv.cfg", "conda-meta")
+    return any(os.path.lexists(os.path.join(prefix, mark)) for mark in marks)
+
+
+def _matching(prefix: str, pattern: str) -> list[str]:
+    """A file that is a link says nothing of its own, and may show another; directories are checked
+    where they are shared."""
+    import glob
+
+    found = glob.glob(os.path.join(glob.escape(prefix), pattern))
+    return [path for path in found if os.path.isdir(path) or not os.path.islink(path)]
 
 
 def bases(prefix: str, env: Mapping[str, str]) -> list[str]:

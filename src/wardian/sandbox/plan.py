@@ -29,12 +29,31 @@ else:
 NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 # What the build compiles filters for; the others are made when they are needed.
 COMPILED_SCOPES: tuple[Scope, ...] = ("changes", "opens", "paths")
-ENOSYS, ENOSPC = 38, 28
+ENOSYS, ENOSPC, EAGAIN, ENOMEM = 38, 28, 11, 12
 FALLOCATE_LENGTH = 3  # which argument
+
+
+class Quota(NamedTuple):
+    """A call that takes what nobody counts: how much one argument may add up to in a run, the errno
+    after that, and whether it holds only where no control group counts what the call takes."""
+
+    call: str
+    argument: int
+    most: int
+    errno: int
+    uncounted: bool
+
+
+QUOTAS = (
+    # Events of the whole machine's fs.aio-max-nr, which is 65,536 by default.
+    Quota("io_setup", 0, 4096, EAGAIN, False),
+    # A segment pins a huge page of 2 MiB that no process has mapped any more.
+    Quota("vmsplice", 2, 16, ENOMEM, True),
+)
 
 # Resource numbers that x86-64 and arm64 share; getrlimit(2).
 RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_CORE = 0, 1, 2, 4
-RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE = 6, 7, 11, 12
+RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_MEMLOCK, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE = 6, 7, 8, 11, 12
 RLIMIT_NICE, RLIMIT_RTPRIO = 13, 14
 # A reaper and the guest itself come before what the guest starts.
 OWN_PROCESSES = 2
@@ -283,6 +302,8 @@ def make_filter(
         # The one call that takes space faster than anyone can look. Its length is in a register, so
         # the supervisor can count it, and lets it go on while the disk limit allows.
         deny.add("fallocate")
+    quotas = [q for q in QUOTAS if notify and q.call not in allow | deny]
+    deny |= {quota.call for quota in quotas}
     compile_for = functools.partial(compile_filter, host.arch, allow=allow, deny=frozenset(deny))
     program = compile_for(watch=watch, refuse="notify" if notify else "errno")
     errnos: dict[int, int] = {}  # other than the filter's own
@@ -292,10 +313,16 @@ def make_filter(
             errnos[clone3] = ENOSYS
     if "fallocate" in deny and budgeted is not None:
         errnos[budgeted] = ENOSPC
+    counted = [(found, q) for q in quotas if (found := number(q.call, host.arch)) is not None]
+    errnos |= {call: quota.errno for call, quota in counted}
     pairs = b"".join(struct.pack("<HBB", call, errno, 0) for call, errno in sorted(errnos.items()))
     records = [record("filter", program), record("refusals", pairs)]
     if "fallocate" in deny and budgeted is not None and "fallocate" not in policy.deny_syscalls:
         records.append(record("budget", budgeted, FALLOCATE_LENGTH))
+    records += [
+        record("quota", call, quota.argument, quota.most, int(quota.uncounted))
+        for call, quota in counted
+    ]
     if notify:
         records.append(record("flag", "notify"))
         records.append(record("verdict", compile_for(refuse="errno")))
@@ -315,7 +342,10 @@ def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
         # Not 0: only 1 keeps a crash away from a piped core_pattern, core(5).
         RLIMIT_CORE: 1,
         RLIMIT_SIGPENDING: 4096,
-        RLIMIT_MSGQUEUE: 819200,
+        # Of the caller's own allowance, so that one guest leaves most of it to others: two message
+        # queues of the usual size out of ten, and 1 MiB of locked memory out of 8.
+        RLIMIT_MSGQUEUE: 204800,
+        RLIMIT_MEMLOCK: 1 << 20,
         RLIMIT_NICE: 0,
         RLIMIT_RTPRIO: 0,
     }

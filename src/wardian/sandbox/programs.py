@@ -59,8 +59,8 @@ def find_program(command: str, env: Mapping[str, str], shares: Sequence[Source] 
         return NOTHING
     doubtful = named_paths.untrusted(way)
     if doubtful is None:
-        found = _behind_link(found, way)
         places = _places((found, way.real), env)
+        found = _behind_link(found, way)
     else:
         known = _known_places(found, way, doubtful, env, shares)
         places = [*_places((found,), env), *known]
@@ -75,12 +75,12 @@ def placed(program: Program, shares: Sequence[Source]) -> Program:
     """
     sources: list[Source] = []
     path = program.path
-    for number, source in enumerate(program.sources):
+    for source in program.sources:
         shown = next((s for s in shares if is_below(source.path, s.path)), None)
         if shown is not None:
             at = shown.at.rstrip("/") + source.path[len(shown.path.rstrip("/")) :]
         elif any(is_below(source.at, s.at) for s in shares):
-            at = f"/opt/wardian/{number}"
+            at = f"/opt/wardian{source.at}"
             sources.append(source._replace(at=at))
         else:
             sources.append(source)
@@ -190,8 +190,14 @@ def _behind_shim(found: str, env: Mapping[str, str]) -> str:
 
 
 def _behind_link(found: str, way: Way) -> str:
-    """A link into an installation (uv, pipx) stands for the program there."""
-    return way.real if _prefix(found) is None and _prefix(way.real) is not None else found
+    """A link into an installation (uv, pipx, npm) stands for the program there, but for one in an
+    environment, which is what makes that environment be used."""
+    from wardian.sandbox.installations import is_environment
+
+    prefix = _prefix(found)
+    if prefix is not None:
+        return found if is_environment(prefix) else way.real
+    return way.real if _prefix(way.real) is not None else found
 
 
 def _first_line(path: str) -> str | None:
@@ -204,12 +210,12 @@ def _first_line(path: str) -> str | None:
 
 def _places(paths: Sequence[str], env: Mapping[str, str]) -> list[str]:
     """Directories or files of the host that a program of these names needs."""
-    from wardian.sandbox.installations import bases
+    from wardian.sandbox.installations import bases, parts
 
     places: list[str] = []
     for path in dict.fromkeys(paths):
         prefix = _prefix(path)
-        places.append(path if prefix is None else prefix)
+        places += [path] if prefix is None else parts(path, prefix, env)
         if prefix is not None and is_below(os.path.realpath(path), os.path.realpath(prefix)):
             places += bases(prefix, env)  # a venv of copies: no link says what it was made from
     return places
@@ -249,10 +255,16 @@ def _source(place: str) -> Source:
 
     way = way_of(os.path.normpath(place))
     why = named_paths.untrusted(way) if os.path.isdir(place) else None
-    if why is not None:
+    if why is not None and not _is_lib64(place, way):
         raise ShareError(place, f"it {why}", hint=f"name the target itself: {way.real}")
     (source,) = resolve_shares([Share(way.real, place)])
     return source._replace(owner=_needs_owner(way.real))
+
+
+def _is_lib64(place: str, way: Way) -> bool:
+    """The one link that every venv has: it leads to the directory beside it, which is shared."""
+    own = os.path.basename(place) == "lib64" and os.readlink(place) == "lib"
+    return own and len(way.links) == 1
 
 
 def _prefix(program: str) -> str | None:

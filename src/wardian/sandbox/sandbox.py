@@ -15,6 +15,10 @@ from wardian.sandbox.policy import Policy, check_environment_name
 from wardian.sandbox.process import OnBytes, Process, Runs
 from wardian.sandbox.result import Result
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from wardian.sandbox.held import Held
+
 
 class Sandbox:
     """Runs commands under one policy. Safe to use from many threads at once.
@@ -33,6 +37,7 @@ class Sandbox:
         """With ``private_work`` each run has an empty /work in memory, and ``files`` has none."""
         self.policy = policy if policy is not None else Policy.default()
         self._own_work: WorkDir | None = None
+        self._held: Held | None = None
         self._runs = Runs()
         if self.policy.work is None and not private_work:
             self._own_work = WorkDir(self._runs)
@@ -64,6 +69,8 @@ class Sandbox:
         if self._owner != os.getpid():
             return
         ended = self._runs.end()
+        if self._held is not None:
+            self._held.close()
         if self._own_work is not None:
             self._own_work.remove()
         elif not ended:
@@ -74,7 +81,21 @@ class Sandbox:
         """The files in ``/work``, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
-        return Files(self.work_path)
+        return Files(self.work_held)
+
+    @property
+    def work_held(self) -> Held:
+        """The work directory itself, open since before the first run: another one that a guest
+        put in its place, where it may write around it, is not taken for it. Raises OSError."""
+        if self.policy.work is None:
+            if self._own_work is None:
+                raise UsageError("this sandbox has no work directory")
+            return self._own_work.held
+        if self._held is None:
+            from wardian.sandbox.held import Held
+
+            self._held = Held.named(self.policy.work, "work")
+        return self._held
 
     @property
     def work_path(self) -> str:
@@ -190,6 +211,8 @@ class Sandbox:
             if not self._prepared:
                 own_work = self._own_work.path if self._own_work is not None else None
                 self._backend.prepare(self.policy, own_work=own_work)
+                if self.policy.work is not None:
+                    _ = self.work_held  # before a guest can put another one in its place
                 self._prepared = True
         process = self._backend.start(job)
         process.keeps = self._own_work

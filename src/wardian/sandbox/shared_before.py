@@ -5,7 +5,10 @@ started outside, a policy there is not read. One small file per real path, named
 before the run starts. It lives where no guest can write: see ``shares``, which treats these
 directories as part of wardian itself.
 
-It knows paths. A directory that is moved or copied by hand takes what is in it along unseen.
+An entry holds for the directory that had the path when it was last shared, also under another
+name: a second entry is named after its device and inode. A directory that came into being after
+that is another one, whatever path and inode it has; where the file system does not say when a
+directory was made, the path decides. A copy made by hand takes what is in it along unseen.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from wardian.sandbox.named_paths import is_below
 NAME = "shared-for-writing"
 STAMP = "looked-through"
 PRUNE_EVERY_S = 24 * 3600
+KEPT_AS_MOVED_S = 30 * 24 * 3600
 NAME_MAX = 255
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -88,7 +92,7 @@ def shared_above(path: str, own: Iterable[str] = ()) -> str | None:
             continue
         try:
             for directory in above:
-                if _is_there(fd, directory) and not _kept_from(path, directory, own):
+                if not _kept_from(path, directory, own) and _holds(fd, directory):
                     return directory
         finally:
             os.close(fd)
@@ -123,7 +127,7 @@ def forget_what_is_gone(register: int, now_s: float | None = None) -> None:
         os.close(os.open(STAMP, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=register))
         os.utime(STAMP, (now, now), dir_fd=register, follow_symlinks=False)
         for name in os.listdir(register):
-            if name != STAMP and _is_gone(register, name):
+            if name != STAMP and _is_gone(register, name, now):
                 os.unlink(name, dir_fd=register)
     except OSError:
         return  # another day
@@ -161,28 +165,75 @@ def _opened(place: str, *, make: bool = False) -> int | None:
     return fd
 
 
-def _is_there(register: int, path: str) -> bool:
+def _last_shared(register: int, name: str) -> int | None:
+    """When, in nanoseconds; None if there is no such entry."""
     try:
-        os.stat(entry_name(path), dir_fd=register, follow_symlinks=False)
+        return os.stat(name, dir_fd=register, follow_symlinks=False).st_mtime_ns
     except OSError:
+        return None
+
+
+def _holds(register: int, path: str) -> bool:
+    """Was what has this path now shared for writing, under this name or another?"""
+    by_path = _last_shared(register, entry_name(path))
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return by_path is not None
+    directory = stat.S_ISDIR(found.st_mode)
+    by_inode = _last_shared(register, _identity(found)) if directory else None
+    if by_path is None and by_inode is None:
         return False
-    return True
+    if not directory:
+        return True
+    from wardian.sandbox.birth import born_ns
+
+    born = born_ns(path)
+    if born is None:
+        return by_path is not None
+    # An inode has one directory at a time: one that was there by then is the one that was shared.
+    return any(when is not None and born <= when for when in (by_path, by_inode))
+
+
+def _identity(found: os.stat_result) -> str:
+    return f"inode-{found.st_dev}-{found.st_ino}"
 
 
 def _made(register: int, path: str) -> bool:
-    """Make the entry; False if it was there already. Raises OSError."""
-    if _is_there(register, path):
-        return False
+    """Make the entries, or say in them that it is shared now; True for new ones. Raises OSError."""
+    import time
+
+    found = os.lstat(path)
+    names = [entry_name(path)]
+    if stat.S_ISDIR(found.st_mode):
+        names.append(_identity(found))
+    # Not before it came into being, by the clock of its own file system; and never back.
+    now = max(time.time_ns(), found.st_ctime_ns)
+    new = False
+    for name in names:
+        last = _last_shared(register, name)
+        if last is None:
+            new = _written(register, name, found.st_dev, path) or new
+        at = max(now, last or 0)
+        os.utime(name, ns=(at, at), dir_fd=register, follow_symlinks=False)
+    return new
+
+
+def _written(register: int, name: str, device: int, path: str) -> bool:
     try:
-        fd = os.open(entry_name(path), _NEW, 0o600, dir_fd=register)
+        fd = os.open(name, _NEW, 0o600, dir_fd=register)
     except FileExistsError:
         return False  # by another run, this moment
     with os.fdopen(fd, "wb") as file:
-        file.write(b"%d\n%s\n" % (os.lstat(path).st_dev, os.fsencode(path)))
+        file.write(b"%d\n%s\n" % (device, os.fsencode(path)))
     return True
 
 
-def _is_gone(register: int, name: str) -> bool:
+def _is_gone(register: int, name: str, now_s: float) -> bool:
+    if name.startswith("inode-"):  # it may have been moved
+        last = _last_shared(register, name)
+        if last is None or now_s - last / 1e9 < KEPT_AS_MOVED_S:
+            return False
     with open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=register), "rb") as file:
         device, _, path = file.read(1 << 16).rstrip(b"\n").partition(b"\n")
     if not device.isdigit() or not path.startswith(b"/"):

@@ -14,7 +14,7 @@ from wardian.errors import SkillError
 from . import dependencies, imports, syntax
 from .diagnostic import Diagnostic, UnreadableError, finding
 from .manifest import Manifest
-from .reading import Listing, read_bytes, stays_inside, walk
+from .reading import Entry, Listing, read_bytes, skipped_links, stays_inside, walk
 from .references import references_in
 from .scripts import InterpreterName, Script, scripts_in
 from .skill import Folder, opened, read_manifest
@@ -100,14 +100,18 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
     if not listing.complete:
         message = f"only the first {len(listing.entries)} files were looked at"
         yield finding("too-many-files", message, folder.shown)
+    skipped = skipped_links(folder.path)
+    if listing.complete and not skipped.complete:
+        message = "folders of tools and packages hold more than was looked at for links"
+        yield finding("too-many-files", message, folder.shown)
+    for entry in skipped.entries:
+        if not stays_inside(folder.path, entry.path):
+            yield _outside(folder, entry, "remove it: no run needs what tools left there")
     for entry in listing.entries:
         shown = f"{folder.shown}/{entry.path}"
         if entry.kind == "link" and not stays_inside(folder.path, entry.path):
-            message = (
-                f"a symbolic link out of the skill, to {os.readlink(folder.path / entry.path)}"
-            )
             hint = "put the file itself there: inside the sandbox the link leads nowhere"
-            yield finding("link-outside", message, shown, hint=hint)
+            yield _outside(folder, entry, hint)
         elif entry.kind == "link":
             hint = "put the file itself there: links do not survive packing"
             yield finding("link", "a symbolic link", shown, hint=hint)
@@ -119,6 +123,15 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
             if flaw is not None and not _is_template(entry.path, content):
                 message = f"not JSON: {flaw.message}"
                 yield finding("does-not-parse", message, shown, flaw.line, flaw.column)
+
+
+def _outside(folder: Folder, entry: Entry, hint: str) -> Diagnostic:
+    try:
+        target = os.readlink(folder.path / entry.path)
+    except OSError:
+        target = "?"  # it went away
+    message = f"a symbolic link out of the skill, to {target}"
+    return finding("link-outside", message, f"{folder.shown}/{entry.path}", hint=hint)
 
 
 def _scripts(folder: Folder, manifest: Manifest, listing: Listing) -> Iterator[Diagnostic]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 MAX_FILES = 10_000
 MAX_DEPTH = 32
+MAX_SKIPPED = 200_000  # entries of junk folders that are looked at
 
 # Not the skill's own: caches, version control, installed packages.
 JUNK_FOLDERS = frozenset((
@@ -150,6 +151,34 @@ def walk(folder: Path) -> Listing:
                 elif not is_junk(item.name):
                     found.append(_entry(prefix, item))
                 if len(found) + len(waiting) > MAX_FILES:
+                    return Listing(tuple(sorted(found, key=_by_path)), complete=False)
+    return Listing(tuple(sorted(found, key=_by_path)), complete)
+
+
+def skipped_links(folder: Path) -> Listing:
+    """The symbolic links that ``walk`` leaves out, because they are junk or lie in junk folders."""
+    found: list[Entry] = []
+    waiting = [("", 0, False)]
+    complete, seen = True, 0
+    while waiting:
+        prefix, depth, junk = waiting.pop()
+        try:
+            scan = os.scandir(folder / prefix if prefix else folder)
+        except OSError:
+            complete = False
+            continue
+        with scan:
+            for item in scan:
+                seen += 1
+                if item.is_dir(follow_symlinks=False):
+                    if depth < MAX_DEPTH:
+                        inner = junk or item.name in JUNK_FOLDERS
+                        waiting.append((prefix + item.name + "/", depth + 1, inner))
+                    else:
+                        complete = False
+                elif item.is_symlink() and (junk or is_junk(item.name)):
+                    found.append(_entry(prefix, item))
+                if seen > MAX_SKIPPED:
                     return Listing(tuple(sorted(found, key=_by_path)), complete=False)
     return Listing(tuple(sorted(found, key=_by_path)), complete)
 

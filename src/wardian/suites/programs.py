@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 from wardian.errors import InputError, NothingMatched, UsageError
 from wardian.runner.elf import library, library_folders, read_elf
+from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Share
 from wardian.sandbox.shares import is_below
 from wardian.suites import gtest
+from wardian.suites.work import OWN_NAMES
 
 PROTOCOLS = ("gtest", "tap", "exit")
 RUNFILES = ".runfiles"
@@ -154,11 +156,18 @@ def _program(name: str, path: str, protocol: str, folder: str) -> Program:
 
 def _shares(places: Iterable[str]) -> tuple[Share, ...]:
     kept: list[str] = []
-    for place in places:
-        real = place and os.path.normpath(place)
-        if real and not any(is_below(real, one) for one in (*PRESENT, *kept)):
+    for real in (one for place in places if place for one in _beside_own(os.path.normpath(place))):
+        if not any(is_below(real, one) for one in (*PRESENT, *kept)):
             kept.append(real)
     return tuple(Share(one, one) for one in kept)
+
+
+def _beside_own(place: str) -> list[str]:
+    """The place itself. The host's /work can't take the place of the guest's own, so what lies in
+    it is shared instead, but for the two names that the suite uses there itself."""
+    if place != WORK:
+        return [place]
+    return [os.path.join(WORK, name) for name in sorted(os.listdir(WORK)) if name not in OWN_NAMES]
 
 
 def _libraries(path: str, folder: str) -> list[str]:

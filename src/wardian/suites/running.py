@@ -6,8 +6,6 @@ those after it; what ends it again and again before any case has begun is given 
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +13,7 @@ from typing import NamedTuple
 
 from wardian.errors import SandboxError, WardianError
 from wardian.sandbox.layout import WORK
-from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy import Policy, Share
 from wardian.sandbox.process import OnBytes, Process
 from wardian.sandbox.refusals import is_routine
 from wardian.sandbox.result import Refusal, Result
@@ -24,11 +22,9 @@ from wardian.suites import gtest, lines
 from wardian.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome, Refused
 from wardian.suites.programs import Program
 from wardian.suites.selection import Selection
+from wardian.suites.work import REPORT, SCRATCH, make_ready, read_report
 
 HOST, TRACING = "host", "wardian"
-REPORT = "report.json"
-SCRATCH = "tmp"
-MAX_REPORT_BYTES = 64 << 20
 KEEP_BYTES = 16 << 10
 KEEP_BYTES_PASSED = 2 << 10
 FRUITLESS_RUNS = 3  # in a row, that ended before any case began
@@ -393,7 +389,7 @@ class _Runs:
         if self.running.stopped:
             raise Stopped
         with self.place.make(self.policy, self.place.name) as sandbox:
-            _scratch(sandbox)
+            make_ready(sandbox, self._mounted())
             began = time.monotonic()
             process = sandbox.start(
                 argv,
@@ -413,7 +409,7 @@ class _Runs:
             seconds = time.monotonic() - began
             if self.running.stopped:
                 raise Stopped
-            return Ran(result, late, seconds, _report(sandbox))
+            return Ran(result, late, seconds, read_report(sandbox))
 
     def _watched(self, process: Process, began: float, moved_s: Callable[[], float]) -> bool:
         """Wait for the end; True if a case took too long and the run was ended."""
@@ -429,6 +425,12 @@ class _Runs:
                 continue
             return False
 
+    def _mounted(self) -> tuple[Share, ...]:
+        """The shares for which the sandbox's own work directory needs mount points: none on the
+        host, which mounts nothing, nor where the policy names the work directory."""
+        private = self.place.name != HOST and self.place.policy.work is None
+        return self.program.shares if private else ()
+
     def _environment(self, sandbox: Sandbox) -> Mapping[str, str]:
         """As Bazel's test encyclopedia has it, which googletest and gVisor's tests go by."""
         work = sandbox.work_path if self.place.name == HOST else WORK
@@ -438,26 +440,6 @@ class _Runs:
         if self.program.runfiles:
             own |= {"TEST_SRCDIR": self.program.runfiles, "RUNFILES_DIR": self.program.runfiles}
         return own | dict(self.place.env)
-
-
-def _scratch(sandbox: Sandbox) -> None:
-    """A directory for temporary files, the guest's own."""
-    path = os.path.join(sandbox.work_path, SCRATCH)
-    os.mkdir(path, 0o700)
-    owner = os.stat(sandbox.work_path)
-    if os.geteuid() == 0:
-        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
-
-
-def _report(sandbox: Sandbox) -> dict[str, gtest.Reported]:
-    """The report that the program wrote at its end, if it got there; it is the guest's word."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        with open(os.open(os.path.join(sandbox.work_path, REPORT), flags), "rb") as file:
-            data = file.read(MAX_REPORT_BYTES + 1)
-        return gtest.parse_report(json.loads(data)) if len(data) <= MAX_REPORT_BYTES else {}
-    except (OSError, ValueError, RecursionError):
-        return {}
 
 
 class _Timed:

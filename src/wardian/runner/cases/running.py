@@ -20,7 +20,6 @@ from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
-from wardian.sandbox.host import fresh_guest_id
 from wardian.sandbox.layout import WORK
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.programs import on_path
@@ -131,7 +130,7 @@ def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
 
 def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outcome:
     started = time.monotonic()
-    state = _state_for(backend) if case.state else None
+    state = tempfile.mkdtemp(prefix="wardian-state-") if case.state else None
     # Without a sandbox there is no private home, and a script's caches and settings would stay.
     home = tempfile.mkdtemp(prefix="wardian-home-") if backend == HOST else None
     try:
@@ -153,15 +152,6 @@ def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outco
     return Outcome(skill.name, case, backend, verdict, tuple(found), seconds, observed)
 
 
-def _state_for(backend: str) -> str:
-    """An empty directory that a guest of this backend can write to: root's guests are others."""
-    place = tempfile.mkdtemp(prefix="wardian-state-")
-    if os.geteuid() == 0 and backend != HOST:
-        guest = fresh_guest_id()
-        os.chown(place, guest, guest)
-    return place
-
-
 def _observe(
     skill: Located, case: Case, backend: str, options: Options, state: str | None
 ) -> Observed:
@@ -176,6 +166,9 @@ def _observe(
     policy = options.at_best(narrower or full, backend)
     with Sandbox(under(policy, call), backend_name=backend) as sandbox:
         work = sandbox.work_path
+        if state is not None and inside and os.geteuid() == 0:
+            owner = os.stat(work)  # root's guests are others, and one guest owns both
+            os.chown(state, owner.st_uid, owner.st_gid)
         for path, data in case.files:
             sandbox.files.write(path, data)
         places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}
@@ -187,7 +180,7 @@ def _observe(
             with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
                 _set_up(other, commands)
         result = _runs(sandbox, call, case, places, options)
-        return _observed(result, _files(work, case), _names(places))
+        return _observed(result, _files(sandbox.work_held.path, case), _names(places))
 
 
 def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> dict[str, str]:

@@ -11,7 +11,15 @@ from urllib.parse import unquote, urlsplit
 
 from wardian.errors import UsageError
 from wardian.runner.packages import cabinet, store
-from wardian.runner.packages.model import Archive, Candidate, Job, Locked, PreparationError
+from wardian.runner.packages.model import (
+    Archive,
+    Candidate,
+    Job,
+    Locked,
+    OldToolError,
+    PreparationError,
+)
+from wardian.runner.packages.pins import Pins, refuse_unpinned
 from wardian.runner.packages.python import download, new_folder, stored
 from wardian.runner.packages.requirements import checked, is_wheel_url, parsed, rendered
 from wardian.runner.packages.resolving import resolve
@@ -46,6 +54,7 @@ class Works(NamedTuple):
     settings: Settings
     built: dict[str, Archive]
     depth: int
+    pins: Pins  # of what is installed; what builds it is not pinned, as with pip
 
     @property
     def links(self) -> list[Share]:
@@ -61,7 +70,7 @@ class Works(NamedTuple):
 
 def gathered_or_built(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
     """The wheels of the job's requirements; those that there are not, built. PreparationError."""
-    return _gathered(Works(job, tools, settings, {}, 0), job.needs.python)
+    return _gathered(Works(job, tools, settings, {}, 0, job.pins), job.needs.python)
 
 
 def _gathered(works: Works, requirements: Sequence[str]) -> list[Archive]:
@@ -71,11 +80,14 @@ def _gathered(works: Works, requirements: Sequence[str]) -> list[Archive]:
         try:
             locked = resolve(works.job, works.tools, works.settings, folder, wanted, works.links)
             return _archives(works, locked)
+        except OldToolError:
+            raise
         except PreparationError:
             sources = _sources(works, wanted)
             if not sources:
                 raise
             for name, archive in sources:
+                refuse_unpinned(works.pins, name, archive)
                 _build(works, name, archive)
     raise PreparationError(f"more than {ROUNDS} rounds of building did not suffice")
 
@@ -90,7 +102,7 @@ def _archives(works: Works, locked: Sequence[Locked]) -> list[Archive]:
             own.append(archive)
         else:
             others.append(one)
-    return own + download(works.job, works.tools, works.settings, others)
+    return own + download(works.job, works.tools, works.settings, others, works.pins)
 
 
 def _without_source_url(works: Works, text: str) -> str:
@@ -105,7 +117,7 @@ def _without_source_url(works: Works, text: str) -> str:
     hashes = tuple(tuple(fragment.split("=", 1)) for fragment in [fragment] if fragment)
     candidate = Candidate(plain, hashes)  # type: ignore[arg-type]
     locked = Locked(requirement.name, "", (candidate,), direct=True)
-    (archive,) = download(works.job, works.tools, works.settings, [locked])
+    (archive,) = download(works.job, works.tools, works.settings, [locked], works.pins)
     wheel = _build(works, requirement.name, archive)
     requirement.url = None
     requirement.specifier = SpecifierSet(f"=={parse_wheel_filename(wheel.filename)[1]}")
@@ -152,7 +164,7 @@ def _build(works: Works, name: str, source: Archive) -> Archive:
     if works.depth >= DEEPEST:
         raise PreparationError(f"{name} needs too many packages built to be built itself")
     needed = _build_requirements(works, name, source)
-    inner = works._replace(built={}, depth=works.depth + 1)
+    inner = works._replace(built={}, depth=works.depth + 1, pins=Pins())
     wheels = _gathered(inner, needed) if needed else []
     job, tools = works.job, works.tools
     place = store.laid_out([source, *wheels], _names(job, "sources"))

@@ -9,12 +9,18 @@ from wardian.errors import SandboxError
 
 if TYPE_CHECKING:
     from wardian.runner.needs import Needs
+    from wardian.runner.packages.pins import Pins
 
 Say = Callable[[str], None]
+Hash = tuple[str, str]  # its kind, and its digits in lower case
 
 
 class PreparationError(SandboxError):
     """Dependencies could not be prepared. Nothing of the skill was run."""
+
+
+class OldToolError(PreparationError):
+    """The package manager lacks something that wardian needs of it; another may have it."""
 
 
 class Prepared(NamedTuple):
@@ -39,6 +45,7 @@ class Job(NamedTuple):
     offline: bool
     build: bool
     say: Say
+    pins: Pins
 
 
 class Candidate(NamedTuple):

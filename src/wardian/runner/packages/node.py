@@ -177,7 +177,9 @@ def _install(job: Job, tool: Npm, lock: bytes, archives: dict[str, Archive]) -> 
     room = installing(job.path, job.path, place, tool.shares, variables)
     path = dict(room.policy.set_env).get("PATH", "/usr/local/bin:/usr/bin:/bin")
     room = room._replace(policy=room.policy.with_env({"PATH": f"{tool.folder}:{path}"}))
-    run(job, room, [*tool.command, "ci", "--offline", *_options(job.build)], "npm")
+    run(job, room, [*tool.command, "ci", "--offline", *_options(build=False)], "npm")
+    if job.build:  # scripts only when npm has written all of its own files
+        run(job, room, [*tool.command, "rebuild", "--offline", *_options(build=True)], "npm")
     cabinet.discard(os.path.join(job.path, ".tmp"))
     refuse_strange(job.path)
     _need_directory(os.path.join(job.path, "node_modules"))

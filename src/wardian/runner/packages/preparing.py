@@ -15,6 +15,7 @@ from wardian.runner.packages.model import Job, PreparationError, Prepared, Say
 
 if TYPE_CHECKING:
     from wardian.runner.needs import Needs
+    from wardian.runner.packages.pins import Pins
     from wardian.runner.script import Wish
 
 Record = dict[str, Any]
@@ -58,13 +59,17 @@ def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -
     return Prepared(python=os.path.join(path, "bin/python"), root=path, base=prefix)
 
 
-def _parsed(needs: Needs) -> Needs:
-    """The requirements as they parse. Raises UsageError, or SkillError if a file declares them."""
+def _parsed(needs: Needs) -> tuple[Pins, Needs]:
+    """The requirements as they parse, their hashes apart from them.
+
+    Raises UsageError, or SkillError if a file declares them.
+    """
     from wardian.errors import SkillError, UsageError
+    from wardian.runner.packages.pins import pins_of
     from wardian.runner.packages.requirements import checked
 
     try:
-        return needs._replace(python=checked(needs.python))
+        return pins_of(needs.python), needs._replace(python=checked(needs.python))
     except UsageError as error:
         if needs.origin == "--with":
             raise
@@ -116,11 +121,11 @@ def _ready(
     """The path of the environment. What is recorded outside it decides, nothing inside does."""
     path = cabinet.path_of("environments", digest)
     if not _is_ready(digest, path, expected):
-        needs = _parsed(needs)
+        pins, needs = _parsed(needs)
         with cabinet.locked(digest, say):
             if not _is_ready(digest, path, expected):
                 scratch = cabinet.path_of("scratch", digest)
-                _make(digest, Job(path, scratch, needs, offline, build, say), make)
+                _make(digest, Job(path, scratch, needs, offline, build, say, pins), make)
     return path
 
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from wardian.runner.packages import cabinet, store, venv
 from wardian.runner.packages.contents import refuse_strange
-from wardian.runner.packages.model import Archive, Job, Locked, PreparationError
+from wardian.runner.packages.model import (
+    Archive,
+    Candidate,
+    Job,
+    Locked,
+    OldToolError,
+    PreparationError,
+)
+from wardian.runner.packages.pins import Pins, narrowed, refuse_unpinned
 from wardian.runner.packages.requirements import source_urls
 from wardian.runner.packages.resolving import resolve
 from wardian.runner.packages.rooms import (
@@ -22,7 +30,7 @@ from wardian.runner.packages.rooms import (
     not_allowed,
     run,
 )  # fmt: skip
-from wardian.runner.packages.tools import Tools, tools_for
+from wardian.runner.packages.tools import Tools, pip_for, tools_for
 from wardian.sandbox.policy import Share
 
 if TYPE_CHECKING:
@@ -35,14 +43,10 @@ _NOT_COMPILED = r"/(tests?|testing|test_\w+)/"
 
 def make(job: Job, base: venv.Base) -> dict[str, Any]:
     """Make the environment at ``job.path``; returns what is to be recorded of it."""
-    from wardian.runner.indexes import pip_settings, uv_settings
-
-    tools = tools_for(base, os.environ)
-    settings = (pip_settings if tools.uv is None else uv_settings)(os.environ)
     for text in () if job.build else source_urls(job.needs.python):
         name, _, url = text.partition(" @ ")
         raise not_allowed(f"{name} comes from {url}, which has to be built")
-    archives = _gathered(job, tools, settings)
+    tools, archives = _with_either(job, base)
     for archive in archives:
         refuse_reserved(archive, base)
     install(job, tools, archives)
@@ -53,6 +57,23 @@ def make(job: Job, base: venv.Base) -> dict[str, Any]:
     }
 
 
+def _with_either(job: Job, base: venv.Base) -> tuple[Tools, list[Archive]]:
+    """By uv if there is one, else by pip; also if that uv turns out to be too old."""
+    from wardian.runner.indexes import pip_settings, uv_settings
+
+    tools = tools_for(base, os.environ)
+    if tools.uv is None:
+        return tools, _gathered(job, tools, pip_settings(os.environ))
+    try:
+        return tools, _gathered(job, tools, uv_settings(os.environ))
+    except OldToolError as error:
+        pip = pip_for(base)
+        if pip is None:
+            raise
+        job.say(f"wardian: {error}; pip is used instead")
+        return pip, _gathered(job, pip, pip_settings(os.environ))
+
+
 def _gathered(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
     if job.build:
         from wardian.runner.packages.building import gathered_or_built
@@ -61,13 +82,14 @@ def _gathered(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
     links = [stored(job)] if job.offline else []
     folder = new_folder(job, "resolve")
     locked = resolve(job, tools, settings, folder, job.needs.python, links)
-    return download(job, tools, settings, locked)
+    return download(job, tools, settings, locked, job.pins)
 
 
 def stored(job: Job) -> Share:
-    """All wheels of the store in one directory: what there is without a network."""
-    every = (one for one in store.every(store.PYTHON) if one.filename.endswith(".whl"))
-    place = store.laid_out(every, ("scratch", os.path.basename(job.scratch), "stored"))
+    """All wheels that came from indexes, hashed anew: what there is without a network."""
+    wheels = (one for one in store.every(store.PYTHON) if one.filename.endswith(".whl"))
+    sound = filter(None, (store.find(store.PYTHON, one.digest, one.filename) for one in wheels))
+    place = store.laid_out(sound, ("scratch", os.path.basename(job.scratch), "stored"))
     return Share(place, STORED)
 
 
@@ -79,9 +101,12 @@ def new_folder(job: Job, name: str) -> str:
     return path
 
 
-def download(job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked]) -> list[Archive]:
+def download(
+    job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked], pins: Pins
+) -> list[Archive]:
     """The archives, from the store or fetched into it. Raises PreparationError."""
-    there = [[_in_store(c.filename, c.hashes) for c in one.candidates] for one in locked]
+    locked = narrowed(pins, locked)
+    there = [[_in_store(one, c) for c in one.candidates] for one in locked]
     found = {n: have[0] for n, have in enumerate(there) if len(have) == 1 and have[0] is not None}
     missing = [n for n in range(len(locked)) if n not in found]
     if missing:
@@ -102,12 +127,19 @@ def download(job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked
         run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode())
         taken = _taken_in(folder, [locked[n] for n in missing], [there[n] for n in missing])
         found |= {n: taken[at] for at, n in enumerate(missing)}
-    return [one for n in range(len(locked)) if (one := found[n]) is not None]
+    for n, archive in found.items():
+        refuse_unpinned(pins, locked[n].name, archive)
+    return [found[n] for n in range(len(locked))]
 
 
-def _in_store(filename: str, hashes: Sequence[tuple[str, str]]) -> Archive | None:
-    sha256 = dict(hashes).get("sha256")
-    return store.find(store.PYTHON, sha256, filename) if sha256 else None
+def _in_store(one: Locked, candidate: Candidate) -> Archive | None:
+    sha256 = dict(candidate.hashes).get("sha256")
+    return store.find(_drawer(one), sha256, candidate.filename) if sha256 else None
+
+
+def _drawer(one: Locked) -> str:
+    """What a skill or a package names by URL is kept apart: it says nothing about its name."""
+    return store.DIRECT if one.direct else store.PYTHON
 
 
 def _taken_in(
@@ -128,7 +160,7 @@ def _taken_in(
             elif not name.endswith(".there"):
                 candidate = locked[n].candidates[k]
                 found[n] = store.take_in(
-                    store.PYTHON, fd, name, candidate.filename, candidate.hashes
+                    _drawer(locked[n]), fd, name, candidate.filename, candidate.hashes
                 )
     finally:
         os.close(fd)
@@ -177,7 +209,7 @@ def install(job: Job, tools: Tools, archives: Sequence[Archive]) -> None:
         command = [tools.uv, "pip", "install", "-q", "--python", python, "--offline", "--no-index"]
         command += ["--no-deps", "--no-build", "--no-config", "--link-mode", "hardlink"]
     else:
-        command = [*tools.pip_in_process, "--python", python, "install", "--no-index", "--no-deps"]
+        command = [*tools.pip_for_environment(job.path), "install", "--no-index", "--no-deps"]
         command += ["--no-compile", "--no-input", "--disable-pip-version-check", "--quiet"]
         command += ["--progress-bar", "off", "--no-warn-script-location"]
         command += ["--only-binary", ":all:"]

@@ -17,17 +17,34 @@ from wardian.text import printable
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
+    from wardian.runner.packages.model import Hash
+
 SOURCES = (".tar.gz", ".tgz", ".zip", ".tar.bz2", ".tar.xz")
 MAX_LENGTH = 2000
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+/[A-Za-z0-9._~!$&'()*+,=@/%-]*")
 _HASHED = re.compile(r"#sha256=([0-9a-f]{64})")
-_OPTION = re.compile(r"\s--hash[= ](sha(?:256|384|512):[0-9a-fA-F]+)(?=\s|$)")
+_OPTION = re.compile(r"\s--hash(?:=|\s+)(sha256|sha384|sha512):([0-9a-fA-F]+)(?=\s|$)")
+_DIGITS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _FORMS = "write NAME, NAME==1.2, or NAME @ https://…/NAME-1.2-….whl"
 
 
 def checked(texts: Sequence[str]) -> tuple[str, ...]:
-    """Each requirement, parsed and rendered. Raises UsageError for anything else."""
-    return tuple(rendered(parsed(text)) for text in texts)
+    """Each requirement, parsed and rendered; ``pins`` reads its hashes. Raises UsageError."""
+    return tuple(rendered(parsed(split_hashes(text)[0])) for text in texts)
+
+
+def split_hashes(text: str) -> tuple[str, tuple[Hash, ...]]:
+    """A requirement, and the hashes of its ``--hash`` options. Raises UsageError."""
+    hashes = tuple((kind, value.lower()) for kind, value in _OPTION.findall(text))
+    plain = _OPTION.sub("", text)
+    if "--hash" in plain or any(len(value) != _DIGITS[kind] for kind, value in hashes):
+        raise _refused(text, "--hash takes sha256:, sha384: or sha512: and all its digits")
+    return plain, hashes
+
+
+def hash_of_url(url: str) -> tuple[Hash, ...]:
+    """The hash in the fragment of a direct URL."""
+    return tuple(("sha256", value) for value in _HASHED.findall(url))
 
 
 def parsed(text: str) -> Requirement:
@@ -94,13 +111,13 @@ def is_loopback(host: str) -> bool:
 
 
 def lines_of(text: str) -> list[str]:
-    """The requirements of a requirements.txt, comments and hashes taken off.
+    """The requirements of a requirements.txt with their hashes, comments taken off.
 
     Option lines stay in, so that ``checked`` refuses them by name.
     """
     joined = re.sub(r"\\\r?\n", " ", text.removeprefix("\ufeff"))
     lines = (re.split(r"(?:^|\s)#", line, maxsplit=1)[0] for line in joined.splitlines())
-    return [bare for line in lines if (bare := _OPTION.sub("", f"{line} ").strip())]
+    return [bare for line in lines if (bare := line.strip())]
 
 
 def _wheel_fault(filename: str, name: str) -> str | None:

@@ -12,9 +12,15 @@ from urllib.parse import unquote, urlsplit
 
 from wardian.runner.indexes import origin
 from wardian.runner.packages.cabinet import read_new
-from wardian.runner.packages.model import Candidate, Job, Locked, PreparationError
+from wardian.runner.packages.model import (
+    Candidate,
+    Job,
+    Locked,
+    OldToolError,
+    PreparationError,
+)
 from wardian.runner.packages.requirements import is_loopback, url_fault
-from wardian.runner.packages.rooms import FETCH, fetching, not_allowed, run
+from wardian.runner.packages.rooms import FETCH, attempt, failure, fetching, not_allowed, run
 from wardian.sandbox.policy import Share
 from wardian.sandbox.shares import is_below
 from wardian.text import printable
@@ -27,6 +33,7 @@ LOCK_BYTES = 64 << 20
 MAX_PACKAGES = 5000
 _HASH = re.compile(r"[0-9a-fA-F]{32,128}")
 _HASHES = ("sha512", "sha384", "sha256")
+_OLD = re.compile(r"(?m)^error: (unexpected argument|invalid value) '(--format|pylock\.toml)")
 
 
 def resolve(
@@ -70,7 +77,13 @@ def _uv(
     command += [*settings.options, *(["--offline"] if job.offline else [])]
     for share in extra_links:
         command += ["--find-links", share.at]
-    run(job, room, command, "uv", "\n".join(requirements).encode())
+    result, printed = attempt(job, room, command, "\n".join(requirements).encode())
+    if _OLD.search(printed) and result.exit_code == 2:
+        raise OldToolError(
+            "this uv is too old: it does not write pylock.toml", hint="install a newer uv, or pip"
+        )
+    if result.exit_code != 0:
+        raise failure(job, "uv", printed, result)
     return read_pylock(read_new(os.path.join(folder, "pylock.toml"), LOCK_BYTES))
 
 

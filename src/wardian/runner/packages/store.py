@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from wardian.runner.packages.cabinet import drawer, path_of
 from wardian.runner.packages.model import Archive, PreparationError
 
-PYTHON, NPM = "python", "npm"
-ALGORITHMS = {PYTHON: "sha256", NPM: "sha512"}  # by which each is named
+# DIRECT holds what skills and packages name by URL, which never serves a requirement by name.
+PYTHON, DIRECT, NPM = "python", "python-direct", "npm"
+ALGORITHMS = {PYTHON: "sha256", DIRECT: "sha256", NPM: "sha512"}  # by which each is named
 ARCHIVE_BYTES = 8 << 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -18,6 +18,10 @@ from wardian.sandbox.policy import Share
 LIBRARY = f"{TOOLS}/lib"
 PIP_OLDEST = (22, 3)  # installs for another Python, and reports what it would install
 _RUN = "import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module('pip', None, '__main__')"
+_INTO = (
+    "import sys; sys.executable = {path!r} + '/bin/python'; "
+    "sys.prefix = sys.exec_prefix = {path!r}; "
+)
 
 
 class Tools(NamedTuple):
@@ -37,6 +41,12 @@ class Tools(NamedTuple):
         """pip within the Python that the environment is for, which sees no other package."""
         return [self.base.python, "-I", "-S", "-c", _RUN.format(place=self.pip_at)]
 
+    def pip_for_environment(self, path: str) -> list[str]:
+        """The same, installing into an environment. Its own start-up files are not read: what
+        ``site`` does for an environment is done by hand."""
+        code = _INTO.format(path=path) + _RUN.format(place=self.pip_at)
+        return [self.base.python, "-I", "-S", "-c", code]
+
     def program(self, name: str) -> list[str]:
         """A program of ``inside``, by that Python."""
         return [self.base.python, "-I", "-S", f"{LIBRARY}/{name}.py"]
@@ -44,21 +54,28 @@ class Tools(NamedTuple):
 
 def tools_for(base: Base, env: Mapping[str, str]) -> Tools:
     """uv if it is on the PATH, else pip. Raises PreparationError if there is neither."""
-    shares = [*_shares_of(base), *_own()]
     uv = uv_program(env)
     if uv is not None:
         at = uv if uv.startswith("/usr/") else f"{TOOLS}/uv"
-        shares += [Share(uv, at)] if at != uv else []
+        shares = [*_shares_of(base), *_own(), *([Share(uv, at)] if at != uv else [])]
         return Tools(base, at, "", tuple(shares))
-    pip = find_pip(base)
-    if pip is None:
+    found = pip_for(base)
+    if found is None:
         raise PreparationError(
             "neither uv nor pip is here, and the script needs packages",
             hint="install uv, or run without them: --no-deps",
         )
+    return found
+
+
+def pip_for(base: Base) -> Tools | None:
+    """pip, or None if there is none that can do what is needed."""
+    pip = find_pip(base)
+    if pip is None:
+        return None
     at = f"{LIBRARY}/{os.path.basename(pip)}"
     place = at if pip.endswith(".whl") else LIBRARY
-    return Tools(base, None, place, (*shares, Share(pip, at)))
+    return Tools(base, None, place, (*_shares_of(base), *_own(), Share(pip, at)))
 
 
 def uv_program(env: Mapping[str, str]) -> str | None:

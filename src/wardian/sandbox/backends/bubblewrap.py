@@ -75,7 +75,7 @@ class Bubblewrap:
         self._protections = walls.settled(policy, _walls(policy))
         self.standing = {wall.name for wall in self._protections if wall.enforced}
         self._sources = shared(policy, own_work)
-        self.identity = walls.outside_id(policy)
+        self.identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self.identity, self.name)
         walls.give_up_work(policy, own_work)
         self.filter = _filter(policy, nested="--disable-userns" not in bwrap.options(self.path))

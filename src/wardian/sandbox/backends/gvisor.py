@@ -96,7 +96,7 @@ class Gvisor:
         self._protections = walls.settled(policy, _walls(policy))
         self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
         self._sources = shared(policy, own_work)
-        self._identity = walls.outside_id(policy)
+        self._identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self._identity, self.name)
         walls.give_up_work(policy, own_work)
         self._seccomp = _seccomp(policy)
@@ -315,7 +315,7 @@ class _Guest:
         """``own_work`` goes too should our caller be killed."""
         self._call, self._config, self._job = call, config, job
         self._policy, self._made, self._own_work = policy, made, own_work
-        self._place = WorkDir()
+        self._place = WorkDir(guests=False)  # runsc is root, and maps no other owner
         self._leash = leash.Leash(SAYS)
         self.pid, self.told = 0, -1
         self.started: float | None = None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from wardian.errors import UsageError, WallError
 from wardian.sandbox import landlock
-from wardian.sandbox.host import guest_id
+from wardian.sandbox.host import fresh_guest_id, is_guest_id
 from wardian.sandbox.plan import ALWAYS, CGROUP, DEGRADABLE
 from wardian.sandbox.policy import Policy
 from wardian.sandbox.result import Protection
@@ -91,9 +91,17 @@ def _required(name: str, policy: Policy) -> bool:
 # Whose rights the guest has over files
 
 
-def outside_id(policy: Policy) -> int | None:
-    """As root: the id to run under instead of root's own; None to stay who we are."""
-    return guest_id() if os.geteuid() == 0 and "identity" not in policy.degrade else None
+def outside_id(policy: Policy, own_work: str | None = None) -> int | None:
+    """As root: the id to run under instead of root's own; None to stay who we are. A sandbox's work
+    directory belongs to the id that its runs have; other runs take one that no other has."""
+    if os.geteuid() != 0 or "identity" in policy.degrade:
+        return None
+    work = own_work or policy.work
+    try:
+        owner = os.stat(work).st_uid if work is not None else 0
+    except OSError:
+        owner = 0  # the check of shares says what is wrong with it
+    return owner if is_guest_id(owner) else fresh_guest_id()
 
 
 def check_reach(sources: Sequence[Source], identity: int | None, backend: str) -> None:
