@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,12 +18,13 @@ import pytest
 from tests.cli.conftest import COMMAND, Wardian, environment
 from wardian.errors import UsageError
 from wardian.evaluation.candidates import of_policy
+from wardian.evaluation.changes import Change
 from wardian.evaluation.config import ConfigError, read_config
-from wardian.evaluation.inventory import inventory
+from wardian.evaluation.inventory import inventory, sources
 from wardian.evaluation.performing import perform
 from wardian.evaluation.preparing import policy_of_config, prepare
 from wardian.evaluation.proposals import tried
-from wardian.evaluation.reverting import _put
+from wardian.evaluation.reverting import _put, _skill_reverted
 from wardian.evaluation.surroundings import here
 from wardian.evaluation.units import of_skills
 from wardian.sandbox.policy import Policy, Share
@@ -319,3 +321,28 @@ def test_where_only_the_host_works_skills_and_suites_are_reported_as_skipped(
     done = nightly(*only, "--in", "host", "--json")
     assert json.loads(done.stdout)["skipped"] == []
     assert (tmp_path / "mark").exists()
+
+
+def test_a_skill_with_links_out_is_taken_back_in_its_copy_alone(place: Path) -> None:
+    skill, outside = place / "skills/marker", place / "outside"
+    outside.mkdir()
+    (outside / "x").write_text("the caller's")
+    before = sources(str(skill))
+    assert before is not None
+    script = before["scripts/mark.sh"]
+    (skill / "scripts/mark.sh").unlink()
+    (skill / "scripts").rmdir()
+    (skill / "scripts").symlink_to(outside)  # what is taken back would be written through it
+    store, change = SimpleNamespace(sources=lambda version: before), Change("skill", "old", "new")
+    prepared = SimpleNamespace(entries=inventory([str(place / "skills")]))
+    (candidate,) = _skill_reverted(change, "marker", prepared, store)  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="scripts"), candidate.given():
+        pass
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {"x": "the caller's"}
+    # Without the link it is taken back, and the skill itself stays as it is.
+    (skill / "scripts").unlink()
+    (candidate,) = _skill_reverted(change, "marker", prepared, store)  # type: ignore[arg-type]
+    with candidate.given() as given:
+        unit = SimpleNamespace(case=SimpleNamespace(group="marker"))
+        assert Path(given(unit)["skill"], "scripts/mark.sh").read_text() == script
+    assert not (skill / "scripts").exists()

@@ -1,4 +1,4 @@
-"""The specimens: found by path, read but not run. Nothing here knows a sandbox."""
+"""The specimens: found by path, read but not run. Nothing here starts a sandbox."""
 
 from __future__ import annotations
 
@@ -66,8 +66,12 @@ def shipped(name: str) -> str:
 
 
 def ships(root: str) -> bool:
-    """Do these specimens ship with wardian? Only those run on the bare host unasked."""
-    return os.path.realpath(root) == os.path.realpath(shipped("probes"))
+    """Do these specimens ship with wardian, and could no guest have changed them? Only those run on
+    the bare host unasked."""
+    from wardian.sandbox.named_paths import was_shared
+
+    real = os.path.realpath(root)
+    return real == os.path.realpath(shipped("probes")) and was_shared(real) is None
 
 
 def probes_dir(given: str | None = None) -> str:

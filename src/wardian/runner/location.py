@@ -95,9 +95,13 @@ def _by_name(name: str) -> str:
 
     from wardian.skills import discover
 
-    found = [one for one in discover(Path()) if one.shadowed_by is None]
+    every = discover(Path())
+    found = [one for one in every if one.shadowed_by is None]
     for one in found:
         if one.name == name:
+            _refuse_shadow(
+                name, str(one.path), [str(o.path) for o in every if o.shadowed_by == one.path]
+            )
             return str(one.path)
     import difflib
 
@@ -106,3 +110,18 @@ def _by_name(name: str) -> str:
         f"there is no file and no skill called {name!r}",
         hint=f"did you mean {near[0]}?" if near else hint,
     )
+
+
+def _refuse_shadow(name: str, winner: str, shadowed: list[str]) -> None:
+    """A skill that a guest may have put before the caller's own does not get the rights that the
+    caller means for that. Raises SkillError."""
+    from wardian.sandbox.named_paths import was_shared
+
+    shared = was_shared(os.path.realpath(winner))
+    own = [path for path in shadowed if was_shared(os.path.realpath(path)) is None]
+    if shared is not None and own:
+        raise SkillError(
+            f"{winner} would be taken for it, and lies in {shared}, which was shared for writing",
+            path=name,
+            hint=f"name the one that is meant by its path: {own[0]}",
+        )
