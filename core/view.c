@@ -119,6 +119,45 @@ static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
     return readlinkat(proc, path, to, size);
 }
 
+/* Where the path that is looked at starts, if that is deep: from there on its names are few, while a
+ * guest that goes down makes the whole path longer with each call. */
+enum { DEEP = 256 };
+static struct {
+    char path[PATH_MAX];
+    size_t len;
+    int fd;
+} start = {.fd = -1};
+
+static void hold_start(pid_t task, int dir, const char *path, ssize_t len) {
+    char name[24], link[64];
+    struct stat st;
+    if (start.fd >= 0)
+        close(start.fd);
+    start.fd = -1;
+    if (len < DEEP)
+        return;
+    snprintf(name, sizeof name, dir == AT_FDCWD ? "cwd" : "fd/%d", dir);
+    int proc = proc_of(task, name, link);
+    start.fd = openat(proc, link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (start.fd >= 0 && (fstat(start.fd, &st) < 0 || st.st_nlink == 0)) {
+        close(start.fd); /* removed: its name says so, and leads nowhere */
+        start.fd = -1;
+    }
+    start.len = (size_t)len;
+    memcpy(start.path, path, (size_t)len);
+}
+
+/* What is left of a path from there on; NULL if it does not lead through there. */
+static const char *below_start(const char *path) {
+    if (start.fd < 0 || strnlen(path, start.len) < start.len || memcmp(path, start.path, start.len) != 0)
+        return NULL;
+    const char *rest = path + start.len;
+    if (*rest != '/' && *rest != '\0')
+        return NULL;
+    rest += strspn(rest, "/");
+    return *rest ? rest : ".";
+}
+
 /* The way up that a relative path begins with: no link is in what the kernel says of where it starts.
  * Otherwise a deep start and a short way up would be longer than a path can be, and a start that was
  * removed would be looked for. */
@@ -144,6 +183,7 @@ bool view_from(pid_t task, int dir, const char *name, size_t len, char *path) {
         missed += errno != ENOENT; /* no such descriptor: the kernel says so as well */
     if (from < 0 || (from > 0 && path[0] != '/'))
         return false;
+    hold_start(task, dir, path, from);
     if (from > 0)
         from = go_up(path, from, &name, &len);
     if ((size_t)from + (from > 1) + len + 1 > PATH_MAX) {
@@ -172,10 +212,15 @@ static const struct top *top_named(const char *name, size_t len) {
 }
 
 static int open_resolved(const char *path, int flags, uint64_t resolve) {
-    const struct {
+    struct {
         uint64_t flags, mode, resolve;
-    } how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0,
-             (top_count ? RESOLVE_BELOW : RESOLVE_INSIDE) | RESOLVE_NO_MAGIC_LINKS | resolve};
+    } how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0, RESOLVE_BELOW | RESOLVE_NO_MAGIC_LINKS | resolve};
+    const char *below = below_start(path);
+    int near = below ? (int)syscall(SYS_openat2, start.fd, below, &how, sizeof how) : -1;
+    if (near >= 0 || (below && errno != EXDEV)) /* EXDEV: it leads out of there */
+        return near;
+    if (!top_count)
+        how.resolve = RESOLVE_INSIDE | RESOLVE_NO_MAGIC_LINKS | resolve;
     if (!top_count)
         return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
     path += strspn(path, "/");

@@ -231,7 +231,9 @@ def test_each_call_is_a_line(wardian: Wardian, tmp_path: Path) -> None:
     assert all(LINE.match(line) for line in lines), [x for x in lines if not LINE.match(x)]
     text = "\n".join(lines)
     assert 'openat(AT_FDCWD, "/work/x", O_WRONLY|O_CREAT|O_TRUNC, 0666)' in text
-    assert re.search(r'\[3\] +execve\("/usr/bin/cat", …\)\n(.*\n)*.* \[3\] +is now cat x', text)
+    assert re.search(
+        r'\[(\d+)\] +execve\("/usr/bin/cat", …\)\n(.*\n)*.* \[\1\] +is now cat x', text
+    )
     assert re.search(r'statx\(AT_FDCWD, "/work/no-such", .*→ ENOENT', text)
     assert re.search(r"clock_nanosleep\(…\) returns after (\d{3} ms|\d\.\d\d s)", text)
     assert re.search(r"\[4\] +exit_group\(0\)", text)
@@ -264,7 +266,7 @@ def test_threads_and_processes_have_names_of_their_own(wardian: Wardian) -> None
     )
     text = wardian("trace", "-f", "--", "/usr/bin/python3", "-c", code).stderr
     assert re.search(r"\[2:1\] +getppid\(\)", text)
-    assert re.search(r"\[4\] +starts, forked by \[2\]", text)
+    assert re.search(r"\[[3-9]\] +starts, forked by \[2\]", text)
 
 
 def test_addresses_and_questions_are_readable(wardian: Wardian) -> None:
@@ -315,7 +317,7 @@ def test_programs_and_waits_are_slices_and_other_calls_instants(
     assert [150_000 < one["dur"] < 10_000_000 for one in slept] == [True]
     assert any(one["ph"] == "i" and one["name"] == "openat" for one in events)
     named = {one["args"]["name"] for one in events if one["name"] == "process_name"}
-    assert named == {"cat (2)", "sleep (3)", "ls (4)"}
+    assert {name.split()[0] for name in named} == {"cat", "sleep", "ls"}
 
 
 def test_slices_of_a_track_lie_in_each_other_or_apart(wardian: Wardian, tmp_path: Path) -> None:
@@ -345,7 +347,9 @@ def test_each_track_belongs_to_one_process(wardian: Wardian, tmp_path: Path) -> 
     assert all(len(pids) == 1 for pids in owners.values())
     named = {one["tid"]: one["args"]["name"] for one in events if one["name"] == "thread_name"}
     assert set(named) == set(owners)
-    assert sorted(named.values()) == ["pid 2", "pid 4", "thread 1"]
+    first, second, thread = sorted(named.values())
+    assert (first, thread) == ("pid 2", "thread 1")
+    assert second.startswith("pid ")
 
 
 def test_a_timeline_of_a_run_that_was_killed_is_whole(wardian: Wardian, tmp_path: Path) -> None:

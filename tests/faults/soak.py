@@ -133,6 +133,18 @@ def python_killed(chance: random.Random, *, launcher_too: bool) -> None:
     victim.wait()
 
 
+def groups_without_a_launcher() -> set[str]:
+    """This user's control groups whose launcher, whose number is in the name, is gone."""
+    found = set()
+    for path in glob.glob("/sys/fs/cgroup/**/wardian-*", recursive=True):
+        number = os.path.basename(path).split("-")[1]
+        with contextlib.suppress(OSError):
+            mine = os.stat(path).st_uid == os.geteuid()
+            if mine and not os.path.exists(f"/proc/{number}"):
+                found.add(path)
+    return found
+
+
 def main(runs: int, seed: int) -> dict[str, object]:
     from wardian import Sandbox
 
@@ -141,7 +153,7 @@ def main(runs: int, seed: int) -> dict[str, object]:
     place = tempfile.mkdtemp(prefix="soak-")
     os.environ["TMPDIR"] = tempfile.tempdir = place
     quiet(chance)
-    before = (descriptors(), mounts())
+    before, groups = (descriptors(), mounts()), groups_without_a_launcher()
     kinds = {"quiet": 0, "launcher": 0, "python": 0, "both": 0}
     slowest = 0.0
     for n in range(runs):
@@ -169,7 +181,7 @@ def main(runs: int, seed: int) -> dict[str, object]:
         "descriptors": sorted(set(after[0]) - set(before[0])),
         "mounts": after[1] - before[1],
         "files": files,
-        "cgroups": glob.glob("/sys/fs/cgroup/**/wardian*", recursive=True),
+        "cgroups": sorted(groups_without_a_launcher() - groups),
         "slowest_s": round(slowest, 3),
     }
     if not files:

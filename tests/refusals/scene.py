@@ -69,7 +69,7 @@ class Scene:
             if any(f"@{name}@" in text for text in wanted):
                 populate(place, self._places["OUT"])
         places = {name: str(path) for name, path in self._places.items()}
-        has = {"NODE": os.path.exists("/usr/bin/node"), "SCOPES": this_host().landlock_abi >= 6}
+        has = {"NODE": os.access("/usr/bin/node", os.X_OK), "SCOPES": this_host().landlock_abi >= 6}
         return (
             places
             | self._listening

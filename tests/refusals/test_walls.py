@@ -32,7 +32,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 def by_command(scene: dict[str, str], options: list[str], program: list[str]) -> dict[str, Any]:
     """The result document of ``wardian exec --json``."""
     done = subprocess.run(
-        [sys.executable, "-m", "wardian", "exec", "--json", *options, "--", *program],
+        [sys.executable, "-P", "-m", "wardian", "exec", "--json", *options, "--", *program],
         cwd=scene["CWD"],
         env={**os.environ, "HOME": scene["HOME"]},
         stdin=subprocess.DEVNULL,

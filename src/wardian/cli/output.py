@@ -107,7 +107,7 @@ def _told(error: Exception) -> tuple[str, str | None, int]:
         return str(error), error.hint, error.exit_code
     if isinstance(error, OSError):
         what = error.strerror or str(error)
-        if error.filename is not None:
+        if isinstance(error.filename, (str, bytes)):  # a descriptor's number says nothing
             what = f"{os.fsdecode(error.filename)}: {what}"
         return what[:1].lower() + what[1:], None, FAILED
     if isinstance(error, MemoryError):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAMES = ("stdout", "stderr")
+ROOM = 160 << 20  # for both streams at the default limit, and some to spare
 _CHUNK = 3 << 16  # a multiple of three: pieces of base64 then need no padding
 
 
@@ -76,9 +77,12 @@ class Spool:
 
 
 def _file_without_a_name(name: str) -> int:
-    """On disk if possible, where it takes no memory."""
-    base = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - nothing in it gets a name
+    """On disk if there is room, where it takes no memory."""
+    base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - nothing in it gets a name
     try:
+        room = os.statvfs(base)
+        if room.f_bavail * room.f_frsize < ROOM:
+            return os.memfd_create(name, os.MFD_CLOEXEC)
         return os.open(base, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError:
         return os.memfd_create(name, os.MFD_CLOEXEC)

@@ -231,7 +231,10 @@ def _opened(path: str | None) -> IO[str] | None:
         raise UsageError("a file's name can't be empty")
     from wardian.sandbox.whole_files import open_to_write
 
-    return open(open_to_write(path), "w", encoding="utf-8", errors="backslashreplace")
+    def opener(name: str, flags: int) -> int:
+        return open_to_write(name)
+
+    return open(path, "w", encoding="utf-8", errors="backslashreplace", opener=opener)
 
 
 def _valid(value: Any) -> Any:

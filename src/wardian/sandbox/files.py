@@ -167,7 +167,7 @@ class WorkDir:
     def _make(self) -> tuple[str, Held]:
         import weakref
 
-        base = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the name is made unguessable
+        base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the name is made unguessable
         sweep(base)
         owner = f"{os.geteuid()}-{_pid_namespace()}-{os.getpid()}"
         name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"

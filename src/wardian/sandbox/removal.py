@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 
 _PATH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -24,8 +25,10 @@ Identity = tuple[int, int]
 
 
 def set_mode(fd: int, mode: int) -> None:
-    """Change the mode of what is open, also as O_PATH: this link leads to it and nowhere else."""
-    os.chmod(f"/proc/self/fd/{fd}", mode)
+    """Change the mode of what is open, also as O_PATH: this link leads to it and nowhere else. What
+    has it already needs no /proc."""
+    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:
+        os.chmod(f"/proc/self/fd/{fd}", mode)
 
 
 def identity(fd: int) -> Identity:
