@@ -1,5 +1,5 @@
-"""What a user or a machine has one allowance of: a guest gets a small part of it, and the rest stays
-with the guest's caller, with other programs and with other runs."""
+"""What a user or a machine has one allowance of: a guest gets a small part of it, and the rest
+stays with the guest's caller, with other programs and with other runs."""
 
 from __future__ import annotations
 
@@ -157,7 +157,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from wardian import Sandbox
 with Sandbox() as sandbox:
-    sandbox.start(["sh", "-c", "echo up; sleep 60"], on_stdout=lambda b: print("up", flush=True)).wait()
+    command = ["sh", "-c", "echo up; sleep 60"]
+    sandbox.start(command, on_stdout=lambda b: print("up", flush=True)).wait()
 """
 STALE_S = 10  # as in core/cgroup.c
 
