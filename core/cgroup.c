@@ -263,14 +263,23 @@ static bool make_version_1(const struct plan *plan) {
         return false;
     if (plan->memory_bytes) /* absent where swap is not counted */
         write_number(dir, "memory.memsw.limit_in_bytes", plan->memory_bytes);
-    /* Without a limit the kernel does not count what lies in TCP and UDP sockets at all. */
-    if (plan->memory_bytes && write_number(dir, "memory.kmem.tcp.limit_in_bytes", plan->memory_bytes))
-        network_fd = openat(dir, "memory.kmem.tcp.usage_in_bytes", O_RDONLY | O_CLOEXEC);
+    if (plan->memory_bytes) /* else the kernel does not count what lies in TCP and UDP sockets at all */
+        write_number(dir, "memory.kmem.tcp.limit_in_bytes", plan->memory_bytes);
+    if (own_group("cpuacct", path))
+        make(&time_group, path);
+    return true;
+}
+
+/* What is asked later: the guest does not wait for this. */
+static bool open_version_1(const struct plan *plan) {
+    int dir = memory_group.dir;
     usage_fd = openat(dir, "memory.usage_in_bytes", O_RDONLY | O_CLOEXEC);
     events_fd = openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
     stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
     met_fd = openat(dir, "memory.failcnt", O_RDONLY | O_CLOEXEC);
-    if (own_group("cpuacct", path) && make(&time_group, path))
+    if (plan->memory_bytes)
+        network_fd = openat(dir, "memory.kmem.tcp.usage_in_bytes", O_RDONLY | O_CLOEXEC);
+    if (time_group.dir >= 0)
         time_fd = openat(time_group.dir, "cpuacct.usage", O_RDONLY | O_CLOEXEC);
     return usage_fd >= 0 && events_fd >= 0;
 }
@@ -294,6 +303,8 @@ void cgroup_make(const struct plan *plan, int ctl) {
     channel_send(ctl, &go, doors, count);
     while (count > 0)
         close(doors[--count]);
+    if (version && !open_version_1(plan))
+        cgroup_give_up();
     sweep_beside(&memory_group);
     sweep_beside(&time_group);
 }
@@ -380,17 +391,17 @@ bool cgroup_memory(uint64_t *bytes) {
     return true;
 }
 
-/* Does the kernel's count include what lies in TCP and UDP sockets? In version 1 it is a count of its
- * own. */
-bool cgroup_counts_network(uint64_t *bytes) {
-    char text[32];
-    uint64_t network = 0;
-    if (version == 2)
-        return true;
-    if (read_file(network_fd, text, sizeof text) <= 0 || !next_number(text, &network))
-        return false;
-    *bytes += network;
-    return true;
+/* What lies in TCP and UDP sockets, and is not in the count above: what version 1 counts apart, or what
+ * `listed`, the sum of all sockets, has besides. Connections that nobody has accepted are charged to no
+ * group, in either version. */
+uint64_t cgroup_network(uint64_t listed) {
+    char text[8192];
+    uint64_t charged = 0;
+    if (version == 2 && read_file(stat_fd, text, sizeof text) > 0)
+        return listed - (listed < (charged = number_after(text, "\nsock ", false)) ? listed : charged);
+    if (read_file(network_fd, text, sizeof text) > 0)
+        next_number(text, &charged);
+    return listed > charged ? listed : charged;
 }
 
 /* Ends whatever is in it, at once; the pid namespace ends the same processes, and others none. */

@@ -360,7 +360,7 @@ void cgroup_give_up(void);
 int cgroup_version(void); /* 0: there is none */
 bool cgroup_cpu_us(uint64_t *us);
 bool cgroup_memory(uint64_t *bytes);
-bool cgroup_counts_network(uint64_t *bytes); /* and adds what is not in the other count */
+uint64_t cgroup_network(uint64_t listed); /* not in the other count */
 bool cgroup_out_of_memory(void);
 bool cgroup_thrashes(uint64_t limit, uint64_t bytes);
 void cgroup_kill(void);

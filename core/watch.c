@@ -251,16 +251,14 @@ static bool time_for_exact(void) {
     return true;
 }
 
-/* The kernel holds the limit itself. Version 1 counts what lies in TCP and UDP sockets apart, or not at
- * all. */
+/* The kernel holds the limit itself, but for what lies in TCP and UDP sockets. */
 static bool group_exceeded(const struct plan *plan) {
     uint64_t bytes = 0;
     if (cgroup_out_of_memory())
         return true;
     if (!cgroup_memory(&bytes))
         return false;
-    if (!cgroup_counts_network(&bytes))
-        bytes += socket_bytes(&views, false);
+    bytes += cgroup_network(socket_bytes(&views, false));
     if (bytes > peak_bytes)
         peak_bytes = bytes;
     return plan->memory_bytes && (bytes > plan->memory_bytes || cgroup_thrashes(plan->memory_bytes, bytes));

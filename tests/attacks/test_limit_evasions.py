@@ -78,7 +78,9 @@ def test_memory_is_counted_wherever_it_lies(caller: Caller, evasion: Evasion, co
     command = ["/programs/evade", evasion.kind, str(WANTED_MB), HOLD_S]
     outcome = caller.run(command, limits=ROOM, degrade=degraded(counted))
     assert outcome.reason == "memory limit", (evasion.why, outcome)
-    small = ["/programs/evade", evasion.kind, "20", "0.5"]
+    # Of datagrams whose senders are gone nobody knows the sizes: a queue of them counts as full.
+    few = "5" if evasion.kind == "datagrams-unix" else "20"
+    small = ["/programs/evade", evasion.kind, few, "0.5"]
     assert "held" in caller.run(small, limits=ROOM, degrade=degraded(counted)).stdout
 
 
