@@ -71,8 +71,9 @@ class Part(ctypes.Structure):
     _fields_ = [("base", ctypes.c_char_p), ("len", ctypes.c_size_t)]
 class Message(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("namelen", ctypes.c_uint),
-                ("iov", ctypes.POINTER(Part)), ("iovlen", ctypes.c_size_t), ("control", ctypes.c_void_p),
-                ("controllen", ctypes.c_size_t), ("flags", ctypes.c_long), ("sent", ctypes.c_long)]
+                ("iov", ctypes.POINTER(Part)), ("iovlen", ctypes.c_size_t),
+                ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t),
+                ("flags", ctypes.c_long), ("sent", ctypes.c_long)]
 own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 own.bind("/tmp/own")
 asks = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
