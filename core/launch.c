@@ -65,6 +65,8 @@ int main(int argc, char **argv) {
     report_while(run.parent_pidfd);
     if (plan.discard)
         discard_remember(plan.discard);
+    if (plan.home)
+        refusals_home(plan.home);
     if (!plan.keep_session)
         setsid();
     choose_identity(&plan);

@@ -176,6 +176,7 @@ struct plan {
     size_t quota_count;
     bool cgroups;        /* to be held by a control group, if one can be made */
     const char *cgroup;  /* where to make it; NULL: beside the caller's own */
+    const char *home;    /* the caller's home directory, or NULL */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
 
     char **argv;
@@ -463,6 +464,7 @@ void trace_settle(void); /* what its tasks have waited for until now; they are a
 void trace_end(void);
 
 /* refusals.c: what the supervisor answers to a call, and remembers of it */
+void refusals_home(const char *home); /* what the guest's own home stands for */
 void refusals_begin(int listener);
 void refusals_answer(const struct plan *plan, int listener);
 void refusals_limit(const char *name, pid_t inside); /* one that was seen to be met */

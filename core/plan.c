@@ -242,7 +242,7 @@ static bool set_flag(struct plan *plan, const char *flag) {
 
 enum record_name {
     R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
-    R_HOST_ID, R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_ONLY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
+    R_HOME, R_HOST_ID, R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_ONLY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
     R_PROC, R_PROCESSES, R_QUOTA, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
     R_VERDICT, R_WALL, R_WATCH, R_WATCHED
 };
@@ -261,7 +261,7 @@ static const struct {
     [R_DISK] = {"disk", 2, true},
     [R_ENV] = {"env", 2, true},           [R_FILE] = {"file", 4, false},
     [R_FILTER] = {"filter", 2, false},    [R_FLAG] = {"flag", 2, true},
-    [R_HOST_ID] = {"host-id", 2, true},   [R_HOSTNAME] = {"hostname", 2, true},
+    [R_HOME] = {"home", 2, true},         [R_HOST_ID] = {"host-id", 2, true},   [R_HOSTNAME] = {"hostname", 2, true},
     [R_IDENTITY] = {"identity", 3, true},
     [R_LANDLOCK] = {"landlock", 4, true}, [R_MASK] = {"mask", 2, true},
     [R_MEMORY] = {"memory", 2, true},     [R_MQUEUE] = {"mqueue", 2, true},
@@ -338,6 +338,9 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
         return add_step(plan, STEP_SYSCTL, r);
     case R_DISCARD:
         plan->discard = f[1].at;
+        return true;
+    case R_HOME:
+        plan->home = f[1].at;
         return true;
     case R_BUDGET:
         if (!number(&f[1], &a) || !number(&f[2], &b) || a >= MAX_SYSCALL || b < 1 || b > 5)

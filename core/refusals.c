@@ -23,13 +23,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
 #endif
 
-enum { MAX_REFUSALS = 1024, TEXT_ROOM = 1 << 18, MAX_ADDRESS = 128, LOW_PORTS = 1024, ASLEEP_TRIES = 200 };
-/* What is merely missing, programs look for by the thousand: it may not take all the room. */
-enum { MAX_ABSENT = MAX_REFUSALS / 4 * 3, ABSENT_ROOM = TEXT_ROOM / 4 * 3 };
+enum { MAX_ADDRESS = 128, LOW_PORTS = 1024, ASLEEP_TRIES = 200, MAX_MESSAGES = 1024 };
 
 /* What stands in the way, as the caller's side reads it (sandbox/refusals.py). */
 enum hindrance {
@@ -45,6 +46,23 @@ enum hindrance {
     BY_LIMIT = 'l',
 };
 
+/* Each group has room of its own, so that a flood of one kind pushes out nothing of another. What is
+ * merely missing, programs look for by the thousand. Once that group is full, only what the host has
+ * is worth remembering, and a little of what can't be looked up at once. */
+enum group { ABSENT, FOUND, UNCERTAIN, FILTERED, READ_ONLY, MASKED, NETWORK, NAMES, SIGNALS, LIMITS, GROUPS };
+static const struct {
+    uint16_t most;
+    uint32_t room; /* bytes of text */
+} budgets[GROUPS] = {
+    [ABSENT] = {768, 3 << 16}, [FOUND] = {256, 1 << 16},  [UNCERTAIN] = {128, 1 << 15}, [FILTERED] = {512, 1 << 16},
+    [READ_ONLY] = {1024, 1 << 18}, [MASKED] = {256, 1 << 16}, [NETWORK] = {512, 1 << 16},
+    [NAMES] = {512, 1 << 16},  [SIGNALS] = {256, 1 << 12}, [LIMITS] = {256, 1 << 12},
+};
+enum { MAX_REFUSALS = 768 + 256 + 128 + 512 + 1024 + 256 + 512 + 512 + 256 + 256, TEXT_ROOM = 1 << 20 };
+static struct {
+    size_t count, text;
+} used[GROUPS];
+
 struct refusal {
     uint32_t hash;
     int call;
@@ -58,7 +76,7 @@ struct refusal {
 };
 
 static struct refusal refusals[MAX_REFUSALS];
-static size_t refusal_count, absent_count;
+static size_t refusal_count;
 static uint16_t by_hash[4 * MAX_REFUSALS]; /* 1 + the place in the list */
 static uint64_t not_remembered;
 static char texts[TEXT_ROOM];
@@ -100,11 +118,79 @@ static struct refusal *find(const struct refusal *wanted, const char *text, cons
     return NULL;
 }
 
-static bool has_room(enum hindrance by, size_t len) {
-    bool absent = by == BY_ABSENCE || by == BY_NO_PLACE;
-    if (absent && (absent_count == MAX_ABSENT || text_used + len > ABSENT_ROOM))
-        return false;
-    return refusal_count < MAX_REFUSALS && text_used + len <= sizeof texts;
+static enum group group_of(enum hindrance by) {
+    switch (by) {
+    case BY_FILTER:
+        return FILTERED;
+    case BY_READ_ONLY:
+        return READ_ONLY;
+    case BY_MASK:
+        return MASKED;
+    case BY_NETWORK:
+        return NETWORK;
+    case BY_NAME:
+        return NAMES;
+    case BY_PID:
+        return SIGNALS;
+    case BY_LIMIT:
+        return LIMITS;
+    default:
+        return ABSENT;
+    }
+}
+
+static bool has_room(enum group group, size_t len) {
+    return used[group].count < budgets[group].most && used[group].text + len <= budgets[group].room &&
+           refusal_count < MAX_REFUSALS && text_used + len <= sizeof texts;
+}
+
+static char callers_home[PATH_MAX];
+
+void refusals_home(const char *home) {
+    if (home[0] == '/' && strlen(home) < sizeof callers_home)
+        memcpy(callers_home, home, strlen(home) + 1);
+}
+
+static const char *below(const char *path, const char *directory) {
+    size_t len = strlen(directory);
+    bool inside = len > 1 && strlen(path) > len && memcmp(path, directory, len) == 0 && path[len] == '/';
+    return inside ? path + len + strspn(path + len, "/") : NULL;
+}
+
+/* On the file systems of the host's root, of the caller's home and of where it was called, and on no
+ * other: the guest chose the name, and a lookup on a drive that hangs would not come back. */
+static int look_on_host(const char *path) {
+    const struct {
+        uint64_t flags, mode, resolve;
+    } how = {O_PATH | O_CLOEXEC | O_NOFOLLOW, 0, 0x01 | 0x02 /* RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS */};
+    const char *homely = below(path, "/home/user"), *rest = homely ? homely : below(path, callers_home);
+    const char *called = below(path, "/work");
+    int base = rest && callers_home[0] ? open(callers_home, O_PATH | O_CLOEXEC)
+               : called                ? AT_FDCWD
+                                       : open("/", O_PATH | O_CLOEXEC);
+    if (!rest || !callers_home[0])
+        rest = called ? called : path + strspn(path, "/");
+    int fd = (int)syscall(SYS_openat2, base, *rest ? rest : ".", &how, sizeof how);
+    int error = errno;
+    if (base >= 0)
+        close(base);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 ? 0 : error;
+}
+
+/* Where something that is missing belongs once the room for such is used up; GROUPS: nowhere. */
+static enum group second_group(enum hindrance by, const char *text) {
+    char place[PATH_MAX];
+    size_t len = strlen(text);
+    if (len >= sizeof place)
+        return UNCERTAIN;
+    memcpy(place, text, len + 1);
+    char *slash = by == BY_NO_PLACE ? strrchr(place, '/') : NULL; /* the directory must be there */
+    if (slash)
+        *slash = '\0';
+    int error = look_on_host(place);
+    return error == 0 ? FOUND : error == ENOENT || error == ENOTDIR ? GROUPS : UNCERTAIN;
 }
 
 static void remember(const struct subject *about, enum hindrance by, const char *text, size_t len,
@@ -123,11 +209,15 @@ static void remember(const struct subject *about, enum hindrance by, const char 
         known->count++;
         return;
     }
-    if (!has_room(by, len + fresh.other_len)) {
+    enum group group = group_of(by);
+    if (group == ABSENT && !has_room(group, len))
+        group = second_group(by, text);
+    if (group == GROUPS || !has_room(group, len + fresh.other_len)) {
         not_remembered++;
         return;
     }
-    absent_count += by == BY_ABSENCE || by == BY_NO_PLACE;
+    used[group].count++;
+    used[group].text += len + fresh.other_len;
     fresh.at_us = now_us() - began_us;
     memcpy(fresh.args, about->call.args, sizeof fresh.args);
     fresh.text = keep(text, len);
@@ -186,16 +276,21 @@ static void read_question(struct subject *about, uint64_t buffer, uint64_t size)
     about->has_other = len > 0;
 }
 
-/* The first of the messages: the resolver asks for A and AAAA of one name. */
-static void read_messages(struct subject *about) {
-    struct msghdr message;
+static bool read_message(struct subject *about, uint64_t index) {
+    struct mmsghdr one;
     struct iovec part;
-    if (view_bytes(about->call.task, about->call.args[1], &message, sizeof message) != sizeof message)
-        return;
-    read_address(about, (uint64_t)(uintptr_t)message.msg_name, message.msg_namelen);
-    if (message.msg_iovlen > 0 &&
-        view_bytes(about->call.task, (uint64_t)(uintptr_t)message.msg_iov, &part, sizeof part) == sizeof part)
+    bool many = about->call.number == SYS_sendmmsg;
+    size_t size = many ? sizeof one : sizeof one.msg_hdr;
+    about->address_len = 0;
+    about->has_path = about->has_other = false;
+    if (view_bytes(about->call.task, about->call.args[1] + index * size, &one, size) != (ssize_t)size)
+        return false;
+    const struct msghdr *message = &one.msg_hdr;
+    read_address(about, (uint64_t)(uintptr_t)message->msg_name, message->msg_namelen);
+    if ((about->address_len || many) && message->msg_iovlen > 0 &&
+        view_bytes(about->call.task, (uint64_t)(uintptr_t)message->msg_iov, &part, sizeof part) == sizeof part)
         read_question(about, (uint64_t)(uintptr_t)part.iov_base, part.iov_len);
+    return true;
 }
 
 static void read_subject(struct subject *about) {
@@ -209,7 +304,7 @@ static void read_subject(struct subject *about) {
         read_question(about, args[1], args[2]);
         break;
     case WATCH_MESSAGES:
-        read_messages(about);
+        read_message(about, 0);
         break;
     case WATCH_SIGNAL:
     case WATCH_FORK:
@@ -396,6 +491,24 @@ static void judge_address(const struct plan *plan, struct subject *about) {
     judge_path(about, false, about->call.number == SYS_bind ? WATCH_MAKE : WATCH_LOOK, true);
 }
 
+/* Without an address only those of sendmmsg, which resolvers use. */
+static void judge_message(const struct plan *plan, struct subject *about) {
+    if (about->address_len)
+        judge_address(plan, about);
+    else if (plan->own_network && about->has_other && about->call.number == SYS_sendmmsg)
+        remember(about, BY_NAME, about->other, strlen(about->other), NULL);
+}
+
+/* Each of them may go elsewhere. The kernel takes 1,024 at most, sendmmsg(2). */
+static void judge_messages(const struct plan *plan, struct subject *about) {
+    judge_message(plan, about);
+    uint64_t count = about->call.number == SYS_sendmmsg ? (uint32_t)about->call.args[2] : 1;
+    for (uint64_t i = 1; i < count && i < MAX_MESSAGES && read_message(about, i); i++)
+        judge_message(plan, about);
+    if (count > 1)
+        read_message(about, 0); /* a trace shows the first */
+}
+
 static void judge(const struct plan *plan, struct subject *about) {
     const struct watched *w = about->watched;
     switch (about->watched->kind) {
@@ -403,11 +516,8 @@ static void judge(const struct plan *plan, struct subject *about) {
     case WATCH_SEND:
         judge_address(plan, about);
         break;
-    case WATCH_MESSAGES: /* without an address only those of sendmmsg, which resolvers use */
-        if (about->address_len)
-            judge_address(plan, about);
-        else if (plan->own_network && about->has_other && about->call.number == SYS_sendmmsg)
-            remember(about, BY_NAME, about->other, strlen(about->other), NULL);
+    case WATCH_MESSAGES:
+        judge_messages(plan, about);
         break;
     case WATCH_SIGNAL:
         if ((int)about->call.args[0] > 1 && !watch_had_process((uint32_t)about->call.args[0]))
@@ -682,6 +792,8 @@ static bool notified(const struct plan *plan, const struct subject *about) {
     switch (w->kind) {
     case WATCH_LOOK:
         return false;
+    case WATCH_MESSAGES:
+        return about->call.number != SYS_sendmsg || every_call_is_watched(plan);
     case WATCH_OPEN:
         return w->flags < 0 || (about->call.args[w->flags] & CHANGES) ||
                (plan->opens && !(about->call.args[w->flags] & O_PATH));
@@ -698,7 +810,9 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
     view_asker(-inside);
     if (!read_call(&about.call))
         return;
-    about.watched = &plan->watched_calls[about.call.number];
+    /* Not among the watched calls, for the listener itself is handed over by it. */
+    static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1};
+    about.watched = about.call.number == SYS_sendmsg ? &message : &plan->watched_calls[about.call.number];
     if (!about.watched->kind || notified(plan, &about))
         return;
     read_subject(&about);

@@ -41,8 +41,22 @@ void view_top(const struct top *top) {
 }
 
 static int guests_proc = -1;
+static dev_t proc_device;
 
-void view_proc(int fd) { guests_proc = fd; }
+void view_proc(int fd) {
+    struct stat st;
+    guests_proc = fd;
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        proc_device = st.st_dev;
+}
+
+/* A file of /proc itself, not of a process, that is closed to the guest as it is. Such files have
+ * numbers from 0xf0000000 on; those of processes count up from 1. */
+static bool closed_in_proc(const struct stat *st) {
+    enum { OTHERS = 077 };
+    return guests_proc >= 0 && st->st_dev == proc_device && st->st_ino >= 0xf0000000U &&
+           !(st->st_mode & OTHERS) && st->st_uid != guest_host_uid();
+}
 
 static int proc_of(pid_t task, const char *name, char path[64]) {
     if (task < 0)
@@ -393,7 +407,7 @@ static void describe(struct sight *sight, int fd) {
     sight->owner = st.st_uid;
     /* Writing to a device, a pipe or a socket changes no file. */
     sight->read_only = (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode)) && read_only(fd);
-    sight->masked = sight->ours && (st.st_mode & 07777) == 0;
+    sight->masked = (sight->ours && (st.st_mode & 07777) == 0) || closed_in_proc(&st);
 }
 
 /* No "//", no "." and no "..": what was opened along it without a link is known by this very path. */

@@ -12,8 +12,8 @@ REASONS = {
     "recvmsg": "receives: the address is the sender's, and nothing is asked for",
     "recvmmsg": "receives",
     "recvfrom": "receives",
-    "sendmsg": "its address lies behind a pointer, and every program with a unix socket makes it; "
-    "only traces watch it (docs/refusals.md)",
+    "sendmsg": "the launcher hands the listener over by it, so only traces watch it; a path in its "
+    "address is seen where /dev/fuse can be opened (docs/refusals.md)",
     "accept": "its address is written by the kernel",
     "accept4": "its address is written by the kernel",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import struct
 from collections.abc import Mapping, Sequence
 
@@ -134,6 +135,8 @@ def make_plan(
         *_limits(policy, sources),
         *_cgroup(host, standing),
     ]
+    if watch != "nothing":
+        records.append(record("home", os.path.expanduser("~")))
     if policy.network == "none":
         records.append(record("flag", "network"))
     if not policy.deny_syscalls and watch in ("nothing", "changes", "opens"):
