@@ -167,7 +167,7 @@ class WorkDir:
     def _make(self) -> tuple[str, Held]:
         import weakref
 
-        base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the name is made unguessable
+        base = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - its name is random
         sweep(base)
         owner = f"{os.geteuid()}-{_pid_namespace()}-{os.getpid()}"
         name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
@@ -207,12 +207,16 @@ def _make(path: str, *, guests: bool) -> Held:
     from wardian.sandbox.removal import set_mode
 
     os.mkdir(path, 0o700)
-    held = Held(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
-    set_mode(held.fd, 0o700)  # whatever the umask says
+    try:
+        held = Held(os.open(path, _DIR))
+        os.fchmod(held.fd, 0o700)  # whatever the umask says
+    except PermissionError:  # so little that not even its owner may open it
+        held = Held(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
+        set_mode(held.fd, 0o700)
     if guests and os.geteuid() == 0:
         # Saves mapping its owner at every start; where it fails, that is done.
         guest = fresh_guest_id()
-        os.chown(held.path, guest, guest)
+        os.chown(".", guest, guest, dir_fd=held.fd)
     return held
 
 
