@@ -19,7 +19,7 @@ LIMIT_MB, WANTED_MB = 100, 1000
 CPU_S, WANTED_CPU_MS = 1.0, 6000
 DISK_MB, WANTED_DISK_MB = 64, 600
 HOLD_S = "20"
-ROOM = {"memory_bytes": LIMIT_MB * MB, "disk_bytes": 2000 * MB, "files": 512, "time_s": 120.0}
+ROOM = {"memory_bytes": LIMIT_MB * MB, "disk_bytes": 2000 * MB, "files": 4096, "time_s": 120.0}
 
 
 class Evasion(NamedTuple):
