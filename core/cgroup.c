@@ -305,8 +305,6 @@ void cgroup_make(const struct plan *plan, int ctl) {
         close(doors[--count]);
     if (version && !open_version_1(plan))
         cgroup_give_up();
-    sweep_beside(&memory_group);
-    sweep_beside(&time_group);
 }
 
 /* In the guest-to-be: into the groups of version 1. The supervisor opened the doors, so it is the
@@ -325,6 +323,16 @@ void cgroup_enter(int ctl) {
             die(errno, "limits.cgroup", "joining the control group of the run");
         close(doors[i]);
     }
+}
+
+/* Once, while the guest works: nobody waits for this, and a quick run goes without. */
+void cgroup_sweep(void) {
+    static bool swept;
+    if (swept || !version)
+        return;
+    swept = true;
+    sweep_beside(&memory_group);
+    sweep_beside(&time_group);
 }
 
 /* Asking */
@@ -359,6 +367,9 @@ static uint64_t times_met(void) {
     next_number(text, &times);
     return times;
 }
+
+/* Not every kill for memory is counted as one: the limit was met, at least. */
+bool cgroup_met_limit(void) { return version && times_met() > 0; }
 
 /* Full, but for the programs' own pages, which are dropped and read again and again: a guest in that state
  * neither goes on nor ends for a long time. */
@@ -411,8 +422,4 @@ void cgroup_kill(void) {
 }
 
 /* After the caller has its answer: nothing waits for this. */
-void cgroup_remove(void) {
-    if (version == 2)
-        sweep_beside(&memory_group);
-    cgroup_give_up();
-}
+void cgroup_remove(void) { cgroup_give_up(); }

@@ -219,6 +219,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         die(errno, "session", "starting a session");
     forget_session_keyring(plan);
     set_rlimits(plan);
+    cgroup_enter(ctl);
     if (plan->early_filter) /* while the root is being built; later, it would be waited for */
         listener = install_filter(plan);
     take_streams(plan, reaper);
@@ -231,7 +232,6 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     if (plan->lookups)
         channel_send(ctl, &built, NULL, 0);
     wait_for_turn(reaper); /* until nothing of the host's is left */
-    cgroup_enter(ctl);
     bool late = plan->early_filter || may_limit_later(plan);
     if (!late) /* the filter refuses what sets limits */
         limit_open_files(plan);

@@ -363,8 +363,10 @@ bool cgroup_cpu_us(uint64_t *us);
 bool cgroup_memory(uint64_t *bytes);
 uint64_t cgroup_network(uint64_t listed); /* not in the other count */
 bool cgroup_out_of_memory(void);
+bool cgroup_met_limit(void);
 bool cgroup_thrashes(uint64_t limit, uint64_t bytes);
 void cgroup_kill(void);
+void cgroup_sweep(void);
 void cgroup_remove(void);
 
 /* supervise.c */

@@ -297,6 +297,7 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     *next_ms = SLOW_MS;
     if (!WALL_IS_UP(plan, WALL_WATCH))
         return LIMIT_NONE;
+    cgroup_sweep();
     sums.most_files = rlimit_of(plan, RLIMIT_NOFILE);
     if (views.proc >= 0) {
         current_round++;

@@ -7,7 +7,6 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -177,28 +176,6 @@ def test_a_neighbour_that_takes_memory_ends_no_innocent_run(
             ["python3", "-I", "-S", "-c", INNOCENT], limits=limits, degrade=["limits.cgroup"]
         )
         assert "fine" in outcome.stdout, (number, outcome)
-
-
-def groups_of_runs() -> set[str]:
-    found = set()
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        place = Path("/sys/fs/cgroup") / controllers / path.lstrip("/")
-        for base in (place, place.parent):
-            if base.is_dir():
-                found |= {str(one) for one in base.glob("wardian-*")}
-    return found
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups here")
-@pytest.mark.parametrize("caller", ["root"], indirect=True)
-def test_the_control_group_of_a_run_is_gone_with_it(caller: Caller) -> None:
-    before = groups_of_runs()
-    assert "fine" in caller.run("echo fine").stdout
-    deadline = time.monotonic() + 10
-    while groups_of_runs() - before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not groups_of_runs() - before
 
 
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
