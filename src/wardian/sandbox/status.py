@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import signal
 from collections.abc import Sequence
@@ -77,6 +78,7 @@ def interpret(
     )
 
 
+@functools.lru_cache(maxsize=32)
 def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
     """Who held memory and CPU time: a control group counts first, where there was one."""
     if not version:
@@ -90,6 +92,7 @@ def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
     )
 
 
+@functools.lru_cache(maxsize=32)
 def _grouped(protections: tuple[Protection, ...], version: int) -> tuple[Protection, ...]:
     note = f"cgroup v{version}" if version else NO_GROUP
     return tuple(
