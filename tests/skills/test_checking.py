@@ -309,3 +309,11 @@ def test_too_many_files_are_told_and_do_not_take_for_ever(make_skill: MakeSkill)
     for number in range(10_001):
         (folder / "many" / f"{number}.txt").touch()
     assert [code for code, _, _ in told(folder)] == ["WS411"]
+
+
+def test_a_public_name_is_never_hidden_by_a_module_of_its_name() -> None:
+    """Importing a submodule sets it as an attribute of the package, over whatever was there."""
+    import wardian.skills as package
+
+    modules = {path.stem for path in Path(package.__file__ or "").parent.glob("*.py")}
+    assert modules & set(package.__all__) == set()

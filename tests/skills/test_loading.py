@@ -11,7 +11,7 @@ import pytest
 
 from wardian.errors import SkillError
 from wardian.skills import load_skill
-from wardian.skills.check import check
+from wardian.skills.checking import check
 from wardian.skills.skill import MAX_MANIFEST_BYTES
 
 from .conftest import MakeSkill

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wardian.skills.check import check_manifest
+from wardian.skills.checking import check_manifest
 from wardian.skills.skill import Folder
 
 from .corpus import Case, cases

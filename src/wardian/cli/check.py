@@ -39,7 +39,7 @@ def command(
     PATHS are skills, .skill files, or folders of skills; the current directory if none is given.
     """
     from wardian.errors import NothingMatched, UsageError
-    from wardian.skills.check import check
+    from wardian.skills.checking import check
 
     if as_json and as_sarif:
         raise UsageError("--json and --sarif exclude each other")

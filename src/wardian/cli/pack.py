@@ -42,7 +42,7 @@ def command(
     Caches, version control, installed packages and the skill's own evals/ are left out.
     """
     from wardian.skills.archive import pack
-    from wardian.skills.check import check
+    from wardian.skills.checking import check
     from wardian.skills.diagnostic import described
     from wardian.text import printable
 

@@ -2,10 +2,10 @@
 
 diagnostic     one finding, and the table of rules
 frontmatter → yamltree → specification → manifest     SKILL.md, from text to fields
-reading        files of an untrusted folder
+reading, toml  files of an untrusted folder; TOML in bounded time
 scripts, dependencies, imports, syntax, references    what lies beside SKILL.md
 skill          the data, and the lenient way to load it
-check          the strict way to read it
+checking       the strict way to read it
 discovery      where clients keep skills
 archive/       zip and tar, in and out
 prompt, sarif  what agents and code scanners read
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .archive import Packed, pack, unpack, unpacked
-    from .check import check
+    from .checking import check
     from .diagnostic import Diagnostic
     from .discovery import Found, discover, find_skills
     from .prompt import available_skills
@@ -34,7 +34,7 @@ _HOMES = {
     "Script": "scripts",
     "Skill": "skill",
     "available_skills": "prompt",
-    "check": "check",
+    "check": "checking",
     "discover": "discovery",
     "find_skills": "discovery",
     "load_skill": "skill",

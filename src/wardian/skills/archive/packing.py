@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wardian.errors import SkillError
-from wardian.skills.check import check_manifest
+from wardian.skills.checking import check_manifest
 from wardian.skills.digest import AUTHORS_OWN
 from wardian.skills.reading import JUNK_FOLDERS, Entry, is_junk, walk
 from wardian.skills.skill import MANIFEST_NAMES, Folder, opened

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from wardian.errors import SkillError
-from wardian.skills.check import check_manifest
+from wardian.skills.checking import check_manifest
 from wardian.skills.skill import Folder, load_folder
 
 from .members import Budget, Limits, archive_file, members_of
