@@ -51,7 +51,9 @@ bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
     ssize_t got;
-    while ((got = recvmsg(fd, &header, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+    /* One that ends with unread messages resets the connection: said once, and before the last words that
+     * it sent, which are what we want. */
+    while ((got = recvmsg(fd, &header, MSG_CMSG_CLOEXEC)) < 0 && (errno == EINTR || errno == ECONNRESET))
         ;
     *fd_count = 0;
     *sender = 0;

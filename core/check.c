@@ -396,7 +396,12 @@ static void check_channel(void) {
     }
     CHECK(write(ends[1], "short", 5) == 5);
     CHECK(!channel_receive(ends[0], &got, fds, &count, &sender) && count == 0);
+    channel_send(ends[0], &message, NULL, 0); /* never read: the kernel resets the connection, */
+    message.exited.status = 78;
+    channel_send(ends[1], &message, NULL, 0);
     close(ends[1]);
+    CHECK(channel_receive(ends[0], &got, fds, &count, &sender)); /* and the last words still come */
+    CHECK(got.kind == MSG_EXITED && got.exited.status == 78);
     CHECK(!channel_receive(ends[0], &got, fds, &count, &sender));
     close(ends[0]);
     close(pipes[0]);

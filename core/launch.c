@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
         reaper_main(&plan, ends[1]);
     }
     close(ends[1]);
+    supervise_from_now(run.reaper);
     let_go(&plan, &run);
     cgroup_make(&plan, run.ctl);
     watch_start(&plan, run.reaper);

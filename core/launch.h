@@ -377,6 +377,8 @@ struct supervised {
     int ctl;
 };
 _Noreturn void supervise(struct plan *plan, struct supervised *run);
+void supervise_from_now(pid_t reaper);
+void supervise_nothing(void); /* on the way out of a run that failed: its processes and its groups go */
 
 /* relay.c */
 void relay_prepare(struct plan *plan);  /* before the clone: makes the pipes */

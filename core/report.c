@@ -80,6 +80,8 @@ _Noreturn void die_again(const struct failure *failure) {
     emit("{\"event\":\"failed\",\"wall\":\"%s\",\"what\":\"%s\",\"errno\":%d}", wall, what,
          failure->error);
     relay_restore_terminal();
+    close(FD_STATUS); /* the caller goes on while we clean up */
+    supervise_nothing();
     _exit(125);
 }
 

@@ -49,6 +49,19 @@ int64_t now_us(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static pid_t charge; /* the reaper, while it is ours to wait for; 0 in the reaper itself */
+
+void supervise_from_now(pid_t reaper) { charge = reaper; }
+
+/* A control group can be removed when nothing is in it. The reaper's end is the end of all that is. */
+void supervise_nothing(void) {
+    int64_t until = now_us() + (int64_t)LEAVING_MS * 1000;
+    if (charge > 0 && kill(charge, SIGKILL) == 0)
+        while (wait4(charge, NULL, __WALL | WNOHANG, NULL) == 0 && now_us() < until)
+            poll(NULL, 0, 1);
+    cgroup_remove();
+}
+
 static void end_run(struct state *s, const char *reason) {
     if (!s->reason)
         s->reason = reason;
@@ -195,6 +208,7 @@ static void on_message(struct state *s) {
 static void on_reaper_gone(struct state *s) {
     if (wait4(s->run->reaper, NULL, __WALL, &s->usage) != s->run->reaper)
         return;
+    charge = 0;
     s->reaped = true;
     s->ended_us = now_us();
     /* What it said last may still lie in the socket. */

@@ -78,7 +78,8 @@ static void furnish_plan(const uint8_t *places) {
 }
 
 static void forget(void) {
-    refusal_count = absent_count = 0;
+    refusal_count = 0;
+    memset(used, 0, sizeof used);
     not_remembered = spent = 0;
     text_used = 1;
     memset(by_hash, 0, sizeof by_hash);

@@ -37,7 +37,9 @@ static int no_wait(int ms) { return ms; }
 #include <poll.h>
 #define poll(fds, n, ms) no_wait(ms)
 #define view_read fake_view_read
+#define group refusal_group /* grp.h has one, too */
 #include "../refusals.c"
+#undef group
 #define TEXT_ROOM PROCESSES_TEXT_ROOM
 #include "../processes.c"
 #undef TEXT_ROOM

@@ -21,6 +21,7 @@ import tempfile
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
+STALE_S = 10  # core/cgroup.c: younger groups may be about to be locked
 GUESTS = [
     ["true"],
     ["sh", "-c", "echo out; echo err >&2"],
@@ -38,8 +39,11 @@ chance = random.Random(seed)
 print("up", flush=True)
 with Sandbox.create() as sandbox:
     while True:
-        sandbox.run(chance.choice(guests), timeout_s=5)
+        process = sandbox.start(chance.choice(guests), timeout_s=5)
+        print(process.pid, flush=True)
+        process.wait()
 """
+launchers: set[int] = set()  # of our runs; other tests have theirs beside us
 
 
 def descendants() -> dict[int, str]:
@@ -63,8 +67,8 @@ def descendants() -> dict[int, str]:
 def collect() -> None:
     """Bury what has died and was given to us."""
     with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while pid := os.waitpid(-1, os.WNOHANG)[0]:
+            launchers.add(pid)
 
 
 def settled(timeout_s: float) -> dict[int, str]:
@@ -96,10 +100,13 @@ def quiet(chance: random.Random) -> None:
     from wardian import Sandbox
 
     with Sandbox.create() as sandbox:
-        sandbox.run(chance.choice(GUESTS), timeout_s=0.05)
+        process = sandbox.start(chance.choice(GUESTS), timeout_s=0.05)
+        launchers.add(process.pid)
+        process.wait(30)
 
 
-def launcher_killed(chance: random.Random) -> None:
+def launcher_killed(chance: random.Random) -> set[int]:
+    """Starts a run and kills its launcher, the only one who could remove its control group."""
     from wardian import Sandbox, WardianError
 
     with Sandbox.create() as sandbox:
@@ -109,9 +116,10 @@ def launcher_killed(chance: random.Random) -> None:
             os.kill(process.pid, signal.SIGKILL)
         with contextlib.suppress(WardianError):
             process.wait(30)
+    return {process.pid}
 
 
-def python_killed(chance: random.Random, *, launcher_too: bool) -> None:
+def python_killed(chance: random.Random, *, launcher_too: bool) -> set[int]:
     victim = subprocess.Popen(
         [sys.executable, "-c", VICTIM, repr(GUESTS), str(chance.randrange(10**9))],
         stdout=subprocess.PIPE,
@@ -129,20 +137,39 @@ def python_killed(chance: random.Random, *, launcher_too: bool) -> None:
     for pid in (victim.pid, *below):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    launchers.update(int(line) for line in victim.stdout if line.endswith(b"\n"))
     victim.stdout.close()
     victim.wait()
+    return set(below)
+
+
+def launcher_of(group: str) -> int:
+    return int(os.path.basename(group).split("-")[1])
 
 
 def groups_without_a_launcher() -> set[str]:
     """This user's control groups whose launcher, whose number is in the name, is gone."""
     found = set()
     for path in glob.glob("/sys/fs/cgroup/**/wardian-*", recursive=True):
-        number = os.path.basename(path).split("-")[1]
         with contextlib.suppress(OSError):
             mine = os.stat(path).st_uid == os.geteuid()
-            if mine and not os.path.exists(f"/proc/{number}"):
+            if mine and not os.path.exists(f"/proc/{launcher_of(path)}"):
                 found.add(path)
     return found
+
+
+def groups_left(before: set[str], killed: set[int]) -> list[str]:
+    """Groups of launchers of ours that nobody killed; and, once a later run has looked, of any."""
+    from wardian import Sandbox
+
+    ours = launchers | killed
+    left = {path for path in groups_without_a_launcher() - before if launcher_of(path) in ours}
+    unkilled = {path for path in left if launcher_of(path) not in killed}
+    if left:
+        time.sleep(STALE_S + 1.5)
+        with Sandbox.create() as sandbox:
+            sandbox.run(["sleep", "0.5"])  # quick ones do not look
+    return sorted(unkilled | (groups_without_a_launcher() & left))
 
 
 def main(runs: int, seed: int) -> dict[str, object]:
@@ -155,16 +182,16 @@ def main(runs: int, seed: int) -> dict[str, object]:
     quiet(chance)
     before, groups = (descriptors(), mounts()), groups_without_a_launcher()
     kinds = {"quiet": 0, "launcher": 0, "python": 0, "both": 0}
-    slowest = 0.0
+    slowest, killed = 0.0, set[int]()
     for n in range(runs):
         kind = chance.choice(("launcher", "python", "both")) if n % 3 == 0 else "quiet"
         kinds[kind] += 1
         if kind == "quiet":
             quiet(chance)
         elif kind == "launcher":
-            launcher_killed(chance)
+            killed |= launcher_killed(chance)
         else:
-            python_killed(chance, launcher_too=kind == "both")
+            killed |= python_killed(chance, launcher_too=kind == "both")
         start = time.monotonic()
         if settled(10):
             break
@@ -181,7 +208,7 @@ def main(runs: int, seed: int) -> dict[str, object]:
         "descriptors": sorted(set(after[0]) - set(before[0])),
         "mounts": after[1] - before[1],
         "files": files,
-        "cgroups": sorted(groups_without_a_launcher() - groups),
+        "cgroups": groups_left(groups, killed),
         "slowest_s": round(slowest, 3),
     }
     if not files:
