@@ -365,7 +365,7 @@ def test_the_guest_stands_at_the_root_of_its_control_groups(caller: Caller) -> N
     assert paths("self") == {"/"}
     assert paths("1") <= {"/", "/.."}
     if os.access("/sys/fs/cgroup/memory/cgroup.procs", os.W_OK) and caller.name == "root":
-        assert any("/wardian-" in path for path in paths("self", "namespace.cgroup"))
+        assert any("/wardian-" in path for path in paths("self", "cgroup"))
 
 
 @rows(held_by_several(NESTED + EFFECTS))
