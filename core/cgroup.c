@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -307,15 +308,11 @@ void cgroup_make(const struct plan *plan, int ctl) {
         cgroup_give_up();
 }
 
-/* In the guest-to-be: into the groups of version 1. The supervisor opened the doors, so it is the
- * supervisor's right to move us that counts. */
-void cgroup_enter(int ctl) {
+static void join_version_1(int ctl) {
     struct message go;
     int doors[MAX_PASSED];
     size_t count;
     pid_t sender;
-    if (version != 1)
-        return;
     if (!channel_receive(ctl, &go, doors, &count, &sender) || go.kind != MSG_GO)
         _exit(125);
     for (size_t i = 0; i < count; i++) {
@@ -323,6 +320,16 @@ void cgroup_enter(int ctl) {
             die(errno, "limits.cgroup", "joining the control group of the run");
         close(doors[i]);
     }
+}
+
+/* In the guest-to-be: into the groups of version 1. The supervisor opened the doors, so it is the
+ * supervisor's right to move us that counts. The namespace that the clone made has the caller's
+ * groups for a root, in both versions; one that is made here, inside, hides the name of the group. */
+void cgroup_enter(const struct plan *plan, int ctl) {
+    if (version == 1)
+        join_version_1(ctl);
+    if (version && WALL_IS_UP(plan, WALL_CGROUP) && syscall(SYS_unshare, CLONE_NEWCGROUP) < 0)
+        die(errno, "namespaces", "making the run's control group its root");
 }
 
 /* Once, while the guest works: nobody waits for this, and a quick run goes without. */

@@ -214,12 +214,12 @@ static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
+    cgroup_enter(plan, ctl);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
         die(errno, "session", "starting a session");
     forget_session_keyring(plan);
     set_rlimits(plan);
-    cgroup_enter(ctl);
     if (plan->early_filter) /* while the root is being built; later, it would be waited for */
         listener = install_filter(plan);
     take_streams(plan, reaper);

@@ -354,6 +354,20 @@ def test_the_guest_does_not_learn(caller: Caller, name: str) -> None:
     assert not telling & inside
 
 
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+def test_the_guest_stands_at_the_root_of_its_control_groups(caller: Caller) -> None:
+    """The run's own group is named after a process of the host."""
+
+    def paths(process: str, *without: str) -> set[str]:
+        shown = caller.run(f"cat /proc/{process}/cgroup", without=without).stdout.splitlines()
+        return {line.split(":", 2)[2] for line in shown}
+
+    assert paths("self") == {"/"}
+    assert paths("1") <= {"/", "/.."}
+    if os.access("/sys/fs/cgroup/memory/cgroup.procs", os.W_OK) and caller.name == "root":
+        assert any("/wardian-" in path for path in paths("self", "cgroup"))
+
+
 @rows(held_by_several(NESTED + EFFECTS))
 def test_each_wall_alone_holds(attack: Attack, caller: Caller, scene: Scene) -> None:
     assert_each_wall_holds(attack, caller, scene)

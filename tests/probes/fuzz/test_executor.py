@@ -17,7 +17,7 @@ from wardian.errors import BackendError
 from wardian.probes.building import compiler
 from wardian.probes.fuzz.generate import choose, generate
 from wardian.probes.fuzz.program import RESULT, Arg
-from wardian.probes.fuzz.sides import NAME, SOURCES, Side, executor
+from wardian.probes.fuzz.sides import HERE, NAME, SOURCES, Side, executor
 from wardian.probes.fuzz.wire import ENDED_BY_TIME, GarbledError, decode, encode
 from wardian.sandbox.layout import WORK
 
@@ -131,7 +131,7 @@ def test_sanitizers_find_nothing_in_it(tmp_path: Path) -> None:
     flags = ["-std=c17", "-g", "-O1", "-no-pie", "-fsanitize=address,undefined"]
     built = subprocess.run(
         [cc, *flags, "-fno-sanitize-recover=all", "-o", binary, *SOURCES],
-        capture_output=True, text=True, check=False,
+        cwd=HERE, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if "cannot find" in built.stderr:
         pytest.skip("libasan is not installed")
