@@ -167,6 +167,7 @@ def test_cancelling_ends_the_run(sandbox: Sandbox) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
+    sandbox.run(["true"])  # from here on its work directory is open
     before = sorted(os.listdir("/proc/self/fd"))
     start = time.monotonic()
     asyncio.run(main())

@@ -74,6 +74,7 @@ def test_the_same_on_an_event_loop(sandbox: Sandbox) -> None:
             with pytest.raises(BackendError, match="the supervisor was killed"):
                 await asyncio.wait_for(task, SOON_S)
 
+    sandbox.run(["true"])  # from here on its work directory is open
     before = len(os.listdir("/proc/self/fd"))
     asyncio.run(run())
     assert len(os.listdir("/proc/self/fd")) <= before

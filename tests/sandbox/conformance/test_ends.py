@@ -113,7 +113,7 @@ def test_kill_ends_a_run(sandbox: Sandbox) -> None:
 def test_a_signal_reaches_the_command(sandbox: Sandbox) -> None:
     said: list[bytes] = []
     script = "trap 'echo caught; exit 7' TERM; echo ready; while :; do sleep 0.1; done"
-    process = sandbox.start(["sh", "-c", script], on_stdout=said.append)
+    process = sandbox.start(["sh", "-c", script], on_stdout=said.append, keep=True)
     assert eventually(lambda: bool(said), LONGEST_S)
     process.send_signal(signal.SIGTERM)
     result = process.wait(LONGEST_S)

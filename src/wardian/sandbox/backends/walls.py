@@ -53,7 +53,8 @@ def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
             hint=f"run with {flags}, or use --backend wardian",
         )
     given_up = _checked(policy.degrade)
-    return tuple(_protection(name, policy, walls, given_up) for name in NAMES)
+    stand = tuple(_protection(name, policy, walls, given_up) for name in NAMES)
+    return (*stand, Protection(CGROUP, False, False, False, "only the backend wardian makes one"))
 
 
 def _protection(name: str, policy: Policy, walls: Walls, given_up: Collection[str]) -> Protection:
