@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import alive
 
-from .doors import HERE, PYTHON, environment
+from .doors import DOORS, HERE, PYTHON, attempt, environment, refused, stands
 
 RUNS = int(os.environ.get("WARDIAN_SOAK_RUNS", "150"))
 
@@ -90,3 +92,46 @@ def test_the_command_gone_its_guest_is_gone(name: str) -> None:
         while alive(launcher) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not alive(launcher)
+
+
+def own_group(controller: str) -> Path | None:
+    """This process's place in a version 1 hierarchy."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return Path("/sys/fs/cgroup") / controllers / path.lstrip("/")
+    return None
+
+
+@pytest.fixture
+def group() -> Iterator[Path]:
+    """A control group for the command, so that what is below it is the command's own."""
+    above = own_group("memory")
+    if os.geteuid() != 0 or above is None or not (above / "tasks").exists():
+        pytest.skip("needs version 1 control groups, and root's right to make one")
+    made = above / f"test-{os.getpid()}-{time.monotonic_ns()}"
+    made.mkdir()
+    yield made
+    wait_until_empty(made)
+    for place in (*made.glob("wardian-*"), made):
+        place.rmdir()
+
+
+def wait_until_empty(group: Path) -> None:
+    """The launcher cleans up while its caller goes on."""
+    deadline = time.monotonic() + 5
+    while (group / "tasks").read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the faults name x86-64's calls")
+@pytest.mark.parametrize("call", {"capset": 126, "move_mount": 429, "pivot_root": 155}.values())
+@pytest.mark.parametrize("door", DOORS)
+def test_a_run_whose_walls_fail_leaves_no_control_group(
+    door: str, call: int, group: Path, tmp_path: Path
+) -> None:
+    enter = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+    refused(attempt(DOORS[door], tmp_path, [f"errno:EPERM:{call}"], before=enter))
+    wait_until_empty(group)
+    assert list(group.glob("wardian-*")) == []
+    stands(attempt(DOORS[door], tmp_path, [], before=enter))
