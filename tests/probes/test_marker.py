@@ -55,6 +55,21 @@ def test_a_test_is_skipped_where_what_it_needs_is_not_there(tree: Tree, tmp_path
     assert "needs filesystem_hidden, which is not there in wardian" in output
 
 
+def test_specimens_that_a_guest_could_have_changed_do_not_run_where_the_tests_do(
+    tree: Tree, tmp_path: Path
+) -> None:
+    fill(tree)
+    shared = subprocess.run(
+        [sys.executable, "-m", "wardian", "exec", "--write", str(tree.path), "--", "true"],
+        env=environment(XDG_STATE_HOME=str(tmp_path / "state")),
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert shared.returncode == 0, shared.stderr
+    output = pytest_in(tmp_path, TESTS, tree, XDG_STATE_HOME=str(tmp_path / "state"))
+    assert "3 skipped" in output, output
+    assert "the bare host was not named" in output
+
+
 def test_artifacts_are_believed_where_they_are_named(
     tree: Tree, tmp_path: Path, probe: Probe
 ) -> None:
