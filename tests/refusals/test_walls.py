@@ -73,6 +73,8 @@ def test_what_is_refused_is_told_and_the_suggestion_helps(
         pytest.skip(f"this host has no {wall.needs}")
     monkeypatch.chdir(there["CWD"])
     monkeypatch.setenv("HOME", there["HOME"])
+    # The scene is one for all: what one case shares for writing must not spoil another's links.
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     program = [filled(word, there) for word in wall.command()]
     options = [filled(word, there) for word in wall.options.split() if word != "-"]
     target = filled(wall.target, there)
