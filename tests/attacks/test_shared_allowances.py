@@ -68,7 +68,7 @@ libc = ctypes.CDLL(None)
 def locked(size):
     room = mmap.mmap(-1, size)
     return libc.mlock(ctypes.byref(ctypes.c_char.from_buffer(room)), size) == 0
-print(locked(64 << 10), locked(4 << 20))
+print(locked(64 << 10), locked(6 << 20))
 """
 
 

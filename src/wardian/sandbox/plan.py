@@ -346,9 +346,10 @@ def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
         RLIMIT_CORE: 1,
         RLIMIT_SIGPENDING: 4096,
         # Of the caller's own allowance, so that one guest leaves most of it to others: two message
-        # queues of the usual size out of ten, and 1 MiB of locked memory out of 8.
+        # queues of the usual size out of ten, and 4 MiB of locked memory out of 8,
+        # which is enough for mlockall in a small program.
         RLIMIT_MSGQUEUE: 204800,
-        RLIMIT_MEMLOCK: 1 << 20,
+        RLIMIT_MEMLOCK: 4 << 20,
         RLIMIT_NICE: 0,
         RLIMIT_RTPRIO: 0,
     }
