@@ -220,7 +220,8 @@ static void on_reaper_gone(struct state *s) {
     if (!s->ready && !s->exited && !s->reason)
         die(0, "reaper", "the guest's first process ended while the walls were going up");
     bool killed = s->exited && WIFSIGNALED(s->status) && WTERMSIG(s->status) == SIGKILL;
-    if (!s->reason && (cgroup_out_of_memory() || (killed && cgroup_met_limit())))
+    /* Also where we were about to end it for that: its own end was quicker then, and counts. */
+    if (cgroup_out_of_memory() || (killed && cgroup_met_limit()))
         s->starved = true;
     if (!s->reason && disk_exceeded(s->plan, -1, false, true))
         s->overran = true; /* it was quicker than our looks; told, even though it has ended */
