@@ -48,14 +48,6 @@ static int read_file(int fd, char *text, size_t size) {
     return (int)n;
 }
 
-static int read_name(int dir, const char *name, char *text, size_t size) {
-    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-    int n = read_file(fd, text, size);
-    if (fd >= 0)
-        close(fd);
-    return n;
-}
-
 static bool write_name(int dir, const char *name, const char *text) {
     int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
     bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
@@ -93,7 +85,7 @@ static bool lists(const char *list, size_t len, const char *word) {
  * "number:controllers:path"; a version 1 hierarchy is mounted under the names of its controllers. */
 static bool own_group(const char *controller, char path[PATH_MAX]) {
     static char text[8192];
-    if (!text[0] && read_name(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) <= 0)
+    if (!text[0] && read_below(AT_FDCWD, "/proc/self", "cgroup", text, sizeof text) <= 0)
         return false;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const char *names = line + strcspn(line, ":\n");
@@ -178,7 +170,7 @@ static bool place_of_version_2(const struct plan *plan, char path[PATH_MAX]) {
         if (!own_group(NULL, path))
             return false;
         int own = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (own >= 0 && read_name(own, "memory.max", list, sizeof list) > 0)
+        if (own >= 0 && read_below(own, ".", "memory.max", list, sizeof list) > 0)
             next_number(list, &caller_max); /* "max" leaves it as it is */
         if (own >= 0)
             close(own);
@@ -189,7 +181,7 @@ static bool place_of_version_2(const struct plan *plan, char path[PATH_MAX]) {
             return false;
     }
     int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int n = dir < 0 ? -1 : read_name(dir, "cgroup.subtree_control", list, sizeof list);
+    ssize_t n = dir < 0 ? -1 : read_below(dir, ".", "cgroup.subtree_control", list, sizeof list);
     if (dir >= 0)
         close(dir);
     return n > 0 && lists(list, (size_t)n, "memory");

@@ -168,13 +168,9 @@ static uint64_t unix_sockets(void) {
 static bool any_inuse(int proc, const char *name) {
     static const char mark[] = " inuse ";
     char text[1024];
-    int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return fd >= 0 || errno != ENOENT; /* without the file, without that family of addresses */
-    text[n] = '\0';
+    errno = 0; /* an empty file is no missing one */
+    if (read_below(proc, "1/net", name, text, sizeof text) <= 0)
+        return errno != ENOENT; /* without the file, without that family of addresses */
     for (const char *at = text; (at = strstr(at, mark)); ) {
         at += sizeof mark - 1;
         if (*at != '0')
@@ -191,7 +187,7 @@ static uint64_t internet_sockets(int proc) {
     static int64_t next_us;
     static uint64_t sum;
     int64_t started = now_us();
-    if (!any_inuse(proc, "1/net/sockstat") && !any_inuse(proc, "1/net/sockstat6"))
+    if (!any_inuse(proc, "sockstat") && !any_inuse(proc, "sockstat6"))
         return sum = 0;
     if (started < next_us)
         return sum;

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +185,21 @@ needs_groups = pytest.mark.skipif(
 )
 
 
+@contextmanager
+def a_run(caller: Caller) -> Iterator[subprocess.Popen[Any]]:
+    """A process with one run that is up; killed afterwards."""
+    process = caller.popen(
+        [caller.python, "-I", "-c", RUN, str(caller.stage / LIBRARY)], stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate(timeout=30)
+
+
 def group_of(process: subprocess.Popen[Any]) -> str:
     """The group of the run that the process has; other runs go on beside it."""
     (pid,) = launchers_of(process)
@@ -200,34 +217,18 @@ def soon_gone(group: str) -> bool:
 @needs_groups
 @pytest.mark.parametrize("caller", ["root"], indirect=True)
 def test_the_control_group_of_a_run_is_gone_with_it(caller: Caller) -> None:
-    process = caller.popen(
-        [caller.python, "-I", "-c", RUN, str(caller.stage / LIBRARY)], stdout=subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"up\n"
+    with a_run(caller) as process:
         group = group_of(process)
-    finally:
-        process.kill()
-        process.communicate(timeout=30)
     assert soon_gone(group)
 
 
 @needs_groups
 @pytest.mark.parametrize("caller", ["root"], indirect=True)
 def test_the_group_of_a_killed_supervisor_is_removed_by_a_later_run(caller: Caller) -> None:
-    process = caller.popen(
-        [caller.python, "-I", "-c", RUN, str(caller.stage / LIBRARY)], stdout=subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"up\n"
+    with a_run(caller) as process:
         left = group_of(process)
         for pid in launchers_of(process):
             os.kill(pid, signal.SIGKILL)
         time.sleep(STALE_S + 1.5)
         assert "fine" in caller.run("echo fine; sleep 0.5").stdout  # quick ones do not look
         assert soon_gone(left)
-    finally:
-        process.kill()
-        process.communicate(timeout=30)

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Container, Iterator
 from itertools import islice
 
+from wardian.runner.outputs import stays_inside
 from wardian.runner.packages.model import PreparationError
 from wardian.text import printable
 
@@ -26,7 +27,7 @@ def refuse_strange(path: str, known: Container[str] = ()) -> None:
         for name, about, target in _entries(root):
             kind = stat.S_IFMT(about.st_mode)
             if kind == stat.S_IFLNK:
-                if name not in known and not _stays(name, target or ""):
+                if name not in known and not stays_inside(name, target or ""):
                     raise _refused(name, "is a link that leads out of the environment")
             elif kind not in (stat.S_IFREG, stat.S_IFDIR):
                 raise _refused(name, "is neither a file nor a directory")
@@ -71,20 +72,6 @@ def _opened(root: int, path: str) -> int:
             os.close(fd)
         fd = below
     return fd
-
-
-def _stays(name: str, target: str) -> bool:
-    """Does a link at ``name`` lead to a place inside, whatever other links it passes?
-
-    Steps up count from the link's own directory, which is a real one, and come first.
-    """
-    if target.startswith("/"):
-        return False
-    parts = [part for part in target.split("/") if part not in ("", ".")]
-    ups = 0
-    while ups < len(parts) and parts[ups] == "..":
-        ups += 1
-    return ups <= name.count("/") and ".." not in parts[ups:]
 
 
 def _refused(name: str, why: str) -> PreparationError:
