@@ -103,8 +103,12 @@ def natively(
 
 def launchers() -> list[int]:
     """Children of this process that are launchers; other tests may have children of other kinds."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    pids = [int(pid) for task in tasks for pid in task.read_text().split()]
+    tasks = os.listdir("/proc/self/task")
+    pids = [
+        int(pid)
+        for task in tasks
+        for pid in of_process(os.getpid(), f"task/{task}/children").split()
+    ]
     return [pid for pid in pids if "wardian-launch" in of_process(pid, "comm")]
 
 
