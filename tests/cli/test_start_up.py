@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from wardian import compiled
-from wardian.sandbox import layout, plan, policy
 from wardian.sandbox.host import Host
+from wardian.sandbox.policy import policy
+from wardian.sandbox.root import layout
+from wardian.sandbox.run import plan
 from wardian.values import NamedTuple
 
 

@@ -20,8 +20,8 @@ from wardian.observe.trace import Process, Program
 from wardian.runner.cases.model import Case, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
-from wardian.sandbox.policy import Limits
-from wardian.sandbox.policy_difference import NOUNS
+from wardian.sandbox.policy.difference import NOUNS
+from wardian.sandbox.policy.policy import Limits
 from wardian.syscalls import lookup
 
 from .conftest import MakeSkill, Wardian
