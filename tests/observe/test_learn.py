@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian import Policy
 from wardian.learn.data import learning
 from wardian.learn.limits import limits
@@ -24,7 +25,7 @@ from wardian.sandbox.policy.difference import NOUNS
 from wardian.sandbox.policy.policy import Limits
 from wardian.syscalls import lookup
 
-from .conftest import MakeSkill, Wardian
+from .conftest import Wardian
 
 SKILLS = Path(__file__).parents[2] / "skills"
 NAMES = sorted(path.name for path in SKILLS.iterdir() if (path / "SKILL.md").exists())
