@@ -89,7 +89,7 @@ class Act(NamedTuple):
 NOTHING = Act("")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def parse_effects(text: str) -> tuple[Act, ...]:
     """The acts of a row. Raises InputError for what is not of the language."""
     return () if text == "-" else tuple(_act(piece) for piece in text.split("; "))
@@ -101,16 +101,17 @@ def _act(text: str) -> Act:
     word, _, mark = head.partition(" ")
     if word not in _WORDS:
         raise InputError(f"no call does {word!r}", hint=f"known: {', '.join(sorted(_WORDS))}")
-    known = (
-        _setting(mark) if word == "setting" else
-        mark.isdigit() if word == DESCRIPTORS and mark else
-        not mark or (mark in MARKS and word in _KINDS)
-    )  # fmt: skip
-    if not known or (when and (unless or word in _KINDS)):
+    if not _takes(word, mark) or (when and (unless or word in _KINDS)):
         raise InputError(f"not an act of a call: {text!r}")
     for condition in filter(None, (when, unless)):
         parse_condition(condition)
     return Act(word, mark, when, unless)
+
+
+def _takes(word: str, mark: str) -> bool:
+    if word == "setting":
+        return _setting(mark) is not None
+    return not mark or (mark.isdigit() if word == DESCRIPTORS else word in _KINDS and mark in MARKS)
 
 
 def _setting(text: str) -> tuple[str, str, int] | None:

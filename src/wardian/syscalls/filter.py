@@ -12,7 +12,14 @@ import errno
 import struct
 
 from wardian.errors import PolicyError
-from wardian.syscalls.conditions import WORD, Clause, Condition, Guard, parse_condition, parse_guards
+from wardian.syscalls.conditions import (
+    WORD,
+    Clause,
+    Condition,
+    Guard,
+    parse_condition,
+    parse_guards,
+)
 from wardian.syscalls.table import Row, canonical_arch, lookup, rows
 
 TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path

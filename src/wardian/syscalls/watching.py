@@ -12,8 +12,8 @@ A call that is looked at can be interrupted where it never is otherwise: a signa
 the supervisor has received it, with a handler that does not restart calls, makes it fail with
 EINTR. So calls that no program expects that of, forks above all, are only looked at in a trace.
 
-Which calls these are, and what each does, is what the table's ``effects`` say. A call is left alone
-under the condition after ``unless`` there, and an open by its flags, in a register, if it only reads.
+Which calls these are, and what each does, the table's ``effects`` say. A call is left alone under
+the condition after ``unless`` there; an open if its flags, in a register, say that it only reads.
 """
 
 from __future__ import annotations
