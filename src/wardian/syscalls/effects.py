@@ -24,7 +24,8 @@ else:
     from wardian.values import NamedTuple
 
 # Each word with the kind that the supervisor knows such calls by (``watching.KINDS``), and what it
-# means. All but the last two are also what a refusal calls the act.
+# means. A refusal has the same word, but for an open, whose flags say what was refused, and for
+# ``reach`` and ``trace``, which go by the call's own name.
 PATHS: dict[str, tuple[str, str]] = {
     "stat": ("look", "asks about it"),
     "list": ("look", "goes to it, as the current directory"),
