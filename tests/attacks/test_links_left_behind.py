@@ -14,7 +14,7 @@ import pytest
 
 from wardian import Policy, Sandbox, Share
 from wardian.errors import PolicyError, ShareError, UsageError
-from wardian.observe.record import Recording, Run
+from wardian.observe.record import RecordedRun, Recording
 
 Wardian = Callable[..., "subprocess.CompletedProcess[str]"]
 SECRET = "the-callers-secret"
@@ -189,7 +189,7 @@ def test_records_are_kept_from_where_guests_write(scene: Scene, spelling: str) -
 
 def test_a_recording_by_the_python_interface_is_refused_too(scene: Scene) -> None:
     scene.guest(f"ln -s {scene.private} left")
-    run = Run("exec", ("true",), Policy.default())
+    run = RecordedRun("exec", ("true",), Policy.default())
     with pytest.raises(UsageError, match="link"):
         Recording(str(scene.project / "left"), run)
     assert os.listdir(scene.private) == ["secret"]

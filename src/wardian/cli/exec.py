@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Protocol
 
-    from wardian.cli.spool import Document, Spool
+    from wardian.cli.spool import Spool, SpooledDocument
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.process import Process
@@ -173,16 +173,16 @@ def ran(
     if directory is None:
         return start()
     from wardian.cli.recording import given_by_the_caller, recorded
-    from wardian.observe.record import Run, Skill
+    from wardian.observe.record import RecordedRun, RecordedSkill
 
-    about = Run(
+    about = RecordedRun(
         kind="exec" if skill is None else "run",
         command=tuple(argv),
         policy=sandbox.policy,
         backend=one(given, "backend") or "wardian",
         cwd=cwd,
         given=given_by_the_caller(policy),
-        skill=Skill(*skill) if skill is not None else None,
+        skill=RecordedSkill(*skill) if skill is not None else None,
     )
     return recorded(directory, about, start, spool=spool)
 
@@ -244,13 +244,13 @@ class spooled:  # noqa: N801 - used like a function; contextlib costs a start mo
 
 def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
     """The result as JSON on stdout, with its output and ``more``."""
-    from wardian.cli.spool import Document, print_json
+    from wardian.cli.spool import SpooledDocument, print_json
 
-    within = Document(spool)
+    within = SpooledDocument(spool)
     print_json(document_of(result, within) | more, within)
 
 
-def document_of(result: Result, output_in: Document | None = None) -> dict[str, Any]:
+def document_of(result: Result, output_in: SpooledDocument | None = None) -> dict[str, Any]:
     """Output that was spooled is put in when the document is written."""
     document = result.document(output=True)
     document["command"] = [output.valid(word) for word in result.command]

@@ -160,7 +160,7 @@ def _command(argv: list[str], given: Given) -> Subject:
 
 
 def _scripts(skill: Located, names: list[str], args: list[str], given: Given) -> list[Subject]:
-    from wardian.learn.subjects import Script
+    from wardian.learn.subjects import ScriptSubject
     from wardian.runner.assembly import Wanted, assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.script import choose
@@ -185,14 +185,14 @@ def _scripts(skill: Located, names: list[str], args: list[str], given: Given) ->
         if isinstance(call, Missing):
             raise UsageError(call.why, hint=call.hint)
         cwd = exec_command.working_directory(given)
-        found.append(Script(script.path, call, cwd, stdin, code))
+        found.append(ScriptSubject(script.path, call, cwd, stdin, code))
     return found
 
 
 def _cases(skill: Located, given: Given) -> list[Subject]:
     from fnmatch import fnmatchcase
 
-    from wardian.learn.subjects import SkillCase
+    from wardian.learn.subjects import CaseSubject
     from wardian.runner.cases.model import DEFAULT_FILE, read_cases
     from wardian.runner.cases.running import Options
 
@@ -215,7 +215,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
         build="build" in given,
         say=output.say,
     )
-    return [SkillCase(skill, case, options) for case in chosen]
+    return [CaseSubject(skill, case, options) for case in chosen]
 
 
 # Learning, writing, telling
@@ -226,11 +226,11 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     from wardian.learn import report
     from wardian.learn.draft import text
     from wardian.learn.proof import learn
-    from wardian.learn.subjects import SkillCase
+    from wardian.learn.subjects import CaseSubject
 
     target = one(given, "to")
     _check_target(target)
-    alone = all(isinstance(subject, SkillCase) for subject in subjects)
+    alone = all(isinstance(subject, CaseSubject) for subject in subjects)
     say = _nothing if "quiet" in given else output.say
     allowed = policy_of(given)
     if allowed.rootfs is not None:

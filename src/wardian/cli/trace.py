@@ -10,7 +10,7 @@ from wardian.cli import exec as exec_command
 from wardian.cli import output, run_skill
 from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse
 from wardian.errors import UsageError
-from wardian.observe.events import Reader
+from wardian.observe.events import TraceReader
 from wardian.observe.trace import Tracer
 from wardian.sandbox.sandbox import Sandbox
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from wardian.cli.spool import Document, Spool
+    from wardian.cli.spool import Spool, SpooledDocument
     from wardian.observe.events import Event
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.process import Process
@@ -98,7 +98,7 @@ class Tracing:
         self.given = {k: v for k, v in given.items() if k not in ("follow", "perfetto", "to")}
         if self._paths[0] is not None:
             self.given.pop("json", None)  # then output can pass through
-        self._reader, self._tracer = Reader(), Tracer()
+        self._reader, self._tracer = TraceReader(), Tracer()
         self._failed: OSError | None = None
 
     def __enter__(self) -> Tracing:
@@ -136,9 +136,9 @@ class Tracing:
         if self._perfetto is not None:
             self._write(self._perfetto, self._timeline.end(trace.processes, result.usage.wall_s))
         if self.as_json:
-            from wardian.cli.spool import Document
+            from wardian.cli.spool import SpooledDocument
 
-            within = Document(spool) if spool is not None else None
+            within = SpooledDocument(spool) if spool is not None else None
             told = exec_command.document_of(result, within) | about
             self._json(_valid(trace.document() | {"result": told}), within)
         elif not self.follows and not self._quiet:
@@ -176,7 +176,7 @@ class Tracing:
 
     # Writing; a full disk does not end the guest
 
-    def _json(self, document: dict[str, Any], within: Document | None) -> None:
+    def _json(self, document: dict[str, Any], within: SpooledDocument | None) -> None:
         if self._to is None:
             from wardian.cli.spool import print_json
 

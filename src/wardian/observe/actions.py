@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from wardian.observe.events import Call, Path
+from wardian.observe.events import Path, TracedCall
 
 ACTIONS = (
     "read", "written", "created", "deleted", "listed", "executed", "looked at", "missing",
@@ -29,7 +29,7 @@ _CHANGING = frozenset((
 _EXECUTING = frozenset(("execve", "execveat"))
 
 
-def actions(call: Call) -> Iterator[tuple[Path, str]]:
+def actions(call: TracedCall) -> Iterator[tuple[Path, str]]:
     """Each path that the call names, with what is done to it; a path may come several times."""
     paths = [call.paths[place] for place in sorted(call.paths)]
     if not paths:
@@ -59,7 +59,7 @@ def actions(call: Call) -> Iterator[tuple[Path, str]]:
         yield first, "executed" if call.name in _EXECUTING else "looked at"
 
 
-def _failed(call: Call, path: Path) -> str:
+def _failed(call: TracedCall, path: Path) -> str:
     if call.error in _REFUSED:
         return "refused"
     return "missing" if path.lay == "nothing" or call.error in _ABSENT else "looked at"
@@ -82,7 +82,7 @@ def _opened(flags: int, path: Path) -> Iterator[str]:
             yield "written"
 
 
-def _moved(call: Call, old: Path, new: Path) -> Iterator[tuple[Path, str]]:
+def _moved(call: TracedCall, old: Path, new: Path) -> Iterator[tuple[Path, str]]:
     at = _MOVING[call.name]
     if at >= 0 and call.args[at] & RENAME_EXCHANGE:
         yield old, "written"

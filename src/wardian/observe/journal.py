@@ -47,7 +47,7 @@ _ID = re.compile(
 )
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One record. ``document`` is its record.json, or None where that can't be read."""
 
     id: str
@@ -96,7 +96,7 @@ def names(directory: str) -> list[str]:
     return sorted((name for name in found if _is_record(name)), reverse=True)
 
 
-def entries(directory: str) -> Iterator[Entry]:
+def entries(directory: str) -> Iterator[JournalEntry]:
     """All records, newest first, each read when it is asked for. Raises InputError."""
     for name in names(directory):
         entry = load(directory, name)
@@ -104,7 +104,7 @@ def entries(directory: str) -> Iterator[Entry]:
             yield entry
 
 
-def load(directory: str, name: str) -> Entry | None:
+def load(directory: str, name: str) -> JournalEntry | None:
     """The record of that name; None if it is gone, or is no directory."""
     path = os.path.join(directory, name)
     try:
@@ -116,12 +116,12 @@ def load(directory: str, name: str) -> Entry | None:
         return None
     try:
         document = _document(fd)
-        return Entry(name.removesuffix(RUNNING), path, _state(fd, name, document), document)
+        return JournalEntry(name.removesuffix(RUNNING), path, _state(fd, name, document), document)
     finally:
         os.close(fd)
 
 
-def find(directory: str, given: str) -> Entry:
+def find(directory: str, given: str) -> JournalEntry:
     """The one record whose ID, or its letters, begin like this; ``last`` is the newest.
 
     Raises NothingMatched, and UsageError if there are several.
@@ -145,7 +145,7 @@ def find(directory: str, given: str) -> Entry:
     return entry
 
 
-def read_file(entry: Entry, name: str, limit: int) -> bytes | None:
+def read_file(entry: JournalEntry, name: str, limit: int) -> bytes | None:
     """One file of a record; None if it is not there. Raises InputError if it is not as it was."""
     try:
         fd = os.open(entry.path, DIRECTORY)
@@ -162,7 +162,7 @@ def read_file(entry: Entry, name: str, limit: int) -> bytes | None:
         os.close(fd)
 
 
-def read_result(entry: Entry) -> dict[str, Any] | None:
+def read_result(entry: JournalEntry) -> dict[str, Any] | None:
     """The result document; None if the run has none. Raises InputError if it is damaged."""
     data = read_file(entry, RESULT, MAX_RESULT_BYTES)
     if data is None:

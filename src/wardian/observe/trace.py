@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.observe.actions import ACTIONS, actions
-from wardian.observe.events import Became, Call, Event, Reader, Total
+from wardian.observe.events import Became, Event, Total, TracedCall, TraceReader
 from wardian.syscalls.decode import sockaddr_text
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class File(NamedTuple):
     directory: bool = False
 
 
-class Program(NamedTuple):
+class TracedProgram(NamedTuple):
     """What a process was at some time. ``path`` is empty for what it was when it was forked."""
 
     started_s: float
@@ -35,7 +35,7 @@ class Program(NamedTuple):
     path: str = ""
 
 
-class Process(NamedTuple):
+class TracedProcess(NamedTuple):
     """A process of the guest's. What ended by a signal has no ``ended_s`` and no ``exit_code``.
 
     Pids can come again, ids do not. ``parent`` is an id; None for the first process, and for one
@@ -47,7 +47,7 @@ class Process(NamedTuple):
     pid: int
     inner_pid: int
     started_s: float
-    programs: tuple[Program, ...]
+    programs: tuple[TracedProgram, ...]
     ended_s: float | None = None
     exit_code: int | None = None
     threads: int = 1
@@ -71,7 +71,7 @@ class Trace(NamedTuple):
 
     syscalls: tuple[Total, ...]
     files: tuple[File, ...]
-    processes: tuple[Process, ...]
+    processes: tuple[TracedProcess, ...]
     endpoints: tuple[Endpoint, ...]
     result: Result
 
@@ -89,7 +89,7 @@ class Trace(NamedTuple):
         """The paths with which any of these actions was done, sorted."""
         return [file.path for file in self.files if not set(wanted).isdisjoint(file.actions)]
 
-    def children(self, process: Process | None) -> list[Process]:
+    def children(self, process: TracedProcess | None) -> list[TracedProcess]:
         """Those that a process started; with None those of nobody known."""
         parent = process.id if process is not None else None
         return [one for one in self.processes if one.parent == parent]
@@ -106,17 +106,17 @@ class Trace(NamedTuple):
         }
 
 
-def _process_document(process: Process) -> dict[str, Any]:
+def _process_document(process: TracedProcess) -> dict[str, Any]:
     programs = [one._asdict() | {"command": list(one.command)} for one in process.programs]
     return process._asdict() | {"command": list(process.command), "programs": programs}
 
 
-class Seen:
+class ProcessTrace:
     """A process while it is gathered."""
 
-    def __init__(self, id: int, parent: Seen | None, became: Became) -> None:
+    def __init__(self, id: int, parent: ProcessTrace | None, became: Became) -> None:
         self.id, self.parent, self.first = id, parent, became
-        self.programs = [Program(became.at_s, became.command)]
+        self.programs = [TracedProgram(became.at_s, became.command)]
         self.executing = ""
         self.ended_s: float | None = None
         self.exit_code: int | None = None
@@ -127,15 +127,15 @@ class Seen:
         path, self.executing = self.executing, ""
         if self.programs[-1].command == LAUNCHER:
             self.programs.pop()
-        self.programs.append(Program(became.at_s, became.command, path))
+        self.programs.append(TracedProgram(became.at_s, became.command, path))
 
     def thread(self, task: int) -> int:
         """The number of a thread in its process, in the order of their first calls; 0 is first."""
         return self.tasks.setdefault(task, len(self.tasks))
 
-    def value(self) -> Process:
+    def value(self) -> TracedProcess:
         """As it is now."""
-        return Process(
+        return TracedProcess(
             id=self.id,
             parent=self.parent.id if self.parent is not None else None,
             pid=self.first.process,
@@ -152,11 +152,11 @@ class Tracer:
     """Gathers a trace: ``feed`` is an ``on_trace``, ``trace`` the value once the run has ended."""
 
     def __init__(self, arch: str | None = None) -> None:
-        self._reader = Reader(arch)
+        self._reader = TraceReader(arch)
         self._files: dict[str, set[str]] = {}
         self._directories: set[str] = set()
-        self._current: dict[int, Seen] = {}
-        self._processes: list[Seen] = []
+        self._current: dict[int, ProcessTrace] = {}
+        self._processes: list[ProcessTrace] = []
         self._totals: list[Total] = []
         self._endpoints: dict[Endpoint, None] = {}
 
@@ -167,7 +167,7 @@ class Tracer:
 
     def take(self, event: Event) -> None:
         """Take one event."""
-        if isinstance(event, Call):
+        if isinstance(event, TracedCall):
             self._call(event)
         elif isinstance(event, Became):
             self._became(event)
@@ -184,7 +184,7 @@ class Tracer:
             result=result,
         )
 
-    def process(self, pid: int) -> Seen | None:
+    def process(self, pid: int) -> ProcessTrace | None:
         """The process that has this pid on the host now."""
         return self._current.get(pid)
 
@@ -193,7 +193,7 @@ class Tracer:
         ordered = tuple(action for action in ACTIONS if action in done)
         return File(path, ordered, path in self._directories)
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: TracedCall) -> None:
         process = self._current.get(call.process)
         if process is not None:
             process.thread(call.task)
@@ -216,11 +216,11 @@ class Tracer:
             known.become(became)
             return
         parent = self._current.get(became.parent)
-        seen = Seen(len(self._processes) + 1, parent, became)
+        seen = ProcessTrace(len(self._processes) + 1, parent, became)
         self._current[became.process] = seen  # in place of one that had its number before
         self._processes.append(seen)
 
-    def _touched(self, call: Call) -> None:
+    def _touched(self, call: TracedCall) -> None:
         address = sockaddr_text(call.address) if call.address else ""
         if call.paths:
             address = "unix:" + next(iter(call.paths.values())).text
@@ -255,9 +255,9 @@ __all__ = [
     "SCHEMA",
     "Endpoint",
     "File",
-    "Process",
-    "Program",
     "Trace",
+    "TracedProcess",
+    "TracedProgram",
     "Tracer",
     "error_name",
     "traced",

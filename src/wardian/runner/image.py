@@ -27,7 +27,7 @@ MAX_LIBRARIES = 4000
 MAX_MEMBERS = 500_000
 
 
-class Member(NamedTuple):
+class ImageMember(NamedTuple):
     """A link, or a file: bytes, or the path of one on this host."""
 
     content: bytes | str
@@ -39,7 +39,7 @@ class Image:
     """Paths are relative to the root, and begin with usr/ where that is where they end up."""
 
     def __init__(self) -> None:
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, ImageMember] = {}
         self.missing: list[str] = []
         self._trees: list[str] = []
         self._places: list[str] = []
@@ -56,11 +56,11 @@ class Image:
 
     def link(self, at: str, target: str) -> None:
         """A symbolic link."""
-        self.members[at] = Member(target, link=True)
+        self.members[at] = ImageMember(target, link=True)
 
     def data(self, at: str, content: bytes, *, executable: bool = False) -> None:
         """A file with this content."""
-        self.members[at] = Member(content, executable=executable)
+        self.members[at] = ImageMember(content, executable=executable)
 
     def admit(self, place: str) -> None:
         """What really lies there, or below, may be packed: the skill, an environment, the prefix
@@ -100,7 +100,7 @@ class Image:
             raise OSError(0, f"more than {MAX_MEMBERS:,} files", source)
         with _open_real(real) as file:
             executable = bool(os.fstat(file.fileno()).st_mode & 0o111)
-        self.members[at] = Member(real, executable=executable)
+        self.members[at] = ImageMember(real, executable=executable)
         return True
 
     def tree(self, at: str, root: str, wanted: Callable[[str], bool]) -> None:

@@ -18,13 +18,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .archive import Packed, pack, unpack, unpacked
-    from .checking import check
-    from .diagnostic import Diagnostic
-    from .discovery import Found, discover, find_skills
-    from .prompt import available_skills
-    from .scripts import Interpreter, Script
-    from .skill import Skill, load_skill, opened
+    from wardian.skills.archive import Packed, pack, unpack, unpacked
+    from wardian.skills.checking import check
+    from wardian.skills.diagnostic import Diagnostic
+    from wardian.skills.discovery import Found, discover, find_skills
+    from wardian.skills.prompt import available_skills
+    from wardian.skills.scripts import Interpreter, Script
+    from wardian.skills.skill import Skill, load_skill, opened
 
 _HOMES = {
     "Diagnostic": "diagnostic",

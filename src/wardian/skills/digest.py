@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from wardian.errors import SkillError
-from wardian.skills.reading import Entry, walk
+from wardian.skills.reading import FolderEntry, walk
 
 # Left out at the top only, of packages and of the digest: test cases for the author.
 AUTHORS_OWN = ("evals/",)
@@ -41,7 +41,7 @@ def skill_digest(folder: Path) -> str:
     return f"sha256:{whole.hexdigest()}"
 
 
-def _content(path: Path, entry: Entry) -> bytes:
+def _content(path: Path, entry: FolderEntry) -> bytes:
     if entry.kind == "link":
         return os.fsencode(os.readlink(path))
     if entry.kind != "file":

@@ -26,7 +26,7 @@ Kind = Literal["file", "link", "other"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One file below a folder; ``path`` is relative, with forward slashes."""
 
     path: str
@@ -43,11 +43,11 @@ class Entry:
 class Listing:
     """What a walk found, sorted; ``complete`` is false if a limit ended it."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[FolderEntry, ...]
     complete: bool = True
 
     @property
-    def files(self) -> tuple[Entry, ...]:
+    def files(self) -> tuple[FolderEntry, ...]:
         return tuple(entry for entry in self.entries if entry.kind == "file")
 
 
@@ -129,7 +129,7 @@ def stays_inside(folder: Path, path: str) -> bool:
 
 def walk(folder: Path) -> Listing:
     """Every file below ``folder``, links told and not followed, junk folders left out."""
-    found: list[Entry] = []
+    found: list[FolderEntry] = []
     waiting = [("", 0)]
     complete = True
     while waiting:
@@ -157,7 +157,7 @@ def walk(folder: Path) -> Listing:
 
 def skipped_links(folder: Path) -> Listing:
     """The symbolic links that ``walk`` leaves out, because they are junk or lie in junk folders."""
-    found: list[Entry] = []
+    found: list[FolderEntry] = []
     waiting = [("", 0, False)]
     complete, seen = True, 0
     while waiting:
@@ -206,15 +206,15 @@ def _is_link(path: Path) -> bool:
         return False
 
 
-def _entry(prefix: str, item: os.DirEntry[str]) -> Entry:
+def _entry(prefix: str, item: os.DirEntry[str]) -> FolderEntry:
     status = item.stat(follow_symlinks=False)
     kind: Kind = "other"
     if stat.S_ISREG(status.st_mode):
         kind = "file"
     elif stat.S_ISLNK(status.st_mode):
         kind = "link"
-    return Entry(prefix + item.name, kind, status.st_size, stat.S_IMODE(status.st_mode))
+    return FolderEntry(prefix + item.name, kind, status.st_size, stat.S_IMODE(status.st_mode))
 
 
-def _by_path(entry: Entry) -> str:
+def _by_path(entry: FolderEntry) -> str:
     return entry.path

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from wardian import __version__
 from wardian.errors import InputError, WardianError
 from wardian.observe.trace import traced
-from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
+from wardian.runner.cases.model import DEFAULT_FILE, SkillCase, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.runner.state import home
@@ -157,7 +157,7 @@ def skill_use(folder: Path, how: How = "usual") -> Use:
     return _kept(key, use, lambda: _skill_calls(folder, cases), how)
 
 
-def _skill_calls(folder: Path, cases: Sequence[Case]) -> set[str]:
+def _skill_calls(folder: Path, cases: Sequence[SkillCase]) -> set[str]:
     calls: set[str] = set()
 
     def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:

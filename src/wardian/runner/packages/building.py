@@ -13,10 +13,10 @@ from wardian.errors import UsageError
 from wardian.runner.packages import cabinet, store
 from wardian.runner.packages.model import (
     Archive,
-    Candidate,
-    Job,
     Locked,
     OldToolError,
+    PackageFile,
+    Preparation,
     PreparationError,
 )
 from wardian.runner.packages.pins import Pins, refuse_unpinned
@@ -49,7 +49,7 @@ DEFAULT = ("setuptools>=40.8.0", "wheel")
 class Works(NamedTuple):
     """One gathering of wheels: what it uses, and what it has built so far, by filename."""
 
-    job: Job
+    job: Preparation
     tools: Tools
     settings: Settings
     built: dict[str, Archive]
@@ -68,7 +68,7 @@ class Works(NamedTuple):
         return [*found, stored(self.job)] if self.job.offline else found
 
 
-def gathered_or_built(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
+def gathered_or_built(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
     """The wheels of the job's requirements; those that there are not, built. PreparationError."""
     return _gathered(Works(job, tools, settings, {}, 0, job.pins), job.needs.python)
 
@@ -115,7 +115,7 @@ def _without_source_url(works: Works, text: str) -> str:
         return text
     plain, _, fragment = requirement.url.partition("#")
     hashes = tuple(tuple(fragment.split("=", 1)) for fragment in [fragment] if fragment)
-    candidate = Candidate(plain, hashes)  # type: ignore[arg-type]
+    candidate = PackageFile(plain, hashes)  # type: ignore[arg-type]
     locked = Locked(requirement.name, "", (candidate,), direct=True)
     (archive,) = download(works.job, works.tools, works.settings, [locked], works.pins)
     wheel = _build(works, requirement.name, archive)
@@ -187,7 +187,7 @@ def _build(works: Works, name: str, source: Archive) -> Archive:
     return wheel
 
 
-def _names(job: Job, what: str) -> tuple[str, ...]:
+def _names(job: Preparation, what: str) -> tuple[str, ...]:
     return ("scratch", os.path.basename(job.scratch), f"{what}-{len(os.listdir(job.scratch))}")
 
 
@@ -217,7 +217,7 @@ def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, 
         ) from None
 
 
-def _only_wheel(job: Job, out: str, name: str) -> Archive:
+def _only_wheel(job: Preparation, out: str, name: str) -> Archive:
     """The wheel that a build left, by descriptor; it must be the one that was to be built."""
     from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 

@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlsplit
 from wardian.runner.indexes import origin
 from wardian.runner.packages.cabinet import read_new
 from wardian.runner.packages.model import (
-    Candidate,
-    Job,
     Locked,
     OldToolError,
+    PackageFile,
+    Preparation,
     PreparationError,
 )
 from wardian.runner.packages.requirements import is_loopback, url_fault
@@ -37,7 +37,7 @@ _OLD = re.compile(r"(?m)^error: (unexpected argument|invalid value) '(--format|p
 
 
 def resolve(
-    job: Job,
+    job: Preparation,
     tools: Tools,
     settings: Settings,
     folder: str,
@@ -56,7 +56,7 @@ def resolve(
 
 
 def _uv(
-    job: Job,
+    job: Preparation,
     tools: Tools,
     settings: Settings,
     folder: str,
@@ -88,7 +88,7 @@ def _uv(
 
 
 def _pip(
-    job: Job,
+    job: Preparation,
     tools: Tools,
     settings: Settings,
     folder: str,
@@ -133,12 +133,12 @@ def _of_pylock(one: dict[str, Any]) -> Locked:
     return Locked(name, version, wheels)
 
 
-def _candidate(one: dict[str, Any]) -> Candidate:
+def _candidate(one: dict[str, Any]) -> PackageFile:
     hashes = {k: v for k, v in one.get("hashes", {}).items() if k in _HASHES}
     if not all(isinstance(v, str) and _HASH.fullmatch(v) for v in hashes.values()):
         raise ValueError
     url = one.get("url") or one["path"]
-    return Candidate(str(url), tuple(sorted(hashes.items())))
+    return PackageFile(str(url), tuple(sorted(hashes.items())))
 
 
 def read_report(data: bytes) -> list[Locked]:
@@ -171,7 +171,7 @@ def _refuse_strange(one: Locked, settings: Settings, extra_links: Sequence[Share
 
 
 def candidate_fault(
-    one: Locked, candidate: Candidate, known: set[str], local: Sequence[str]
+    one: Locked, candidate: PackageFile, known: set[str], local: Sequence[str]
 ) -> str | None:
     """Why a file that a resolver chose is not fetched, or None. Pure."""
     from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename

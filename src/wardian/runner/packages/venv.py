@@ -16,7 +16,7 @@ executable = {python}
 """
 
 
-class Base(NamedTuple):
+class BasePython(NamedTuple):
     """An installed Python: what to start, its prefix, and its version; links resolved."""
 
     python: str
@@ -36,7 +36,7 @@ class Base(NamedTuple):
         return any(is_below(self.prefix, root) for root in INSIDE)
 
 
-def base_of(python: str) -> Base | None:
+def base_of(python: str) -> BasePython | None:
     """The installation behind a Python, or None if that is none.
 
     Told by its own files: a prefix counts only if the standard library lies in it, and never if
@@ -50,7 +50,7 @@ def base_of(python: str) -> Base | None:
     version = version_of(real)
     if version is None or len(version) < 2 or os.path.basename(folder) != "bin":
         return None
-    found = Base(real, prefix or "/", version)
+    found = BasePython(real, prefix or "/", version)
     home = os.path.expanduser("~")
     if prefix in ("", "/") or any(is_below(one, prefix) for one in (home, os.path.realpath(home))):
         return None
@@ -58,7 +58,7 @@ def base_of(python: str) -> Base | None:
     return found if os.path.isfile(library) and not os.path.islink(library) else None
 
 
-def make(path: str, base: Base) -> None:
+def make(path: str, base: BasePython) -> None:
     """Write the environment into an empty directory of wardian's own."""
     root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -80,7 +80,7 @@ def make(path: str, base: Base) -> None:
         os.close(root)
 
 
-def links(base: Base) -> dict[str, str]:
+def links(base: BasePython) -> dict[str, str]:
     """The links of an environment, by their names in it."""
     return {
         "bin/python": base.python,
@@ -90,14 +90,14 @@ def links(base: Base) -> dict[str, str]:
     }
 
 
-def config(base: Base) -> bytes:
+def config(base: BasePython) -> bytes:
     """The content of its pyvenv.cfg."""
     version = ".".join(map(str, (*base.version, 0)[:3]))
     home = os.path.dirname(base.python)
     return os.fsencode(_CONFIG.format(home=home, version=version, python=base.python))
 
 
-def refuse_changed(path: str, base: Base) -> None:
+def refuse_changed(path: str, base: BasePython) -> None:
     """Raises PreparationError if a package replaced a part of the environment itself."""
     root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:

@@ -33,7 +33,7 @@ class Link(NamedTuple):
     owner: int
 
 
-class Way(NamedTuple):
+class ResolvedPath(NamedTuple):
     """Where a path leads, and the links that say so. ``missing``: what is not there yet."""
 
     real: str
@@ -41,7 +41,7 @@ class Way(NamedTuple):
     missing: str = ""
 
 
-def way_of(path: str, *, missing_ok: bool = False) -> Way:
+def way_of(path: str, *, missing_ok: bool = False) -> ResolvedPath:
     """Walk an absolute path, one name at a time. Raises OSError.
 
     With ``missing_ok`` what comes after the last directory there is stays as it is named.
@@ -62,7 +62,7 @@ def way_of(path: str, *, missing_ok: bool = False) -> Way:
             if not missing_ok or ".." in rest:
                 raise
             missing = "/".join(rest)
-            return Way(os.path.join(at, missing), tuple(links), missing)
+            return ResolvedPath(os.path.join(at, missing), tuple(links), missing)
         if not stat.S_ISLNK(found.st_mode):
             if names and not stat.S_ISDIR(found.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
@@ -74,7 +74,7 @@ def way_of(path: str, *, missing_ok: bool = False) -> Way:
         target = os.readlink(here)
         at = "/" if target.startswith("/") else at
         names += [piece for piece in target.split("/") if piece][::-1]
-    return Way(at, tuple(links))
+    return ResolvedPath(at, tuple(links))
 
 
 def trusted_owners() -> frozenset[int]:
@@ -84,7 +84,7 @@ def trusted_owners() -> frozenset[int]:
 
 
 def doubt(
-    way: Way, owners: Collection[int], shared_above: Callable[[str], str | None]
+    way: ResolvedPath, owners: Collection[int], shared_above: Callable[[str], str | None]
 ) -> str | None:
     """Why a way is not to be taken, if it is not: the first link that is not trusted, in a clause.
 
@@ -110,7 +110,7 @@ def was_shared(path: str) -> str | None:
     return shared_above(path, kept_places())
 
 
-def untrusted(way: Way, writable: Iterable[str] = ()) -> str | None:
+def untrusted(way: ResolvedPath, writable: Iterable[str] = ()) -> str | None:
     """``doubt`` on this machine; ``writable`` are what the run itself is to write to."""
     if not way.links:
         return None
@@ -136,7 +136,7 @@ def trusted_path(path: str, option: str, *, missing_ok: bool = True) -> str:
     return way.real
 
 
-def refuse_untrusted(way: Way, path: str, option: str) -> None:
+def refuse_untrusted(way: ResolvedPath, path: str, option: str) -> None:
     """Raises UsageError if a link that a guest may have left leads there."""
     why = untrusted(way)
     if why is not None:

@@ -36,7 +36,7 @@ _ACCESS = ("nothing", "read", "write")
 Resolve = Callable[[str], str]
 
 
-class Difference(NamedTuple):
+class PolicyDifference(NamedTuple):
     """``more`` is "a", "b", or None if neither allows more; ``a`` and ``b`` are what each has."""
 
     dimension: str
@@ -47,7 +47,9 @@ class Difference(NamedTuple):
     text: str
 
 
-def differences(a: Policy, b: Policy, resolve: Resolve = os.path.realpath) -> list[Difference]:
+def differences(
+    a: Policy, b: Policy, resolve: Resolve = os.path.realpath
+) -> list[PolicyDifference]:
     """What one allows and the other does not; none if they allow the same."""
     found = [
         *_files(a, b, resolve),
@@ -133,12 +135,12 @@ def _moved(path: str, root: str, to: str) -> str:
     return (to.rstrip("/") + rest) or "/"
 
 
-def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[Difference]:
+def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference]:
     roots = [policy.rootfs and resolve(policy.rootfs) for policy in (a, b)]
     if roots[0] != roots[1]:
         told = [f"the root file system {root}" if root else "the host's own /usr" for root in roots]
         text = f"A has {told[0]}, B {told[1]}"
-        yield Difference("files", "root", None, roots[0], roots[1], text)
+        yield PolicyDifference("files", "root", None, roots[0], roots[1], text)
     views = _View(a, resolve), _View(b, resolve)
     for region in _regions(views):
         yield _access_difference(region, views)
@@ -175,7 +177,7 @@ def _regions(views: tuple[_View, _View]) -> list[_Region]:
     return found
 
 
-def _access_difference(region: _Region, views: tuple[_View, _View]) -> Difference:
+def _access_difference(region: _Region, views: tuple[_View, _View]) -> PolicyDifference:
     path, levels, apart = region
     more = 0 if levels[0] > levels[1] else 1
     one, other = "AB"[more], "BA"[more]
@@ -185,7 +187,7 @@ def _access_difference(region: _Region, views: tuple[_View, _View]) -> Differenc
     where = f" (at {', '.join(places)})" if places else ""
     but = f", but for {', '.join(apart)}" if apart else ""
     also = f"; {other} only lets it read that" if verb == "write" else ""
-    return Difference(
+    return PolicyDifference(
         "files",
         path,
         one.lower(),
@@ -195,7 +197,7 @@ def _access_difference(region: _Region, views: tuple[_View, _View]) -> Differenc
     )
 
 
-def _places(views: tuple[_View, _View]) -> Iterator[Difference]:
+def _places(views: tuple[_View, _View]) -> Iterator[PolicyDifference]:
     """The same of the host, at another place: allows no more, and yet programs notice."""
     told: list[tuple[str, list[str], list[str]]] = []
     for path in sorted({share.path for view in views for share in view.shares}):
@@ -211,7 +213,7 @@ def _places(views: tuple[_View, _View]) -> Iterator[Difference]:
         told.append((path, a, b))
         if not implied:
             text = f"A shows {path} at {', '.join(a)}, B at {', '.join(b)}"
-            yield Difference("files", path, None, a, b, text)
+            yield PolicyDifference("files", path, None, a, b, text)
 
 
 # Network, environment
@@ -223,7 +225,7 @@ _NETWORKS = {
 }
 
 
-def _network(a: Policy, b: Policy) -> Iterator[Difference]:
+def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     if a.network == b.network:
         return
     told = [_NETWORKS.get(mode, f"the network {mode!r}") for mode in (a.network, b.network)]
@@ -231,22 +233,22 @@ def _network(a: Policy, b: Policy) -> Iterator[Difference]:
     if "none" in (a.network, b.network):
         more = "b" if a.network == "none" else "a"
     text = f"A gives the run {told[0]}; B {told[1]}"
-    yield Difference("network", "mode", more, a.network, b.network, text)
+    yield PolicyDifference("network", "mode", more, a.network, b.network, text)
 
 
-def _environment(a: Policy, b: Policy) -> Iterator[Difference]:
+def _environment(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     for name in sorted({*a.pass_env, *b.pass_env, *dict(a.set_env), *dict(b.set_env)}):
         one, other = _variable(a, name), _variable(b, name)
         if one == other:
             continue
         if one is None or other is None:
             who, what = ("B", other) if one is None else ("A", one)
-            yield Difference(
+            yield PolicyDifference(
                 "environment", name, who.lower(), one, other, f"{who} also {_told(name, what)}"
             )
         else:
             text = f"A {_told(name, one)}; B {_told(name, other)}"
-            yield Difference("environment", name, None, one, other, text)
+            yield PolicyDifference("environment", name, None, one, other, text)
 
 
 def _variable(policy: Policy, name: str) -> dict[str, str] | None:
@@ -266,7 +268,7 @@ def _told(name: str, what: dict[str, str] | None) -> str:
 # Syscalls
 
 
-def _syscalls(a: Policy, b: Policy) -> Iterator[Difference]:
+def _syscalls(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     names = {*a.allow_syscalls, *a.deny_syscalls, *b.allow_syscalls, *b.deny_syscalls}
     for name in sorted(names):
         decisions = _decision(a, name), _decision(b, name)
@@ -285,7 +287,7 @@ def _syscalls(a: Policy, b: Policy) -> Iterator[Difference]:
         else:
             text = f"{one} also allows {name}: {reason}"
         same = ranks[0] == ranks[1]
-        yield Difference("syscalls", name, None if same else one.lower(), *decisions, text)
+        yield PolicyDifference("syscalls", name, None if same else one.lower(), *decisions, text)
 
 
 _RANKS = {"deny": 0, "absent": 0, "when": 1, "allow": 2}
@@ -317,7 +319,7 @@ NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
 }
 
 
-def _limits(a: Policy, b: Policy) -> Iterator[Difference]:
+def _limits(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     for field, (noun, spelt) in NOUNS.items():
         one, other = getattr(a.limits, field), getattr(b.limits, field)
         if one == other:
@@ -329,7 +331,7 @@ def _limits(a: Policy, b: Policy) -> Iterator[Difference]:
             text = f"A allows {spelt(one)} {noun}, B sets no limit {_on(noun)}"
         else:
             text = f"A allows {spelt(one)} {noun}, B {spelt(other)}"
-        yield Difference("limits", field, more, one, other, text)
+        yield PolicyDifference("limits", field, more, one, other, text)
 
 
 def _on(noun: str) -> str:
@@ -339,7 +341,7 @@ def _on(noun: str) -> str:
 # Walls
 
 
-def _landlock(a: Policy, b: Policy) -> Iterator[Difference]:
+def _landlock(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     if a.landlock_abi == b.landlock_abi:
         return
     more = "a" if a.landlock_abi < b.landlock_abi else "b"
@@ -348,10 +350,10 @@ def _landlock(a: Policy, b: Policy) -> Iterator[Difference]:
         for abi in (a.landlock_abi, b.landlock_abi)
     ]
     text = f"A {told[0]}, B {told[1]}"
-    yield Difference("landlock", "abi", more, a.landlock_abi, b.landlock_abi, text)
+    yield PolicyDifference("landlock", "abi", more, a.landlock_abi, b.landlock_abi, text)
 
 
-def _protections(a: Policy, b: Policy) -> Iterator[Difference]:
+def _protections(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     given_up = _given_up(a), _given_up(b)
     for name in DEGRADABLE:
         has = [name in names for names in given_up]
@@ -362,7 +364,7 @@ def _protections(a: Policy, b: Policy) -> Iterator[Difference]:
             continue
         who, other = ("A", "B") if has[0] else ("B", "A")
         text = f"{who} gives up the wall {name}; {other} keeps it"
-        yield Difference("protections", name, who.lower(), has[0], has[1], text)
+        yield PolicyDifference("protections", name, who.lower(), has[0], has[1], text)
 
 
 def _given_up(policy: Policy) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from wardian.sandbox.policy.units import human_bytes
 from wardian.sandbox.refusals.remedies import (
-    Surroundings,
+    RefusalContext,
     setting,
     spelled,
     to_call,
@@ -65,7 +65,7 @@ OF_OWNER = ("chmod", "chown", "touch")
 PROCESS_CALLS = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp")
 
 
-def refusals(events: Sequence[dict[str, Any]], around: Surroundings) -> tuple[Refusal, ...]:
+def refusals(events: Sequence[dict[str, Any]], around: RefusalContext) -> tuple[Refusal, ...]:
     """In the order in which they happened, the same thing folded into one."""
     callers = _callers(events, around.command)
     found = _Found()
@@ -129,11 +129,11 @@ def _told(text: str) -> str:
     return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
-def _explain(event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _explain(event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     from wardian.syscalls import name_of
 
     name = name_of(event["call"], around.arch) or f"syscall {event['call']}"
-    explain: dict[str, Callable[[str, dict[str, Any], Surroundings], Refusal | None]] = {
+    explain: dict[str, Callable[[str, dict[str, Any], RefusalContext], Refusal | None]] = {
         "f": _by_filter, "m": _by_absence, "c": _by_absence, "r": _by_read_only,
         "k": _by_mask, "n": _by_network, "d": _by_name, "p": _by_pid, "l": _by_limit,
     }  # fmt: skip
@@ -147,7 +147,7 @@ def _args(event: dict[str, Any]) -> list[int]:
 # The filter
 
 
-def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusal:
+def _by_filter(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal:
     from wardian.syscalls import lookup
     from wardian.syscalls.decode import call_text
 
@@ -189,7 +189,7 @@ def _place(inside: str, action: str, name: str, event: dict[str, Any]) -> str:
     return os.path.dirname(inside)
 
 
-def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_absence(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     raw = _text(event["text"])
     inside = _normal(raw)
     action = _action(name, event, around.arch)
@@ -240,7 +240,7 @@ def _fixed(raw: str, place: str) -> str:
     return "/" + "/".join([part for part in place.split("/") if part][:least])
 
 
-def _outside(inside: str, around: Surroundings) -> str | None:
+def _outside(inside: str, around: RefusalContext) -> str | None:
     """Where on the host a program means that asks for this path inside; None: nowhere."""
     if is_below(inside, WORK):
         return None if around.policy.work is not None else around.cwd + inside[len(WORK) :]
@@ -253,7 +253,7 @@ def _shown(inside: str) -> str:
     return _told(f"~{inside[len(HOME) :]}" if is_below(inside, HOME) else inside)
 
 
-def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_read_only(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     inside = _normal(_text(event["text"]))
     action = _action(name, event, around.arch)
     if is_below(inside, "/proc"):
@@ -274,7 +274,7 @@ def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Ref
     return _refusal(kind, action, target, "it is read-only in the sandbox", allow)
 
 
-def _shared_from(inside: str, around: Surroundings) -> str:
+def _shared_from(inside: str, around: RefusalContext) -> str:
     """The path of the host that stands there inside."""
     above = [source for source in around.sources if is_below(inside, source.at)]
     if not above:
@@ -283,7 +283,7 @@ def _shared_from(inside: str, around: Surroundings) -> str:
     return nearest.path + inside[len(nearest.at.rstrip("/")) :]
 
 
-def _by_mask(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_mask(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     action = _action(name, event, around.arch)
     target = _told(_normal(_text(event["text"])))
     return _refusal("file", action, target, "it tells about the host, and is covered", None)
@@ -292,7 +292,7 @@ def _by_mask(name: str, event: dict[str, Any], around: Surroundings) -> Refusal 
 # The network
 
 
-def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     from wardian.syscalls.decode import sockaddr_text
 
     raw = event["text"].encode("latin-1")
@@ -321,7 +321,7 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     return _refusal("network", action, sockaddr_text(raw), reason, allow)
 
 
-def _by_name(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     host = _told(_text(event["text"].rstrip(".")))
     reason = "this run has no network, so no names either"
     return _refusal("network", "resolve", host, reason, to_reach(around))
@@ -330,7 +330,7 @@ def _by_name(name: str, event: dict[str, Any], around: Surroundings) -> Refusal 
 # Processes and limits
 
 
-def _by_pid(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_pid(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     pid = _args(event)[0] & 0xFFFFFFFF
     if not os.path.isdir(f"/proc/{pid}"):
         return None
@@ -338,7 +338,7 @@ def _by_pid(name: str, event: dict[str, Any], around: Surroundings) -> Refusal |
     return _refusal("process", ACTIONS.get(name, name), f"pid {pid}", reason, None)
 
 
-def _by_limit(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:
+def _by_limit(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     limits = around.policy.limits
     if event["text"] == "processes":
         held = Limit("processes", limits.processes, "")

@@ -216,14 +216,14 @@ def _refusals(
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
         return ()
     from wardian.sandbox.refusals.reading import refusals
-    from wardian.sandbox.refusals.remedies import Surroundings
+    from wardian.sandbox.refusals.remedies import RefusalContext
 
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
     return refusals(events, around)
 
 

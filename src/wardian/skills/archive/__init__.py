@@ -9,7 +9,7 @@ packing.py     a directory into a .skill, the same to the byte each time
 
 from __future__ import annotations
 
-from .packing import Packed, pack
-from .unpacking import unpack, unpacked
+from wardian.skills.archive.packing import Packed, pack
+from wardian.skills.archive.unpacking import unpack, unpacked
 
 __all__ = ["Packed", "pack", "unpack", "unpacked"]
