@@ -306,8 +306,8 @@ def test_a_run_that_can_not_be_remembered_does_not_start(scene: Scene) -> None:
         "import sys, json\n"
         "from wardian.sandbox import shared_before\n"
         "shared_before.register_places = lambda: ('/proc/none',)\n"
-        "from wardian.cli import run\n"
-        "sys.exit(run(json.loads(sys.argv[1])))\n"
+        "from wardian.cli import dispatch\n"
+        "sys.exit(dispatch(json.loads(sys.argv[1])))\n"
     )
     for share, code in ((["--work", "project"], 125), (["--read", "project"], 0)):
         done = subprocess.run(

@@ -77,8 +77,8 @@ def test_a_wrong_call_is_2_with_a_hint(wardian: Wardian, args: tuple[str, ...]) 
 def test_exec_imports_what_it_needs_and_no_more() -> None:
     script = (
         "import sys; before = set(sys.modules)\n"
-        "from wardian.cli import run\n"
-        "assert run(['exec', '--', 'true']) == 0\n"
+        "from wardian.cli import dispatch\n"
+        "assert dispatch(['exec', '--', 'true']) == 0\n"
         "print('\\n'.join(sorted(set(sys.modules) - before)))"
     )
     done = subprocess.run(

@@ -6,9 +6,8 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from wardian.cli import exec as exec_command
-from wardian.cli import output, run_skill
-from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.cli import output, running
+from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, policy_of
 from wardian.errors import NothingMatched, UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ OWN_OPTIONS = (
 )  # fmt: skip
 LEARN_OPTIONS = (
     *OWN_OPTIONS,
-    *(option for option in run_skill.RUN_OPTIONS if option.name not in _NOT_HERE),
+    *(option for option in RUN_OPTIONS if option.name not in _NOT_HERE),
 )
 MOST_RUNS = 100
 
@@ -155,7 +154,7 @@ def _input(given: Given) -> bytes | None:
 def _command(argv: list[str], given: Given) -> Subject:
     from wardian.learn.subjects import Command
 
-    cwd, code = exec_command.working_directory(given), _number(given, "exit", 0, 255)
+    cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
     return Command(tuple(argv), cwd, _input(given), code)
 
 
@@ -184,7 +183,7 @@ def _scripts(skill: Located, names: list[str], args: list[str], given: Given) ->
         call = assembled(skill, script, args, wanted, inside=True, say=output.say)
         if isinstance(call, Missing):
             raise UsageError(call.why, hint=call.hint)
-        cwd = exec_command.working_directory(given)
+        cwd = running.working_directory(given)
         found.append(ScriptSubject(script.path, call, cwd, stdin, code))
     return found
 
@@ -319,23 +318,9 @@ def write(target: str, content: str, learned: Learned) -> None:
 
 
 def __getattr__(name: str) -> click.Command:
-    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
     if name != "command":
         raise AttributeError(name)
-    import click
+    from wardian.cli.commands import rendered
 
-    from wardian.cli.commands import Rendered, click_options
-
-    return Rendered(
-        "learn",
-        callback=lambda args: click.get_current_context().exit(run(args)),
-        params=[
-            *click_options(LEARN_OPTIONS),
-            click.Argument(["skill"], required=False),
-            click.Argument(["script"], nargs=-1),
-            click.Argument(["command_or_args"], nargs=-1),
-        ],
-        help=HELP,
-        epilog=EXAMPLES,
-        add_help_option=False,
-    )
+    words = ("[skill]", "script...", "command_or_args...")
+    return rendered("learn", run, LEARN_OPTIONS, words, HELP, EXAMPLES)
