@@ -22,7 +22,7 @@ import pytest
 
 from tests.observe import strace
 from tests.observe.programs import PROGRAMS
-from wardian.observe.events import Event, TracedCall, TraceReader
+from wardian.observe.events import Event, Reader, TracedCall
 from wardian.observe.trace import Tracer
 from wardian.sandbox.run.result import Result
 
@@ -50,7 +50,7 @@ class Both:
         )  # fmt: skip
         assert b"Traceback" not in done.stderr, done.stderr.decode()
         self.after = _below(self.work)
-        self.events: list[Event] = list(TraceReader().feed(stream.read_bytes()))
+        self.events: list[Event] = list(Reader().feed(stream.read_bytes()))
         tracer = Tracer()
         for event in self.events:
             tracer.take(event)

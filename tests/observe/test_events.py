@@ -15,9 +15,9 @@ from wardian.observe.events import (
     Became,
     Event,
     Path,
+    Reader,
     Total,
     TracedCall,
-    TraceReader,
     Waited,
     normal,
 )
@@ -48,7 +48,7 @@ STREAM = b"".join((
 
 
 def events(data: bytes) -> list[Event]:
-    return list(TraceReader(ARCH).feed(data))
+    return list(Reader(ARCH).feed(data))
 
 
 def test_records_become_events() -> None:
@@ -67,7 +67,7 @@ def test_records_become_events() -> None:
 
 @given(st.lists(st.integers(1, len(STREAM)), max_size=20))
 def test_the_size_of_the_pieces_does_not_matter(cuts: list[int]) -> None:
-    reader, at = TraceReader(ARCH), 0
+    reader, at = Reader(ARCH), 0
     found: list[Event] = []
     for cut in [*sorted(cuts), len(STREAM)]:
         found += reader.feed(STREAM[at:cut])

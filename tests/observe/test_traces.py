@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import MakeSandbox, launchers
 from wardian import Policy, Sandbox
 from wardian.errors import UsageError
-from wardian.observe.events import Became, Event, TracedCall, TraceReader, Waited
+from wardian.observe.events import Became, Event, Reader, TracedCall, Waited
 from wardian.observe.trace import Trace, Tracer, traced
 from wardian.sandbox.run.result import Result
 
@@ -250,7 +250,7 @@ def test_a_program_that_is_not_there_leaves_an_empty_trace(sandbox: Sandbox) -> 
 
 
 def test_a_slow_reader_loses_nothing(sandbox: Sandbox) -> None:
-    reader, events = TraceReader(), list[Event]()
+    reader, events = Reader(), list[Event]()
 
     def slowly(data: bytes) -> None:
         time.sleep(0.002)
@@ -271,7 +271,7 @@ def test_waits_are_told_with_every_call_only(sandbox: Sandbox) -> None:
     for every in (False, True):
         stream = bytearray()
         sandbox.trace(["sleep", "0.4"], on_trace=stream.extend, every=every)
-        events[every] = list(TraceReader().feed(bytes(stream)))
+        events[every] = list(Reader().feed(bytes(stream)))
     assert not any(isinstance(one, Waited) for one in events[False])
     waits = [one for one in events[True] if isinstance(one, Waited)]
     assert any(one.name == "clock_nanosleep" and one.time_s > 0.2 for one in waits)

@@ -11,12 +11,12 @@ from wardian.cli.exec import run_command
 from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, parse_between
 from wardian.cli.run import run_script
 from wardian.errors import UsageError
-from wardian.observe.events import TraceReader
+from wardian.observe.events import Reader
 from wardian.observe.trace import Tracer
 from wardian.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import click
 
@@ -99,7 +99,7 @@ class Tracing:
         self.given = {k: v for k, v in given.items() if k not in ("follow", "perfetto", "to")}
         if self._paths[0] is not None:
             self.given.pop("json", None)  # then output can pass through
-        self._reader, self._tracer = TraceReader(), Tracer()
+        self._reader, self._tracer = Reader(), Tracer()
         self._failed: OSError | None = None
 
     def __enter__(self) -> Tracing:
@@ -212,17 +212,9 @@ class Tracing:
 class _TracedSandbox(Sandbox):
     tracing: Tracing
 
-    def start_inherited(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        tty: bool = False,
-        **more: Any,
-    ) -> Process:
-        more |= {"on_trace": self.tracing.feed, "trace_every": self.tracing.every}
-        return super().start_inherited(command, cwd=cwd, env=env, tty=tty, **more)
+    def start_inherited(self, command: Sequence[str], **options: Any) -> Process:
+        options |= {"on_trace": self.tracing.feed, "trace_every": self.tracing.every}
+        return super().start_inherited(command, **options)
 
 
 def _opened(path: str | None) -> IO[str] | None:

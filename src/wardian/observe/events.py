@@ -76,7 +76,7 @@ class Waited(NamedTuple):
 Event = TracedCall | Became | Total | Waited
 
 
-class TraceReader:
+class Reader:
     """Takes the stream in pieces of any size, and tells each record once it is whole."""
 
     def __init__(self, arch: str | None = None) -> None:
@@ -156,4 +156,4 @@ def _words(line: bytes) -> tuple[str, ...]:
     )
 
 
-__all__ = ["Became", "Event", "Path", "Total", "TraceReader", "TracedCall", "Waited", "normal"]
+__all__ = ["Became", "Event", "Path", "Reader", "Total", "TracedCall", "Waited", "normal"]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.observe.actions import ACTIONS, actions
-from wardian.observe.events import Became, Event, Total, TracedCall, TraceReader
+from wardian.observe.events import Became, Event, Reader, Total, TracedCall
 from wardian.syscalls.decode import sockaddr_text
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from wardian.sandbox.run.result import Refusal, Result, Usage
-    from wardian.sandbox.sandbox import Sandbox
+    from wardian.sandbox.sandbox import CommandOptions, Sandbox
 
 SCHEMA = "wardian.trace/1"
 LAUNCHER = ("wardian-launch",)
@@ -152,7 +154,7 @@ class Tracer:
     """Gathers a trace: ``feed`` is an ``on_trace``, ``trace`` the value once the run has ended."""
 
     def __init__(self, arch: str | None = None) -> None:
-        self._reader = TraceReader(arch)
+        self._reader = Reader(arch)
         self._files: dict[str, set[str]] = {}
         self._directories: set[str] = set()
         self._current: dict[int, ProcessTrace] = {}
@@ -233,22 +235,11 @@ def error_name(number: int) -> str:
     return errno.errorcode.get(number, str(number))
 
 
-def traced(
-    sandbox: Sandbox,
-    command: Sequence[str],
-    *,
-    cwd: str | None = None,
-    env: Mapping[str, str] | None = None,
-    input: bytes | str | None = None,
-    timeout_s: float | None = None,
-) -> Trace:
+def traced(sandbox: Sandbox, command: Sequence[str], **options: Unpack[CommandOptions]) -> Trace:
     """Run a command to its end, as ``Sandbox.run`` does, and tell all it did. Raises SandboxError
     and, for a backend that can't trace, UsageError."""
     tracer = Tracer()
-    result = sandbox.trace(
-        command, on_trace=tracer.feed, cwd=cwd, env=env, input=input, timeout_s=timeout_s
-    )
-    return tracer.trace(result)
+    return tracer.trace(sandbox.trace(command, on_trace=tracer.feed, **options))
 
 
 __all__ = [

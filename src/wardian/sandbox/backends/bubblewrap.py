@@ -58,15 +58,18 @@ def _walls(policy: Policy) -> walls.Walls:
     return walls.Walls("bubblewrap", lacking)
 
 
-def shortfall(policy: Policy) -> tuple[str, ...]:
-    """What a run under this policy has to give up here. Raises UsageError."""
-    return walls.shortfall(policy, _walls(policy))
-
-
 class Bubblewrap:
     """Turns a policy into bwrap's options once, then starts it."""
 
     name = "bubblewrap"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """What a run under this policy has to give up here. Raises UsageError."""
+        return walls.shortfall(policy, _walls(policy))
+
+    def version(self) -> str:
+        """Raises BackendError."""
+        return bwrap.version(bwrap.program())
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises SandboxError."""
@@ -336,4 +339,5 @@ def _explained(error: OSError) -> BackendError:
     )
 
 
-__all__ = ["Bubblewrap", "shortfall"]
+backend = Bubblewrap
+__all__ = ["Bubblewrap", "backend"]

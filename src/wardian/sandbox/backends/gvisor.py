@@ -79,15 +79,18 @@ def _walls(policy: Policy) -> walls.Walls:
     return walls.Walls("gvisor", lacking, notes)
 
 
-def shortfall(policy: Policy) -> tuple[str, ...]:
-    """What a run under this policy has to give up here. Raises UsageError."""
-    return walls.shortfall(policy, _walls(policy))
-
-
 class Gvisor:
     """Makes a bundle for each run: a directory of our own, gone with it."""
 
     name = "gvisor"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """What a run under this policy has to give up here. Raises UsageError."""
+        return walls.shortfall(policy, _walls(policy))
+
+    def version(self) -> str:
+        """Raises BackendError."""
+        return version(program())
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises SandboxError."""
@@ -430,4 +433,5 @@ class _Guest:
         self._place.remove()
 
 
-__all__ = ["Gvisor", "program", "shortfall", "version"]
+backend = Gvisor
+__all__ = ["Gvisor", "backend", "program", "version"]

@@ -34,6 +34,14 @@ class HostBackend:
 
     name = "host"
 
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """There is nothing to give up."""
+        return ()
+
+    def version(self) -> str:
+        """None of its own."""
+        return ""
+
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises ShareError if the work directory is not one, or a share is not there."""
         self._policy, self._work = policy, policy.work or own_work
@@ -171,3 +179,6 @@ class _Command:
                 remove_tree(self._private)
             except FileNotFoundError:
                 pass  # the command has done that
+
+
+backend = HostBackend

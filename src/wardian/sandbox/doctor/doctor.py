@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, WallError, WardianError
+from wardian.sandbox.backends import NAMES, shortfall, version
 from wardian.sandbox.doctor import advice as around_us
 from wardian.sandbox.doctor.advice import HostFacts
 from wardian.sandbox.host import landlock_abi
@@ -19,7 +20,6 @@ from wardian.sandbox.sandbox import Sandbox
 
 TRY_S = 20.0
 INTERPRETERS = ("python3", "node", "bash", "sh", "perl", "ruby", "git")
-PEERS = ("bubblewrap", "gvisor")
 
 
 class Diagnosis(NamedTuple):
@@ -179,14 +179,13 @@ def _backends(works: bool, outcome: Result | WardianError | None) -> Iterator[Di
     why = str(outcome) if isinstance(outcome, WardianError) else "the launcher is missing"
     yield Diagnosis("wardian", "backend", works, "" if works else why)
     yield Diagnosis("host", "backend", True, "no sandbox at all: for comparison only")
-    for name in PEERS:
-        yield _peer(name)
+    for name in NAMES:
+        if name not in ("wardian", "host"):
+            yield _peer(name)
 
 
 def _peer(name: str) -> Diagnosis:
     """Another sandbox's program, with what it can't put up given up by name."""
-    from wardian.sandbox.backends import shortfall, version
-
     policy = Policy.default()
     lacking = shortfall(name, policy)
     try:
