@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from wardian.learn.data import learning
 from wardian.sandbox.root.parts import Parts
+from wardian.sandbox.root.root import base
 from wardian.sandbox.root.shares import is_below
-from wardian.sandbox.root.steps import base
 
 
 class BasePart(NamedTuple):

@@ -20,8 +20,8 @@ from wardian.sandbox.backends.tree import Tree
 from wardian.sandbox.policy.policy import Limits, Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import admitted_unwalled, is_below
-from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.protections import ALWAYS, DEGRADABLE
 from wardian.sandbox.run.result import Limit, Protection
 
 # The host's own, as a command started by hand would find them.

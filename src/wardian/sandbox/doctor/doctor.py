@@ -14,7 +14,7 @@ from wardian.sandbox.doctor.advice import HostFacts
 from wardian.sandbox.host import landlock_abi
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.launcher import LAUNCHER
-from wardian.sandbox.run.plan import DEGRADABLE
+from wardian.sandbox.run.protections import DEGRADABLE
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.policy.units import format_duration, format_size
 from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.root import base
 from wardian.sandbox.root.shares import is_below
-from wardian.sandbox.root.steps import base
 from wardian.sandbox.run import landlock
-from wardian.sandbox.run.plan import DEGRADABLE
+from wardian.sandbox.run.protections import DEGRADABLE
 from wardian.syscalls import lookup
 
 DIMENSIONS = (

@@ -171,7 +171,7 @@ class _Reader:
         """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
         if paths is None:
             return None
-        from wardian.sandbox.root.steps import parts_of_host
+        from wardian.sandbox.root.root import parts_of_host
 
         if rootfs is not None:
             message = "base names parts of the host's /usr; a rootfs takes its place"
@@ -319,7 +319,7 @@ def all_but(names: Collection[str]) -> list[str]:
 
 
 def _protections(raw: Any) -> list[str]:
-    from wardian.sandbox.run.plan import DEGRADABLE, check_degrade
+    from wardian.sandbox.run.protections import DEGRADABLE, check_degrade
 
     names = _strings(raw)
     try:

@@ -1,6 +1,8 @@
 """One run: planned, launched, attended to, its result.
 
 plan      policy × host → exactly what the launcher will do
+protections  which walls stand: requested, available, enforced
+filter    the syscall filter of a policy
 landlock  Landlock's rights by ABI version, and the rules that repeat the mounts
 records   the form in which the launcher reads a plan
 launcher  starting the launcher

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
-from wardian.sandbox.run.plan import CGROUP, Plan
+from wardian.sandbox.run.plan import Plan
+from wardian.sandbox.run.protections import CGROUP
 from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
