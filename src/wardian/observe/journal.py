@@ -16,6 +16,7 @@ import re
 import time
 from collections.abc import Iterator
 
+from wardian.descriptors import FILE, FOLDER
 from wardian.errors import InputError, NothingMatched, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -38,7 +39,6 @@ _ANY = LETTERS + "23456789"
 TAIL_LENGTH = 6
 MAX_RECORD_BYTES = 16 << 20
 MAX_RESULT_BYTES = 256 << 20
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _ID = re.compile(
     r"([12]\d\d\d)(0[1-9]|1[012])([0-3]\d)-([012]\d)([0-5]\d)([0-5]\d)\.(\d\d\d)-"
@@ -108,7 +108,7 @@ def load(directory: str, name: str) -> JournalEntry | None:
     """The record of that name; None if it is gone, or is no directory."""
     path = os.path.join(directory, name)
     try:
-        fd = os.open(path, DIRECTORY)
+        fd = os.open(path, FOLDER)
     except FileNotFoundError:
         # It may have ended since its name was read.
         return load(directory, name.removesuffix(RUNNING)) if name.endswith(RUNNING) else None
@@ -148,7 +148,7 @@ def find(directory: str, given: str) -> JournalEntry:
 def read_file(entry: JournalEntry, name: str, limit: int) -> bytes | None:
     """One file of a record; None if it is not there. Raises InputError if it is not as it was."""
     try:
-        fd = os.open(entry.path, DIRECTORY)
+        fd = os.open(entry.path, FOLDER)
     except OSError as error:
         raise InputError((error.strerror or "can't be read").lower(), path=entry.path) from None
     try:
@@ -191,7 +191,7 @@ def remove(directory: str, name: str) -> str | None:
     """Remove one record; returns why it is still there, if it is. Files that are not ours stay."""
     path = os.path.join(directory, name)
     try:
-        fd = os.open(path, DIRECTORY)
+        fd = os.open(path, FOLDER)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -252,8 +252,7 @@ def _document(fd: int) -> dict[str, Any] | None:
 
 def _bytes(directory: int, name: str, limit: int) -> bytes:
     """At most ``limit`` bytes of a regular file. Raises OSError."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(name, flags, dir_fd=directory), "rb") as file:
+    with open(os.open(name, FILE, dir_fd=directory), "rb") as file:
         if not os.path.isfile(f"/proc/self/fd/{file.fileno()}"):
             raise OSError(0, "it is not a regular file")
         data = file.read(limit + 1)

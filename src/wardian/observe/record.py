@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping
 
 from wardian import __version__
+from wardian.descriptors import FOLDER
 from wardian.errors import SandboxError, SkillError, UsageError, WardianError
 from wardian.observe import journal
 from wardian.observe.evidence import Evidence, program_evidence
@@ -99,7 +100,7 @@ class Recording:
                 os.mkdir(found + journal.RUNNING, 0o700, dir_fd=self._place)
             except FileExistsError:
                 continue
-            self._own = os.open(found + journal.RUNNING, journal.DIRECTORY, dir_fd=self._place)
+            self._own = os.open(found + journal.RUNNING, FOLDER, dir_fd=self._place)
             self._fds.append(self._own)
             _lock(self._own)
             return found

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from wardian.descriptors import FILE
 from wardian.runner.elf import library, library_folders, read_elf
 from wardian.sandbox.root.shares import is_below
 
@@ -229,7 +230,7 @@ def _opened(content: bytes | str) -> io.BufferedIOBase:
 def _open_real(real: str) -> io.BufferedReader:
     """A regular file at exactly this path: no part of it may have become a link since it was
     resolved. Raises OSError."""
-    descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(real, FILE)
     regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
     if not regular or os.readlink(f"/proc/self/fd/{descriptor}") != real:
         os.close(descriptor)

@@ -137,7 +137,7 @@ def _locked(folder: str) -> Iterator[None]:
 def _extract(
     given: str, path: str, place: str, before: tuple[int, int, int], policy: Policy
 ) -> None:
-    from wardian.sandbox.files import remove_tree
+    from wardian.sandbox.paths.removal import remove_tree
 
     partial = f"{place}.partial"
     if os.path.lexists(partial):

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, backend
-from wardian.sandbox.files import Files, WorkDir
 from wardian.sandbox.policy.policy import Policy, check_environment_name
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.run.process import OnBytes, Process, Runs
@@ -18,7 +17,9 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
+    from wardian.sandbox.files import Files
     from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.workdir import WorkDir
 
     class CommandOptions(TypedDict, total=False):
         """How one command is run, whatever the policy; the keywords of ``run`` and its kin."""
@@ -52,6 +53,8 @@ class Sandbox:
         self._held: Held | None = None
         self._runs = Runs()
         if self.policy.work is None and not private_work:
+            from wardian.sandbox.workdir import WorkDir
+
             self._own_work = WorkDir(self._runs)
         self._backend: Backend = backend(backend_name)
         self._lock = threading.Lock()
@@ -88,6 +91,8 @@ class Sandbox:
         """The files in ``/work``, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
+        from wardian.sandbox.files import Files
+
         return Files(self.work_held)
 
     @property

@@ -19,7 +19,7 @@ from wardian.runner.location import Located
 from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
-from wardian.sandbox.files import remove_tree
+from wardian.sandbox.paths.removal import remove_tree
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.programs import on_path

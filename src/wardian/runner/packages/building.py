@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from wardian.descriptors import FOLDER
 from wardian.errors import UsageError
 from wardian.runner.packages import cabinet, store
 from wardian.runner.packages.model import (
@@ -139,7 +140,7 @@ def _sources(works: Works, requirements: Sequence[str]) -> list[tuple[str, Archi
     room = fetching(works.job, folder, settings, [*works.tools.shares, *links])
     data = json.dumps(plan).encode()
     run(works.job, room, works.tools.program("explore"), works.tools.name, data)
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(folder, FOLDER)
     try:
         about = json.loads(cabinet.read_new(os.path.join(folder, "found.json"), FOUND_BYTES))
         return [(str(one["name"]), _taken_in(fd, number, one)) for number, one in enumerate(about)]
@@ -222,7 +223,7 @@ def _only_wheel(job: Preparation, out: str, name: str) -> Archive:
     from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
     try:
-        fd = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fd = os.open(out, FOLDER)
     except OSError:
         raise PreparationError(f"building {name} left no wheel") from None
     try:

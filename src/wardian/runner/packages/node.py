@@ -9,6 +9,7 @@ import stat
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store
 from wardian.runner.packages.contents import refuse_strange
 from wardian.runner.packages.model import Archive, Preparation, PreparationError
@@ -139,7 +140,7 @@ def _taken_in(folder: str, packages: Sequence[Package]) -> dict[str, Archive]:
     by_hash: dict[tuple[str, str], Archive] = {}
     weak = {h for one in packages for h in one.hashes if "sha512" not in dict(one.hashes)}
     for parent, name, digest in _contents(content):
-        fd = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fd = os.open(parent, FOLDER)
         try:
             others = store.hashes_of(fd, name, {algorithm for algorithm, _ in weak})
             archive = store.take_in(store.NPM, fd, name, f"{digest}.tgz", [("sha512", digest)])
@@ -205,7 +206,7 @@ def _with_hashes(lock: bytes, archives: dict[str, Archive]) -> bytes:
 
 
 def _write(folder: str, name: str, data: bytes) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(folder, FOLDER)
     try:
         cabinet.write_new(fd, name, data, 0o644)
     finally:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store, venv
 from wardian.runner.packages.contents import refuse_strange
 from wardian.runner.packages.model import (
@@ -144,7 +145,7 @@ def _taken_in(
     folder: str, locked: Sequence[Locked], there: Sequence[Sequence[Archive | None]]
 ) -> dict[int, Archive]:
     """What was fetched, by its number in the plan, hashed and moved into the store."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(folder, FOLDER)
     found = {}
     try:
         for name in os.listdir(fd):

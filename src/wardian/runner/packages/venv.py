@@ -7,6 +7,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from wardian.descriptors import FILE, FOLDER, NEW_FILE
 from wardian.runner.packages.model import PreparationError
 
 _CONFIG = """home = {home}
@@ -60,7 +61,7 @@ def base_of(python: str) -> BasePython | None:
 
 def make(path: str, base: BasePython) -> None:
     """Write the environment into an empty directory of wardian's own."""
-    root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    root = os.open(path, FOLDER)
     try:
         for name in (
             "bin",
@@ -72,8 +73,7 @@ def make(path: str, base: BasePython) -> None:
             os.mkdir(name, 0o755, dir_fd=root)
         for name, target in links(base).items():
             os.symlink(target, name, dir_fd=root)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        fd = os.open("pyvenv.cfg", flags, 0o644, dir_fd=root)
+        fd = os.open("pyvenv.cfg", NEW_FILE, 0o644, dir_fd=root)
         with os.fdopen(fd, "wb") as file:
             file.write(config(base))
     finally:
@@ -99,7 +99,7 @@ def config(base: BasePython) -> bytes:
 
 def refuse_changed(path: str, base: BasePython) -> None:
     """Raises PreparationError if a package replaced a part of the environment itself."""
-    root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    root = os.open(path, FOLDER)
     try:
         for name, target in links(base).items():
             if _link(root, name) != target:
@@ -126,7 +126,7 @@ def _link(root: int, name: str) -> str | None:
 
 def _content(root: int, name: str, limit: int) -> bytes | None:
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=root)
+        fd = os.open(name, FILE, dir_fd=root)
     except OSError:
         return None
     with os.fdopen(fd, "rb") as file:

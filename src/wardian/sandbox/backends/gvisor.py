@@ -29,7 +29,6 @@ from wardian.sandbox.backends.interior import (
 from wardian.sandbox.backends.lanes import Streams, captured, inherited
 from wardian.sandbox.backends.supervision import End, Run, Told, held
 from wardian.sandbox.backends.tree import Tree, descendants, kill_tree
-from wardian.sandbox.files import WorkDir
 from wardian.sandbox.host import this_host
 from wardian.sandbox.limits import RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_NPROC, rlimits
 from wardian.sandbox.policy.policy import Limits, Policy
@@ -38,6 +37,7 @@ from wardian.sandbox.root.programs import outside
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import admitted
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.workdir import WorkDir
 
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = b"running container: "

@@ -173,7 +173,7 @@ class _Command:
     def close(self) -> None:
         """The private work directory goes."""
         if self._private is not None:
-            from wardian.sandbox.files import remove_tree
+            from wardian.sandbox.paths.removal import remove_tree
 
             try:
                 remove_tree(self._private)

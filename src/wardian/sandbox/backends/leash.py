@@ -223,6 +223,7 @@ _LIMIT_NAMES = {
     resource.RLIMIT_CORE: "core",
     resource.RLIMIT_SIGPENDING: "sigpending",
     resource.RLIMIT_MSGQUEUE: "msgqueue",
+    resource.RLIMIT_MEMLOCK: "memlock",
     resource.RLIMIT_NICE: "nice",
     resource.RLIMIT_RTPRIO: "rtprio",
     resource.RLIMIT_CPU: "cpu",

@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable
 
+from wardian.descriptors import LISTABLE, PLACE, open_below, parts_of
 from wardian.errors import UsageError
 from wardian.sandbox.root.shares import is_below
 
@@ -23,7 +24,6 @@ else:
     from wardian.values import NamedTuple
 
 MAX_LINKS = 40
-_STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Link(NamedTuple):
@@ -48,7 +48,7 @@ def way_of(path: str, *, missing_ok: bool = False) -> ResolvedPath:
     """
     at = "/"
     links: list[Link] = []
-    names = [name for name in path.split("/") if name][::-1]
+    names = parts_of(path)[::-1]
     while names:
         name = names.pop()
         if name in (".", ".."):
@@ -73,7 +73,7 @@ def way_of(path: str, *, missing_ok: bool = False) -> ResolvedPath:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         target = os.readlink(here)
         at = "/" if target.startswith("/") else at
-        names += [piece for piece in target.split("/") if piece][::-1]
+        names += parts_of(target)[::-1]
     return ResolvedPath(at, tuple(links))
 
 
@@ -158,25 +158,19 @@ def open_directory(path: str, *, make: int | None = None) -> int:
     are made with that mode. Raises OSError."""
     fd = _walked(path, make)
     try:
-        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
+        return os.open(".", LISTABLE, dir_fd=fd)
     finally:
         os.close(fd)
 
 
 def _walked(path: str, make: int | None) -> int:
-    fd = os.open("/", _STEP)
-    for name in path.split("/"):
-        if not name:
-            continue
+    def step(parent: int, name: str) -> int:
         try:
-            try:
-                below = os.open(name, _STEP, dir_fd=fd)
-            except FileNotFoundError:
-                if make is None:
-                    raise
-                os.mkdir(name, make, dir_fd=fd)
-                below = os.open(name, _STEP, dir_fd=fd)
-        finally:
-            os.close(fd)
-        fd = below
-    return fd
+            return os.open(name, PLACE, dir_fd=parent)
+        except FileNotFoundError:
+            if make is None:
+                raise
+        os.mkdir(name, make, dir_fd=parent)
+        return os.open(name, PLACE, dir_fd=parent)
+
+    return open_below(os.open("/", PLACE), parts_of(path), step)

@@ -18,6 +18,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 
+from wardian.descriptors import FOLDER, NEW_FILE
 from wardian.errors import ShareError
 from wardian.sandbox.root.shares import is_below
 
@@ -26,8 +27,6 @@ STAMP = "looked-through"
 PRUNE_EVERY_S = 24 * 3600
 KEPT_AS_MOVED_S = 30 * 24 * 3600
 NAME_MAX = 255
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def home(variable: str, default: str) -> str:
@@ -155,7 +154,7 @@ def _opened(place: str, *, make: bool = False) -> int | None:
     try:
         if make and not os.path.isdir(place):
             os.makedirs(place, 0o700, exist_ok=True)
-        fd = os.open(place, _DIRECTORY)
+        fd = os.open(place, FOLDER)
     except OSError:
         return None
     found = os.fstat(fd)
@@ -221,7 +220,7 @@ def _made(register: int, path: str) -> bool:
 
 def _written(register: int, name: str, device: int, path: str) -> bool:
     try:
-        fd = os.open(name, _NEW, 0o600, dir_fd=register)
+        fd = os.open(name, NEW_FILE, 0o600, dir_fd=register)
     except FileExistsError:
         return False  # by another run, this moment
     with os.fdopen(fd, "wb") as file:

@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from wardian.descriptors import FILE
 from wardian.errors import SkillError
 from wardian.skills.archive.members import CHUNK_BYTES, ArchiveLimits
 from wardian.skills.archive.names import Names, checked
@@ -118,8 +119,7 @@ def _add(archive: zipfile.ZipFile, root: Path, name: str, entry: FolderEntry) ->
     info.external_attr = (stat.S_IFREG | (0o755 if entry.executable else 0o644)) << 16
     info.compress_type = zipfile.ZIP_DEFLATED
     info._compresslevel = 9  # type: ignore[attr-defined]  # public only from 3.13 on
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(root / entry.path, flags), "rb") as source:
+    with open(os.open(root / entry.path, FILE), "rb") as source:
         info.file_size = os.fstat(source.fileno()).st_size
         with archive.open(info, "w") as target:
             while chunk := source.read(CHUNK_BYTES):

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from wardian.descriptors import NEW_FILE
 from wardian.errors import SkillError
 from wardian.skills.archive.members import ArchiveLimits, Budget, archive_file, members_of
 from wardian.skills.archive.names import Names, checked
@@ -143,8 +144,7 @@ def _write(file: BinaryIO, limits: ArchiveLimits, root: Path, *, under: str | No
 
 
 def _write_file(target: Path, chunks: Iterator[bytes], mode: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(target, flags, 0o600), "wb") as out:
+    with open(os.open(target, NEW_FILE, 0o600), "wb") as out:
         for chunk in chunks:
             out.write(chunk)
         os.fchmod(out.fileno(), mode)
