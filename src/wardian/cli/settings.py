@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from wardian.errors import InputError, UsageError
+from wardian.homes import own_directory
 
 VARIABLE = "WARDIAN_RECORD"
 OFF = "none"
@@ -35,11 +36,8 @@ def record_directory(flag: str | None) -> str | None:
 
 
 def settings_file() -> str:
-    """Where the user's settings would be; a relative XDG_CONFIG_HOME does not count."""
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not base.startswith("/"):
-        base = os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(base, "wardian", "config.toml")
+    """Where the user's settings would be."""
+    return os.path.join(own_directory("config"), "config.toml")
 
 
 def _from_file() -> str | None:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from wardian.descriptors import FILE, FOLDER, NEW_FILE
+from wardian.homes import own_directory
 from wardian.runner.packages.model import PreparationError, Say
-from wardian.runner.state import home
 
 SCHEMA = 2
 RECORD_BYTES = 4 << 20
@@ -20,7 +20,7 @@ RECORD_BYTES = 4 << 20
 
 def cache() -> str:
     """Where everything is kept; all of it can be removed at any time."""
-    return os.path.join(home("XDG_CACHE_HOME", ".cache"), f"packages-{SCHEMA}")
+    return os.path.join(own_directory("cache"), f"packages-{SCHEMA}")
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from wardian.descriptors import FOLDER, NEW_FILE
 from wardian.errors import ShareError
+from wardian.homes import own_directory, session_directory
 from wardian.sandbox.root.shares import is_below
 
 NAME = "shared-for-writing"
@@ -29,22 +30,11 @@ KEPT_AS_MOVED_S = 30 * 24 * 3600
 NAME_MAX = 255
 
 
-def home(variable: str, default: str) -> str:
-    """wardian's own directory below an XDG one; a relative value does not count, as XDG says."""
-    base = os.environ.get(variable, "")
-    if not base.startswith("/"):
-        base = os.path.join(os.path.expanduser("~"), default)
-    return os.path.join(base, "wardian")
-
-
 def register_places() -> tuple[str, ...]:
     """Where the register may be, best first: the user's state, the session's, the machine's."""
-    places = [os.path.join(home("XDG_STATE_HOME", ".local/state"), NAME)]
-    session = os.environ.get("XDG_RUNTIME_DIR", "")
-    if session.startswith("/"):
-        places.append(os.path.join(session, "wardian", NAME))
-    if not places[0].startswith("/"):
-        del places[0]  # nobody knows this user's home
+    homes = (own_directory("state"), session_directory() or "")
+    # A relative one: nobody knows this user's home.
+    places = [os.path.join(place, NAME) for place in homes if place.startswith("/")]
     places.append(f"/tmp/wardian-{NAME}-{os.geteuid()}")  # noqa: S108 - its owner is checked
     return tuple(places)
 
