@@ -11,12 +11,12 @@ from wardian.learn.calls import Calls, by_group, calls
 from wardian.learn.limits import limits
 from wardian.learn.needs import CHANGING, NOTHING, ObservedNeeds
 from wardian.learn.places import BasePart, places, still_used
-from wardian.sandbox.policy.file import quoted
 from wardian.sandbox.policy.policy import Limits, Policy, Share
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
+from wardian.toml import quoted
 
 WIDTH = 96
 MOST_ENDPOINTS = 20

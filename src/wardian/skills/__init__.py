@@ -2,7 +2,7 @@
 
 diagnostic     one finding, and the table of rules
 frontmatter → yamltree → specification → manifest     SKILL.md, from text to fields
-reading, toml  files of an untrusted folder; TOML in bounded time
+reading        files of an untrusted folder
 scripts, dependencies, imports, syntax, references    what lies beside SKILL.md
 skill          the data, and the lenient way to load it
 checking       the strict way to read it

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from wardian.skills import toml
+from wardian import toml
 from wardian.skills.imports import normalized
 from wardian.skills.reading import Listing, read_bytes, walk
 

@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wardian import toml
 from wardian.errors import InputError, UsageError
 from wardian.runner.cases.patterns import PatternError, WrongPatternError, check
 from wardian.sandbox.policy.policy import NETWORKS
-from wardian.skills import toml
 from wardian.skills.reading import OutsideError, read_bytes, read_inside
 
 DEFAULT_FILE = "cases.toml"

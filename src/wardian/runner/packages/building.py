@@ -194,7 +194,7 @@ def _names(job: Preparation, what: str) -> tuple[str, ...]:
 
 def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, ...]:
     """What the archive says it is built with; its own words, so parsed like a skill's."""
-    from wardian.skills import toml
+    from wardian import toml
 
     job, tools = works.job, works.tools
     place = store.laid_out([source], _names(job, "source"))

@@ -113,7 +113,7 @@ def _pip(
 
 def read_pylock(data: bytes) -> list[Locked]:
     """The packages of a pylock.toml (PEP 751). Raises PreparationError for what is no wheel."""
-    from wardian.skills import toml
+    from wardian import toml
 
     try:
         packages = toml.loads(data.decode("utf-8")).get("packages", [])
