@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from wardian.runner.indexes import origin
@@ -49,21 +49,24 @@ def resolve(
     ``extra_links`` are directories with more wheels: those that were built, or the store's.
     """
     ask = _uv if tools.uv is not None else _pip
-    found = ask(job, tools, settings, folder, requirements, extra_links)
+    found = ask(_Asked(job, tools, settings, folder, requirements, extra_links))
     for one in found:
         _refuse_strange(one, settings, extra_links)
     return found
 
 
-def _uv(
-    job: Preparation,
-    tools: Tools,
-    settings: Settings,
-    folder: str,
-    requirements: Sequence[str],
-    extra_links: Sequence[Share],
-) -> list[Locked]:
+class _Asked(NamedTuple):
+    job: Preparation
+    tools: Tools
+    settings: Settings
+    folder: str
+    requirements: Sequence[str]
+    extra_links: Sequence[Share]
+
+
+def _uv(asked: _Asked) -> list[Locked]:
     """uv builds nothing with --no-build, and finds no git on an empty PATH."""
+    job, tools, settings, folder, requirements, extra_links = asked
     assert tools.uv is not None  # noqa: S101 - the caller chose by it
     room = fetching(job, folder, settings, [*tools.shares, *extra_links])
     command = [tools.uv, "pip", "compile", "-", "--no-build", "--format", "pylock.toml", "-q"]
@@ -87,15 +90,9 @@ def _uv(
     return read_pylock(read_new(os.path.join(folder, "pylock.toml"), LOCK_BYTES))
 
 
-def _pip(
-    job: Preparation,
-    tools: Tools,
-    settings: Settings,
-    folder: str,
-    requirements: Sequence[str],
-    extra_links: Sequence[Share],
-) -> list[Locked]:
+def _pip(asked: _Asked) -> list[Locked]:
     """pip prepares metadata of source archives by starting Python: in this room it can't."""
+    job, tools, settings, folder, requirements, extra_links = asked
     shares = [*tools.shares, *extra_links]
     room = fetching(job, folder, settings, shares, alone=True)
     command = [*tools.pip_in_process, "install", "--dry-run", "--ignore-installed", "--quiet"]

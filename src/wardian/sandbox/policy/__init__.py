@@ -4,6 +4,7 @@ policy      ``Policy``, ``Share``, ``Limits``: frozen values
 file        policy files read: strict TOML, errors with line and column
 writing     a policy written as a file
 difference  two policies compared by what they allow
+view        what of the host two policies show, and where
 units       512M, 30s
 presets/    the policies that ship with wardian
 """

@@ -1,9 +1,7 @@
 """Two policies compared by what they allow, not by how they are written. Pure, but for resolving
 links in the paths that they share.
 
-Each difference is one sentence about A and B, and says which of them allows more. Files are
-compared as the host has them, whatever place they stand at inside: whoever may read /a may read
-/a/b, whoever may write may read, and what another share covers can't be reached.
+Each difference is one sentence about A and B, and says which of them allows more.
 """
 
 from __future__ import annotations
@@ -14,8 +12,7 @@ from typing import Any, NamedTuple
 
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.policy.units import format_duration, format_size
-from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.root.root import base
+from wardian.sandbox.policy.view import NOTHING, READ, WRITE, Region, Resolve, View, moved, regions
 from wardian.sandbox.root.shares import is_below
 from wardian.sandbox.run import landlock
 from wardian.sandbox.run.protections import DEGRADABLE
@@ -30,10 +27,7 @@ DIMENSIONS = (
     "landlock",
     "protections",
 )
-NOTHING, READ, WRITE = 0, 1, 2
 _ACCESS = ("nothing", "read", "write")
-
-Resolve = Callable[[str], str]
 
 
 class PolicyDifference(NamedTuple):
@@ -66,118 +60,19 @@ def differences(
 # Files
 
 
-class _Mount(NamedTuple):
-    path: str
-    at: str
-    write: bool
-
-
-class _View:
-    """What of the host one policy shows, and where."""
-
-    def __init__(self, policy: Policy, resolve: Resolve) -> None:
-        shares = [_Mount(resolve(share.path), share.at, share.write) for share in policy.shares]
-        if policy.work is not None:
-            shares.append(_Mount(resolve(policy.work), WORK, True))
-        self._base = list(_base(policy, resolve))
-        self.narrowed = policy.base is not None
-        # said twice, the later one counts
-        self._mounts = {mount.at: mount for mount in (*self._base, *shares)}
-        self.shares = [mount for mount in self._mounts.values() if mount in shares]
-
-    def access(self, path: str) -> int:
-        """What the guest may do to a path of the host."""
-        found = [WRITE if mount.write else READ for mount in self._showing(path)]
-        return max(found, default=NOTHING)
-
-    def places(self, path: str) -> list[str]:
-        """Where the guest finds it."""
-        return sorted(_moved(path, mount.path, mount.at) for mount in self._showing(path))
-
-    def edges(self, *, base: bool) -> set[str]:
-        """Every path of the host at which what the guest may do can change; those of the ``base``
-        only where two have not the same."""
-        found = {mount.path for mount in (*self.shares, *(self._base if base else ()))}
-        for outer in (*self._base, *self.shares):
-            for inner in self.shares:
-                if is_below(inner.at, outer.at):  # and hides what is there
-                    found.add(_moved(inner.at, outer.at, outer.path))
-        return found
-
-    def _showing(self, path: str) -> Iterator[_Mount]:
-        for mount in self._mounts.values():
-            if is_below(path, mount.path):
-                place = _moved(path, mount.path, mount.at)
-                if self._at(place) == mount:
-                    yield mount
-
-    def _at(self, place: str) -> _Mount:
-        """The innermost mount around a place."""
-        return max(
-            (mount for mount in self._mounts.values() if is_below(place, mount.at)),
-            key=lambda mount: len(mount.at),
-        )
-
-
-def _base(policy: Policy, resolve: Resolve) -> Iterator[_Mount]:
-    """What every guest can read, shared with it or not."""
-    if policy.rootfs is not None:
-        yield _Mount(resolve(policy.rootfs), "/", False)
-        return
-    for path, source, link in base(only=policy.base):
-        if link is None:
-            yield _Mount(source, path, False)
-
-
-def _moved(path: str, root: str, to: str) -> str:
-    """A path below ``root`` as it is called when that is called ``to``."""
-    rest = path[len(root.rstrip("/")) :]
-    return (to.rstrip("/") + rest) or "/"
-
-
 def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference]:
     roots = [policy.rootfs and resolve(policy.rootfs) for policy in (a, b)]
     if roots[0] != roots[1]:
         told = [f"the root file system {root}" if root else "the host's own /usr" for root in roots]
         text = f"A has {told[0]}, B {told[1]}"
         yield PolicyDifference("files", "root", None, roots[0], roots[1], text)
-    views = _View(a, resolve), _View(b, resolve)
-    for region in _regions(views):
+    views = View(a, resolve), View(b, resolve)
+    for region in regions(views):
         yield _access_difference(region, views)
     yield from _places(views)
 
 
-class _Region(NamedTuple):
-    """Where A and B let the guest do different things: all below ``path``, but for ``apart``."""
-
-    path: str
-    levels: tuple[int, int]
-    apart: list[str]
-
-
-def _regions(views: tuple[_View, _View]) -> list[_Region]:
-    """At most one for each edge: between edges, nothing changes."""
-    found: list[_Region] = []
-    levels: dict[str, tuple[int, int]] = {}
-    region_of: dict[str, _Region | None] = {}
-    base = views[0].narrowed or views[1].narrowed
-    for path in sorted(views[0].edges(base=base) | views[1].edges(base=base)):
-        above = max((known for known in levels if is_below(path, known)), key=len, default=None)
-        around = region_of[above] if above is not None else None
-        levels[path] = views[0].access(path), views[1].access(path)
-        if levels[path][0] == levels[path][1]:
-            region_of[path] = None
-            if around is not None:
-                around.apart.append(path)
-        elif around is not None and levels[path] == around.levels:
-            region_of[path] = around
-        else:
-            found.append(_Region(path, levels[path], []))
-            region_of[path] = found[-1]
-    return found
-
-
-def _access_difference(region: _Region, views: tuple[_View, _View]) -> PolicyDifference:
+def _access_difference(region: Region, views: tuple[View, View]) -> PolicyDifference:
     path, levels, apart = region
     more = 0 if levels[0] > levels[1] else 1
     one, other = "AB"[more], "BA"[more]
@@ -197,7 +92,7 @@ def _access_difference(region: _Region, views: tuple[_View, _View]) -> PolicyDif
     )
 
 
-def _places(views: tuple[_View, _View]) -> Iterator[PolicyDifference]:
+def _places(views: tuple[View, View]) -> Iterator[PolicyDifference]:
     """The same of the host, at another place: allows no more, and yet programs notice."""
     told: list[tuple[str, list[str], list[str]]] = []
     for path in sorted({share.path for view in views for share in view.shares}):
@@ -206,8 +101,8 @@ def _places(views: tuple[_View, _View]) -> Iterator[PolicyDifference]:
             continue
         implied = any(
             is_below(path, known)
-            and a == sorted(_moved(path, known, place) for place in known_a)
-            and b == sorted(_moved(path, known, place) for place in known_b)
+            and a == sorted(moved(path, known, place) for place in known_a)
+            and b == sorted(moved(path, known, place) for place in known_b)
             for known, known_a, known_b in told
         )
         told.append((path, a, b))
