@@ -296,7 +296,8 @@ static bool read_message(struct subject *about, uint64_t index) {
 static void read_subject(struct subject *about) {
     const uint64_t *args = about->call.args;
     switch (about->watched->kind) {
-    case WATCH_ADDRESS:
+    case WATCH_CONNECT:
+    case WATCH_BIND:
         read_address(about, args[1], args[2]);
         break;
     case WATCH_SEND:
@@ -456,7 +457,7 @@ static bool meets_itself(const struct subject *about, unsigned port) {
 
 static void judge_internet(const struct plan *plan, const struct subject *about) {
     unsigned port = ntohs(((const struct sockaddr_in *)(const void *)about->address)->sin_port);
-    bool binds = about->call.number == SYS_bind, low = port > 0 && port < LOW_PORTS;
+    bool binds = about->watched->kind == WATCH_BIND, low = port > 0 && port < LOW_PORTS;
     const char *where = loops_back(about) ? "loopback" : NULL;
     if (!plan->own_network && !(binds && low))
         return;
@@ -488,7 +489,7 @@ static void judge_address(const struct plan *plan, struct subject *about) {
         return;
     }
     about->has_path = view_from(about->call.task, AT_FDCWD, name, strnlen(name, len), about->path);
-    judge_path(about, false, about->call.number == SYS_bind ? WATCH_MAKE : WATCH_LOOK, true);
+    judge_path(about, false, about->watched->kind == WATCH_BIND ? WATCH_MAKE : WATCH_LOOK, true);
 }
 
 /* Without an address only those of sendmmsg, which resolvers use. */
@@ -512,7 +513,8 @@ static void judge_messages(const struct plan *plan, struct subject *about) {
 static void judge(const struct plan *plan, struct subject *about) {
     const struct watched *w = about->watched;
     switch (about->watched->kind) {
-    case WATCH_ADDRESS:
+    case WATCH_CONNECT:
+    case WATCH_BIND:
     case WATCH_SEND:
         judge_address(plan, about);
         break;
@@ -678,7 +680,8 @@ static bool alters(const struct subject *about) {
     case WATCH_MOVE:
     case WATCH_LINK:
     case WATCH_CHANGE:
-    case WATCH_ADDRESS: /* a socket may get a name */
+    case WATCH_CONNECT:
+    case WATCH_BIND: /* a socket may get a name */
         return true;
     case WATCH_OTHER:
         return about->call.number == SYS_fchmod;
@@ -811,7 +814,7 @@ void refusals_lookup(const struct plan *plan, pid_t inside) {
     if (!read_call(&about.call))
         return;
     /* Not among the watched calls, for the listener itself is handed over by it. */
-    static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1};
+    static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1, .access = -1};
     about.watched = about.call.number == SYS_sendmsg ? &message : &plan->watched_calls[about.call.number];
     if (!about.watched->kind || notified(plan, &about))
         return;
