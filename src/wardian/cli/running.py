@@ -200,7 +200,7 @@ def worth_telling(result: Result) -> bool:
     """Something was refused that programs do not look for as a matter of course."""
     if not result.refusals:
         return result.refusals_dropped > 0
-    from wardian.sandbox.refusals.reading import is_news
+    from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
 

@@ -39,7 +39,7 @@ from wardian.runner.cases.running import (
 from wardian.runner.location import Located, located
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 

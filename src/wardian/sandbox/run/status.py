@@ -241,7 +241,7 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
     struck = next((limit for limit in limits if limit.struck), None)
     if struck is None:
         return ()
-    from wardian.sandbox.refusals.reading import limit_refusal
+    from wardian.sandbox.refusals.others import limit_refusal
 
     reasons = {
         "time": f"the run was ended after {usage.wall_s:.2f} s",
