@@ -23,9 +23,9 @@ LEAVES += ["policy show", "policy diff", "policy presets"]
 # line costs every run: before adding one, see whether it can be imported where it is needed.
 MAY_IMPORT = {
     "__future__", "collections.abc",
-    "_collections", "_ctypes", "_functools", "_operator", "_signal", "_struct", "_weakrefset",
-    "array", "collections", "ctypes", "ctypes._endian", "enum", "fcntl", "functools", "itertools",
-    "keyword", "marshal", "math", "operator", "reprlib", "select", "signal", "struct", "threading",
+    "_collections", "_ctypes", "_functools", "_operator", "_signal", "_weakrefset",
+    "array", "collections", "fcntl", "functools", "itertools",
+    "keyword", "marshal", "operator", "reprlib", "select", "threading",
     "time", "types", "errno", "atexit", "_locale", "runpy", "pkgutil", "importlib.util",
     "importlib.machinery", "importlib._abc", "zipimport", "_thread", "_imp", "warnings",
     "_warnings",

@@ -3,8 +3,6 @@ them, with what holds each. Pure."""
 
 from __future__ import annotations
 
-import math
-
 from wardian.sandbox.policy.policy import Limits
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.result import Limit
@@ -39,7 +37,7 @@ def rlimits(limits: Limits) -> dict[int, int]:
         RLIMIT_RTPRIO: 0,
     }
     if limits.cpu_s is not None:
-        held[RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
+        held[RLIMIT_CPU] = _ceil(limits.cpu_s) + 1
     if limits.memory_bytes is not None:
         held[RLIMIT_DATA] = 2 * limits.memory_bytes + MAPPED_SLACK
     if limits.processes is not None:
@@ -53,7 +51,7 @@ def rlimits(limits: Limits) -> dict[int, int]:
 
 def milliseconds(seconds: float) -> int:
     """As the launcher takes them: never 0, which is no limit."""
-    return max(1, math.ceil(seconds * 1000))
+    return max(1, _ceil(seconds * 1000))
 
 
 def limit_records(limits: Limits) -> list[bytes]:
@@ -97,3 +95,7 @@ def held_limits(limits: Limits, otherwise: Mapping[str, str] = {}) -> tuple[Limi
         Limit(name, value, otherwise.get(name, mechanism))
         for (name, mechanism), value in zip(MECHANISMS.items(), values, strict=True)
     )
+
+
+def _ceil(number: float) -> int:
+    return -int(-number // 1)  # math.ceil, without loading math

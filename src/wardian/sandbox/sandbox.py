@@ -10,8 +10,9 @@ from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, backend
 from wardian.sandbox.policy.policy import Policy, check_environment_name
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.run.process import OnBytes, Process, Runs
+from wardian.sandbox.run.process import Process, Runs
 from wardian.sandbox.run.result import Result
+from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ diagnostic     one finding, and the table of rules
 frontmatter → yamltree → specification → manifest     SKILL.md, from text to fields
 reading        files of an untrusted folder
 scripts, dependencies, imports, syntax, references    what lies beside SKILL.md
+digest         a skill's identity: one digest over its files
 skill          the data, and the lenient way to load it
 checking       the strict way to read it
 discovery      where clients keep skills

@@ -2,7 +2,7 @@
 name to ``NAMES``.
 
 wardian      our own launcher, every wall of it
-bubblewrap   the same policy as options of ``bwrap``; bwrap is that program and its options
+bubblewrap, bwrap   the same policy as options of ``bwrap``
 gvisor       the same policy as a bundle for ``runsc``
 host         no sandbox at all: the oracle
 interior     a command as it reads in another sandbox, and where a path inside lies outside
@@ -16,7 +16,8 @@ from collections.abc import Mapping
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.run.process import OnBytes, Process
+from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:

@@ -26,8 +26,9 @@ from wardian.sandbox.limits import held_limits
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.plan import Plan
-from wardian.sandbox.run.process import KILL, Process, launched_in_thread
+from wardian.sandbox.run.process import KILL, Process
 from wardian.sandbox.run.result import Limit, Protection, Result
+from wardian.sandbox.run.starting import launched_in_thread
 from wardian.sandbox.run.status import interpret
 
 LAST_BYTES_S = 0.2

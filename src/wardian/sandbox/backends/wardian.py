@@ -15,8 +15,9 @@ from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
 from wardian.sandbox.run.plan import Plan, finish, make_plan
-from wardian.sandbox.run.process import Process, uninterrupted
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
+from wardian.sandbox.run.starting import uninterrupted
 from wardian.sandbox.run.status import interpret
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import signal
 from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
-_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
 def interpret(
@@ -173,7 +172,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
     if reason == "signal":
         number = ended["signal"]
         if number in _SIGNAL_LIMITS:
-            return 128 + number, f"{_SIGNAL_LIMITS[signal.Signals(number)]} limit", ""
+            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
         return 128 + number, "signal", ""
     if reason == "exited":
         return ended["code"], "exited", ""
