@@ -12,13 +12,13 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.skill_folders import MakeSkill
 from wardian.cli import check, pack, show, unpack
 from wardian.cli import list as list_command
 from wardian.errors import NothingMatched, SkillError, UsageError, WardianError
 from wardian.skills.diagnostic import RULES
 
 from .archives import GOOD, Item, zip_of
-from .conftest import MakeSkill
 
 COMMANDS = [check.command, list_command.command, show.command, pack.command, unpack.command]
 ESCAPE = '"\\e[31mred\\n\\u202e"'
