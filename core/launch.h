@@ -142,7 +142,7 @@ struct plan {
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
     struct step *steps;
-    bool sources_open;
+    bool sources_open, sources_come; /* the supervisor opens them, and passes them on */
     size_t step_count;
     const char *cwd;
 
@@ -246,6 +246,7 @@ void plan_forget(void);
 /* channel.c: messages between the three processes, descriptors included */
 enum message_kind {
     MSG_GO,
+    MSG_SOURCES,
     MSG_FAILURE,
     MSG_LOOKUPS,
     MSG_BUILT,
@@ -261,6 +262,10 @@ struct message {
     union {
         struct failure failure;
         int error;
+        struct {
+            bool more;
+            uint16_t count, steps[MAX_PASSED]; /* which, in the order of the descriptors */
+        } sources;
         struct {
             bool listens; /* the first descriptor is the filter's listener */
         } ready;
@@ -328,9 +333,14 @@ void lookups_answer(void);
 
 /* mounts.c */
 /* Outside: by the supervisor, with rights that the guest lacks. False if those are not had. */
-bool open_sources(struct plan *plan, bool outside);
+bool can_open_sources(struct plan *plan);
+void pass_sources(struct plan *plan, int ctl);
+void take_sources(struct plan *plan, int ctl);
+/* In the reaper, with its own. */
+void open_sources(struct plan *plan, bool outside);
 void close_sources(struct plan *plan);
 void build_root(struct plan *plan, int ctl, int guest, int device); /* /dev/fuse, or -1 */
+void help_with_root(struct plan *plan, int reaper);                 /* in the guest-to-be */
 
 /* The small walls, one file each. */
 int own_network(const struct plan *plan, int *diag); /* network.c */
