@@ -266,7 +266,7 @@ def test_files_are_read_and_written_inside_while_names_are_swapped(caller: Calle
 MOMENT = """
 import os, shutil, sys
 sys.path.insert(0, {library!r})
-from wardian.sandbox.files import remove_tree
+from wardian.sandbox.paths.removal import remove_tree
 from wardian.runner import outputs, rootfs
 victim, root = {victim!r}, {root!r}
 inside = swaps = 0

@@ -14,7 +14,7 @@ from wardian.cli.history import store_option
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option
-from wardian.cli.progress import Line, bar
+from wardian.cli.progress import ProgressLine, bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ def _run(
         night=_night(night),
         name=name or "",
     )
-    progress = Progress()
+    progress = NightlyProgress()
     hearing = Hearing(progress.plan, progress.step, progress.say)
     performing = _executor(executor, config)
     try:
@@ -239,7 +239,7 @@ def _executor(url: str | None, config: Config) -> Executor:
     return Dask(url.removeprefix("dask://"))
 
 
-class Progress(Line):
+class NightlyProgress(ProgressLine):
     """How far it is and how long it will take; called from many threads."""
 
     def __init__(self) -> None:

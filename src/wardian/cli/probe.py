@@ -13,7 +13,7 @@ from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
-from wardian.cli.progress import Line, bar
+from wardian.cli.progress import ProgressLine, bar
 
 if TYPE_CHECKING:
     from wardian.measure.probes.artifact import Artifact
@@ -211,7 +211,7 @@ def _measure(
         if place.degraded:
             output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
     started = time.monotonic()
-    progress = Progress(len(wanted) * len(places))
+    progress = ProbeProgress(len(wanted) * len(places))
     with witnesses() as env:
         found = measure(
             wanted, places, env, jobs=jobs, timeout_s=timeout_s,
@@ -241,7 +241,7 @@ def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None
         output.print_text(line)
 
 
-class Progress(Line):
+class ProbeProgress(ProgressLine):
     """How many are done; called from many threads."""
 
     def __init__(self, total: int) -> None:

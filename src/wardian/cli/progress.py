@@ -8,7 +8,7 @@ import sys
 WIDTH = 24
 
 
-class Line:
+class ProgressLine:
     """The line. What can't be written is not worth an error."""
 
     def __init__(self) -> None:

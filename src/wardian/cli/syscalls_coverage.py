@@ -257,7 +257,7 @@ def _measured(
     kept_in: Path | None,
     jobs: int | None,
 ) -> list[Artifact]:
-    from wardian.cli.probe import Progress, settings
+    from wardian.cli.probe import ProbeProgress, settings
     from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
@@ -266,7 +266,7 @@ def _measured(
     for place in places:
         if place.degraded:
             output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
-    progress = Progress(len(wanted) * len(places))
+    progress = ProbeProgress(len(wanted) * len(places))
 
     def again(count: int) -> None:
         progress.end()
@@ -284,11 +284,11 @@ def _measured(
 
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
     """What programs and skills use. Raises InputError if SKILLS is no directory."""
-    from wardian.cli.probe import Progress
+    from wardian.cli.probe import ProbeProgress
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 
     folders = skill_folders(skills_dir(skills))
-    progress = Progress(len(programs()) + len(folders))
+    progress = ProbeProgress(len(programs()) + len(folders))
 
     def step(use: Use) -> None:
         progress.advance(bad=bool(use.problem) and not use.skipped)

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from wardian.descriptors import LISTABLE, NEW_FILE, PLACE, enter, open_below, parts_of, unlink_in
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.paths.held import Held
 from wardian.sandbox.paths.named import open_directory, trusted_path
@@ -18,7 +19,6 @@ from wardian.sandbox.paths.shared_before import remember
 
 MAX_DEPTH = 256
 MAX_ENTRIES = 1_000_000
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAMED = os.O_PATH | os.O_CLOEXEC
 _CHUNK = 1 << 20
 
@@ -216,22 +216,25 @@ def _entry(parent: int, path: str, name: str) -> Written | None:
 def open_folder(root: str, path: str) -> int:
     """A descriptor of a folder that the guest may have closed to us. Raises OSError."""
     try:
-        return open_below(root, path)
+        return folder_in(root, path)
     except PermissionError:
         pass
-    at = os.open(root, _NAMED | os.O_DIRECTORY)
-    for part in path.split("/") if path else ():
-        try:
-            below = os.open(part, _NAMED | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
-            if os.fstat(below).st_mode & 0o700 != 0o700:
-                set_mode(below, 0o700)
-        finally:
-            os.close(at)
-        at = below
+    at = open_below(os.open(root, _NAMED | os.O_DIRECTORY), parts_of(path), _opened_up)
     try:
         return listable(at)
     finally:
         os.close(at)
+
+
+def _opened_up(parent: int, name: str) -> int:
+    fd = os.open(name, PLACE, dir_fd=parent)
+    try:
+        if os.fstat(fd).st_mode & 0o700 != 0o700:
+            set_mode(fd, 0o700)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
 def open_file(parent: int, name: str) -> int:
@@ -248,25 +251,18 @@ def open_file(parent: int, name: str) -> int:
         os.close(at)
 
 
-def open_below(root: str, path: str) -> int:
+def folder_in(root: str, path: str) -> int:
     """A descriptor of the folder, no link passed on the way. Raises OSError."""
-    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for part in path.split("/") if path else ():
-        try:
-            below = os.open(part, _DIRECTORY, dir_fd=fd)
-        finally:
-            os.close(fd)
-        fd = below
-    return fd
+    return open_below(os.open(root, LISTABLE), parts_of(path))
 
 
 def _make_folder(target: str, path: str) -> None:
     parent, _, name = path.rpartition("/")
-    fd = open_below(target, parent)
+    fd = folder_in(target, parent)
     try:
         os.mkdir(name, dir_fd=fd)
     except FileExistsError:
-        os.close(os.open(name, _DIRECTORY, dir_fd=fd))
+        os.close(enter(fd, name))
     finally:
         os.close(fd)
 
@@ -275,12 +271,12 @@ def _link(target: str, path: str, other: str) -> None:
     """Another name of a file that was copied: a guest could make thousands of one large file."""
     from_dir, _, name = path.rpartition("/")
     to_dir, _, other_name = other.rpartition("/")
-    source, sink = open_below(target, from_dir), open_below(target, to_dir)
+    source, sink = folder_in(target, from_dir), folder_in(target, to_dir)
     temporary = f".{os.urandom(8).hex()}.partial"
     try:
         os.link(name, temporary, src_dir_fd=source, dst_dir_fd=sink, follow_symlinks=False)
         os.replace(temporary, other_name, src_dir_fd=sink, dst_dir_fd=sink)
-        _unlink(temporary, sink)  # where both were one file already, replacing does nothing
+        unlink_in(sink, temporary)  # where both were one file already, replacing does nothing
     finally:
         os.close(source)
         os.close(sink)
@@ -289,14 +285,13 @@ def _link(target: str, path: str, other: str) -> None:
 def _copy_file(root: str, target: str, one: Written, room: float) -> int:
     """The bytes of data that were copied. Raises SandboxError if there are more than ``room``."""
     parent, _, name = one.path.rpartition("/")
-    source_dir, target_dir = open_folder(root, parent), open_below(target, parent)
+    source_dir, target_dir = open_folder(root, parent), folder_in(target, parent)
     temporary = f".{os.urandom(8).hex()}.partial"
     try:
         source = open_file(source_dir, name)
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             mode = 0o777 if one.mode & 0o100 else 0o666
-            sink = os.open(temporary, flags, mode & ~_umask(), dir_fd=target_dir)
+            sink = os.open(temporary, NEW_FILE, mode & ~_umask(), dir_fd=target_dir)
             try:
                 copied = _pump(source, sink, room)
             finally:
@@ -304,7 +299,7 @@ def _copy_file(root: str, target: str, one: Written, room: float) -> int:
             os.replace(temporary, name, src_dir_fd=target_dir, dst_dir_fd=target_dir)
             return copied
         except BaseException:
-            _unlink(temporary, target_dir)
+            unlink_in(target_dir, temporary)
             raise
         finally:
             os.close(source)
@@ -315,14 +310,14 @@ def _copy_file(root: str, target: str, one: Written, room: float) -> int:
 
 def _copy_link(target: str, one: Written) -> None:
     parent, _, name = one.path.rpartition("/")
-    fd = open_below(target, parent)
+    fd = folder_in(target, parent)
     temporary = f".{os.urandom(8).hex()}.partial"
     try:
         os.symlink(one.target, temporary, dir_fd=fd)
         try:
             os.replace(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
         except BaseException:
-            _unlink(temporary, fd)
+            unlink_in(fd, temporary)
             raise
     finally:
         os.close(fd)
@@ -348,13 +343,6 @@ def _pump(source: int, sink: int, room: float) -> int:
                 raise SandboxError("the run wrote more than its disk limit allows to keep")
     os.ftruncate(sink, size)
     return copied
-
-
-def _unlink(name: str, fd: int) -> None:
-    try:
-        os.unlink(name, dir_fd=fd)
-    except FileNotFoundError:
-        pass
 
 
 def _umask() -> int:

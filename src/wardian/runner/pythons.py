@@ -34,7 +34,8 @@ def find(wish: str, env: Mapping[str, str]) -> Python | None:
 def allows(wish: str, version: Version) -> bool:
     """Does ``>=3.10,<3.13`` or ``3.12`` allow this version? What can't be read allows none.
 
-    Where a patch level is not known, the version is given the benefit of the doubt.
+    Where a patch level is not known, the version is given the benefit of the doubt. By hand, since
+    ``packaging`` has no version without one, and refuses ``>=3.11.*`` and ``~=3``, which occur.
     """
     for clause in wish.split(","):
         match = _CLAUSE.fullmatch(clause.strip())

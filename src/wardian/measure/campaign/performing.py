@@ -27,14 +27,19 @@ from wardian.measure.suites.programs import find_programs
 from wardian.measure.suites.running import Running, Way, run_program
 from wardian.measure.suites.suite import place
 from wardian.observe.trace import Trace, traced
-from wardian.runner.cases.model import DEFAULT_FILE, read_cases
-from wardian.runner.cases.model import Case as SkillCase
-from wardian.runner.cases.running import HOST, Options, plain_run, run_case, without_shortfall
-from wardian.runner.cases.running import Outcome as CaseOutcome
+from wardian.runner.cases.model import DEFAULT_FILE, SkillCase, read_cases
+from wardian.runner.cases.running import (
+    HOST,
+    CaseOutcome,
+    Options,
+    plain_run,
+    run_case,
+    without_shortfall,
+)
 from wardian.runner.location import Located, located
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 

@@ -20,7 +20,7 @@ from wardian.measure.store.model import Case
 from wardian.measure.store.store import key_of
 from wardian.measure.suites.programs import Program
 from wardian.measure.suites.running import Place
-from wardian.runner.cases.model import Case as SkillCase
+from wardian.runner.cases.model import SkillCase
 
 OURS = "wardian"
 BEHAVIOUR = "syscall"  # the domain of specimens that look at one call's behaviour

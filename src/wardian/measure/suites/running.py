@@ -18,10 +18,11 @@ from wardian.measure.suites.programs import Program
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.work import REPORT, SCRATCH, make_ready, read_report
 from wardian.sandbox.policy.policy import Policy, Share
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.run.process import OnBytes, Process
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.result import Refusal, Result
+from wardian.sandbox.run.traffic import OnBytes
 from wardian.sandbox.sandbox import Sandbox
 
 HOST, TRACING = "host", "wardian"

@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wardian import toml
 from wardian.errors import InputError, UsageError
 from wardian.runner.cases.patterns import PatternError, WrongPatternError, check
 from wardian.sandbox.policy.policy import NETWORKS
-from wardian.skills import toml
 from wardian.skills.reading import OutsideError, read_bytes, read_inside
 
 DEFAULT_FILE = "cases.toml"
@@ -45,7 +45,7 @@ class TextExpectation(NamedTuple):
     matches: str | None = None
 
 
-class Expectation(NamedTuple):
+class CaseExpectation(NamedTuple):
     """``exit`` is None where any code will do; ``refused`` are kinds of refusals to be told."""
 
     exit: int | None = 0
@@ -56,7 +56,7 @@ class Expectation(NamedTuple):
     reason: str | None = None
 
 
-class Case(NamedTuple):
+class SkillCase(NamedTuple):
     """``before`` are argument lists of earlier runs in the same /work and /state."""
 
     name: str
@@ -75,10 +75,10 @@ class Case(NamedTuple):
     compare: tuple[str, ...] = ("exit", "stdout", "files")
     backends: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
-    expect: Expectation = Expectation()
+    expect: CaseExpectation = CaseExpectation()
 
 
-def read_cases(path: str) -> list[Case]:
+def read_cases(path: str) -> list[SkillCase]:
     """The cases of a file. Raises InputError that names the case and the key."""
     table = _Table(_document(path), path, "the file")
     raw = table.take("case", list, [])
@@ -108,7 +108,7 @@ def _document(path: str) -> dict[str, Any]:
         raise InputError(f"not TOML: {error}", path=path) from None
 
 
-def _check_patterns(cases: list[Case], path: str) -> None:
+def _check_patterns(cases: list[SkillCase], path: str) -> None:
     named = [
         (pattern, case.name)
         for case in cases
@@ -184,7 +184,7 @@ class _Table:
             )
 
 
-def _case(table: _Table, base: _Beside) -> Case:
+def _case(table: _Table, base: _Beside) -> SkillCase:
     name = table.take("name", str, None)
     if not name:
         raise table.wrong("`name` is needed")
@@ -193,7 +193,7 @@ def _case(table: _Table, base: _Beside) -> Case:
     if not script:
         raise table.wrong("`script` is needed")
     stdin = table.take("stdin", str, None)
-    case = Case(
+    case = SkillCase(
         name=name,
         script=script,
         args=table.texts("args"),
@@ -288,11 +288,11 @@ def _content(table: _Table, path: str, value: Any, base: _Beside) -> bytes:
         raise inner.wrong(f"`copy`: {source}: {error.strerror or error}") from None
 
 
-def _expectation(table: _Table) -> Expectation:
+def _expectation(table: _Table) -> CaseExpectation:
     exit_code = table.take("exit", (int, str), 0)
     if isinstance(exit_code, str) and exit_code != "any":
         raise table.wrong('`exit` is a number or "any"')
-    expected = Expectation(
+    expected = CaseExpectation(
         exit=None if exit_code == "any" else exit_code,
         stdout=_text(table, "stdout"),
         stderr=_text(table, "stderr"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from wardian.runner.cases.running import Outcome
+from wardian.runner.cases.running import CaseOutcome
 from wardian.text import printable
 
 SCHEMA = "wardian.test/1"
@@ -16,10 +16,10 @@ SCHEMA = "wardian.test/1"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def table(outcomes: Sequence[Outcome]) -> list[str]:
+def table(outcomes: Sequence[CaseOutcome]) -> list[str]:
     """Skill × script × case, a column for each backend, then what was wrong."""
     backends = list(dict.fromkeys(one.backend for one in outcomes))
-    rows: dict[tuple[str, str, str], dict[str, Outcome]] = {}
+    rows: dict[tuple[str, str, str], dict[str, CaseOutcome]] = {}
     for one in outcomes:
         rows.setdefault((one.skill, one.case.script, one.case.name), {})[one.backend] = one
     head = ("skill", "script", "case")
@@ -38,7 +38,7 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def summary(outcomes: Iterable[Outcome]) -> str:
+def summary(outcomes: Iterable[CaseOutcome]) -> str:
     """One line of counts."""
     counts = Counter(one.verdict for one in outcomes)
     total = sum(counts.values())
@@ -49,7 +49,7 @@ def summary(outcomes: Iterable[Outcome]) -> str:
 _WORDS = {"pass": "passed", "fail": "failed", "error": "in error", "skip": "skipped"}
 
 
-def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document(outcomes: Sequence[CaseOutcome]) -> dict[str, Any]:
     """The JSON document (docs/test.md)."""
     counts = Counter(one.verdict for one in outcomes)
     return {
@@ -72,9 +72,9 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def junit(outcomes: Sequence[Outcome]) -> str:
+def junit(outcomes: Sequence[CaseOutcome]) -> str:
     """JUnit XML, one suite for each skill and backend."""
-    suites: dict[tuple[str, str], list[Outcome]] = {}
+    suites: dict[tuple[str, str], list[CaseOutcome]] = {}
     for one in outcomes:
         suites.setdefault((one.skill, one.backend), []).append(one)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
@@ -90,7 +90,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _junit_case(one: Outcome) -> str:
+def _junit_case(one: CaseOutcome) -> str:
     name, where = _attribute(one.case.name), _attribute(f"{one.skill}.{one.case.script}")
     opening = f'<testcase name={name} classname={where} time="{one.seconds:.3f}"'
     if one.verdict == "pass":
@@ -114,7 +114,7 @@ def _row(key: Sequence[str], widths: Sequence[int], cells: Sequence[str]) -> str
     return "  ".join([*left, *(f"{cell:<14}" for cell in cells)]).rstrip()
 
 
-def _cell(one: Outcome | None) -> str:
+def _cell(one: CaseOutcome | None) -> str:
     if one is None:
         return ""
     return one.verdict if one.verdict == "skip" else f"{one.verdict} {one.seconds:.2f} s"

@@ -9,9 +9,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import json
-import math
 import os
-import resource
 import signal
 import time
 from collections.abc import Sequence
@@ -19,21 +17,22 @@ from collections.abc import Sequence
 from wardian.errors import BackendError, SandboxError, ShareError
 from wardian.sandbox.backends import Job, bwrap, leash, walls
 from wardian.sandbox.backends.interior import (
-    Root,
     check_in_place,
     exec_errno,
+    in_order,
     on_host,
     place,
-    shared,
 )
 from wardian.sandbox.backends.lanes import Streams, captured, inherited
 from wardian.sandbox.backends.supervision import End, Run, Told, held
 from wardian.sandbox.backends.tree import Tree, kill_tree
 from wardian.sandbox.host import this_host
-from wardian.sandbox.policy.policy import Limits, Policy
+from wardian.sandbox.limits import rlimits
+from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.root import Root, make_root
+from wardian.sandbox.root.shares import admitted
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.plan import MAPPED_SLACK, OWN_PROCESSES
 from wardian.sandbox.run.process import Process
 
 SETUP_S = 10.0
@@ -58,15 +57,18 @@ def _walls(policy: Policy) -> walls.Walls:
     return walls.Walls("bubblewrap", lacking)
 
 
-def shortfall(policy: Policy) -> tuple[str, ...]:
-    """What a run under this policy has to give up here. Raises UsageError."""
-    return walls.shortfall(policy, _walls(policy))
-
-
 class Bubblewrap:
     """Turns a policy into bwrap's options once, then starts it."""
 
     name = "bubblewrap"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """What a run under this policy has to give up here. Raises UsageError."""
+        return walls.shortfall(policy, _walls(policy))
+
+    def version(self) -> str:
+        """Raises BackendError."""
+        return bwrap.version(bwrap.program())
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises SandboxError."""
@@ -74,7 +76,7 @@ class Bubblewrap:
         self.policy, self.own_work = policy, own_work
         self._protections = walls.settled(policy, _walls(policy))
         self.standing = {wall.name for wall in self._protections if wall.enforced}
-        self._sources = shared(policy, own_work)
+        self._sources = admitted(policy, own_work, WORK)
         self.identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self.identity, self.name)
         walls.give_up_work(policy, own_work)
@@ -82,7 +84,8 @@ class Bubblewrap:
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
-        argv, env, made = place(job, self.policy, self._sources)
+        argv, env, more = place(job, self.policy, self._sources)
+        made = make_root(self.policy, in_order((*more, *self._sources)))
         check_in_place(made)
         setsid = on_host(SETSID, made)
         if job.tty and setsid is not None and os.path.exists(setsid):
@@ -118,27 +121,6 @@ def _filter(policy: Policy, *, nested: bool) -> bytes:
     deny = frozenset(policy.deny_syscalls) | ({"clone3"} if nested else frozenset())
     allow = frozenset(policy.allow_syscalls)
     return compile_filter(this_host().arch, allow=allow, deny=deny, refuse="errno")
-
-
-def _rlimits(limits: Limits, standing: set[str]) -> dict[int, int]:
-    held = {
-        resource.RLIMIT_CORE: 1,  # not 0: only 1 keeps a crash from a piped core_pattern, core(5)
-        resource.RLIMIT_SIGPENDING: 4096,
-        resource.RLIMIT_MSGQUEUE: 819200,
-        resource.RLIMIT_NICE: 0,
-        resource.RLIMIT_RTPRIO: 0,
-    }
-    if limits.cpu_s is not None:
-        held[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
-    if limits.memory_bytes is not None:
-        held[resource.RLIMIT_DATA] = 2 * limits.memory_bytes + MAPPED_SLACK
-    if limits.processes is not None and "limits.processes" in standing:
-        held[resource.RLIMIT_NPROC] = limits.processes + OWN_PROCESSES
-    if limits.files is not None:
-        held[resource.RLIMIT_NOFILE] = limits.files
-    if limits.disk_bytes is not None:
-        held[resource.RLIMIT_FSIZE] = limits.disk_bytes
-    return held
 
 
 class _Guest:
@@ -226,7 +208,9 @@ class _Guest:
         if self._over or not _is_built(pid):
             return
         limits = self._backend.policy.limits
-        leash.limit(pid, _rlimits(limits, self._backend.standing), self._backend.identity)
+        counted = "limits.processes" in self._backend.standing
+        kernel = rlimits(limits if counted else limits._replace(processes=None))
+        leash.limit(pid, kernel, self._backend.identity)
         self.watch = Tree(
             pid,
             limits,
@@ -336,4 +320,5 @@ def _explained(error: OSError) -> BackendError:
     )
 
 
-__all__ = ["Bubblewrap", "shortfall"]
+backend = Bubblewrap
+__all__ = ["Bubblewrap", "backend"]

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.backends import leash, walls
-from wardian.sandbox.backends.interior import Root
 from wardian.sandbox.root.layout import HOSTNAME, USER_ID, layout
 from wardian.sandbox.root.programs import outside
+from wardian.sandbox.root.root import Root
 from wardian.sandbox.root.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"

@@ -20,8 +20,8 @@ from wardian.sandbox.backends.tree import Tree
 from wardian.sandbox.policy.policy import Limits, Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import admitted_unwalled, is_below
-from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.protections import ALWAYS, DEGRADABLE
 from wardian.sandbox.run.result import Limit, Protection
 
 # The host's own, as a command started by hand would find them.
@@ -33,6 +33,14 @@ class HostBackend:
     """Starts commands as they are."""
 
     name = "host"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """There is nothing to give up."""
+        return ()
+
+    def version(self) -> str:
+        """None of its own."""
+        return ""
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises ShareError if the work directory is not one, or a share is not there."""
@@ -165,9 +173,12 @@ class _Command:
     def close(self) -> None:
         """The private work directory goes."""
         if self._private is not None:
-            from wardian.sandbox.files import remove_tree
+            from wardian.sandbox.paths.removal import remove_tree
 
             try:
                 remove_tree(self._private)
             except FileNotFoundError:
                 pass  # the command has done that
+
+
+backend = HostBackend

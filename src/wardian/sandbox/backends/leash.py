@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from wardian.errors import BackendError
 from wardian.sandbox.backends.lanes import Lane, Streams
-from wardian.sandbox.run import launcher
+from wardian.sandbox.run import child, launcher
 
 READY, GO = 3, 4  # as single digits: all that a shell can redirect
 SET_S = 30.0  # for setting limits, which takes a millisecond
@@ -73,7 +73,7 @@ class Guard:
         try:
             actions = _actions({0: told} | ({HELD: held} if held is not None else {}), ())
             argv = ["sh", "-c", _GUARD, "wardian-guard", *places]
-            self._child = launcher.Child(_spawn(_program("sh", "dash"), argv, actions))
+            self._child = child.Child(_spawn(_program("sh", "dash"), argv, actions))
         except BaseException:
             os.close(self._pipe)
             raise
@@ -91,7 +91,7 @@ class Guard:
         except OSError:
             pass  # someone has killed it
         os.close(self._pipe)
-        self._child.reap(launcher.LAST_S)  # someone may have stopped it
+        self._child.reap(child.LAST_S)  # someone may have stopped it
 
 
 class Leash:
@@ -223,6 +223,7 @@ _LIMIT_NAMES = {
     resource.RLIMIT_CORE: "core",
     resource.RLIMIT_SIGPENDING: "sigpending",
     resource.RLIMIT_MSGQUEUE: "msgqueue",
+    resource.RLIMIT_MEMLOCK: "memlock",
     resource.RLIMIT_NICE: "nice",
     resource.RLIMIT_RTPRIO: "rtprio",
     resource.RLIMIT_CPU: "cpu",

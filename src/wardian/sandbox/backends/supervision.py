@@ -22,11 +22,13 @@ from wardian.errors import BackendError, SandboxError, WardianError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.backends.lanes import Lane, Streams
 from wardian.sandbox.backends.tree import Tree
+from wardian.sandbox.limits import held_limits
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.plan import Plan
-from wardian.sandbox.run.process import KILL, Process, launched_in_thread
+from wardian.sandbox.run.process import KILL, Process
 from wardian.sandbox.run.result import Limit, Protection, Result
+from wardian.sandbox.run.starting import launched_in_thread
 from wardian.sandbox.run.status import interpret
 
 LAST_BYTES_S = 0.2
@@ -93,16 +95,8 @@ def time_limit(job: Job, policy: Policy) -> float | None:
 
 def held(job: Job, policy: Policy, *, cpu: str, memory: str, counted: bool) -> tuple[Limit, ...]:
     """The limits of a run, with what holds each; ``counted``: the wall limits.processes stands."""
-    limits, looked_at = policy.limits, "supervisor"
-    return (
-        Limit("time", time_limit(job, policy), looked_at),
-        Limit("cpu", limits.cpu_s, cpu),
-        Limit("memory", limits.memory_bytes, memory),
-        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else NOT_HELD),
-        Limit("files", limits.files, "RLIMIT_NOFILE"),
-        Limit("disk", limits.disk_bytes, "tmpfs size, RLIMIT_FSIZE, supervisor"),
-        Limit("output", limits.output_bytes, looked_at),
-    )
+    otherwise = {"cpu": cpu, "memory": memory} | ({} if counted else {"processes": NOT_HELD})
+    return held_limits(policy.limits._replace(time_s=time_limit(job, policy)), otherwise)
 
 
 class Run:
@@ -178,7 +172,7 @@ class Run:
             stdout,
             stderr,
             command=self._job.argv,
-            plan=Plan(b"", told.protections, told.limits, {}),
+            plan=Plan(b"", told.protections, told.limits),
             arch=os.uname().machine,
             policy=told.policy,
         )

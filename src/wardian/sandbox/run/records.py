@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 
 MAGIC = b"wardian-plan 1\n"
 BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
@@ -14,5 +13,5 @@ def record(*fields: str | bytes | int) -> bytes:
     parts = [bytes([len(fields)])]
     for item in fields:
         raw = item if isinstance(item, bytes) else os.fsencode(str(item))
-        parts += (struct.pack("<I", len(raw)), raw, b"\0")
+        parts += (len(raw).to_bytes(4, "little"), raw, b"\0")
     return b"".join(parts)

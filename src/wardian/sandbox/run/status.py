@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import signal
 from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
-from wardian.sandbox.run.plan import CGROUP, Plan
+from wardian.sandbox.run.plan import Plan
+from wardian.sandbox.run.protections import CGROUP
 from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
-_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
 def interpret(
@@ -186,7 +186,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
     if reason == "signal":
         number = ended["signal"]
         if number in _SIGNAL_LIMITS:
-            return 128 + number, f"{_SIGNAL_LIMITS[signal.Signals(number)]} limit", ""
+            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
         return 128 + number, "signal", ""
     if reason == "exited":
         return ended["code"], "exited", ""
@@ -230,14 +230,14 @@ def _refusals(
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
         return ()
     from wardian.sandbox.refusals.reading import refusals
-    from wardian.sandbox.refusals.remedies import Surroundings
+    from wardian.sandbox.refusals.remedies import RefusalContext
 
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
     return refusals(events, around)
 
 
@@ -254,7 +254,7 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
     struck = next((limit for limit in limits if limit.struck), None)
     if struck is None:
         return ()
-    from wardian.sandbox.refusals.reading import limit_refusal
+    from wardian.sandbox.refusals.others import limit_refusal
 
     reasons = {
         "time": f"the run was ended after {usage.wall_s:.2f} s",

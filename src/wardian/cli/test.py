@@ -12,8 +12,8 @@ from wardian.cli.paths import NamedPath
 from wardian.cli.policy_flags import granted_policy, policy_flags
 
 if TYPE_CHECKING:
-    from wardian.runner.cases.model import Case
-    from wardian.runner.cases.running import Options, Outcome
+    from wardian.runner.cases.model import SkillCase
+    from wardian.runner.cases.running import CaseOutcome, Options
 
 
 @click.command(
@@ -111,14 +111,16 @@ def command(
     ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
 
 
-def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[tuple[Path, Case]]:
+def _selected(
+    path: Path, cases_file: Path | None, pattern: str | None
+) -> list[tuple[Path, SkillCase]]:
     """The cases with the skill of each. Raises NothingMatched."""
     from fnmatch import fnmatchcase
 
     from wardian.errors import NothingMatched
     from wardian.runner.cases.model import DEFAULT_FILE, read_cases
 
-    found: list[tuple[Path, Case]] = []
+    found: list[tuple[Path, SkillCase]] = []
     if cases_file is not None:
         for case in read_cases(str(cases_file)):
             found.append((_skill_of(case, path, cases_file), case))
@@ -136,7 +138,7 @@ def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[
     return chosen
 
 
-def _skill_of(case: Case, path: Path, cases_file: Path) -> Path:
+def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
     """The skill that a case of a file named by --cases is for: at PATH or below it."""
     from wardian.errors import InputError
 
@@ -158,14 +160,14 @@ def _skills(path: Path) -> list[Path]:
 
 
 def _outcomes(
-    selected: list[tuple[Path, Case]], options: Options, jobs: int | None
-) -> list[Outcome]:
+    selected: list[tuple[Path, SkillCase]], options: Options, jobs: int | None
+) -> list[CaseOutcome]:
     from concurrent.futures import ThreadPoolExecutor
 
     from wardian.runner.cases.running import run_case
     from wardian.runner.location import located
 
-    def run(one: tuple[Path, Case]) -> list[Outcome]:
+    def run(one: tuple[Path, SkillCase]) -> list[CaseOutcome]:
         with located(str(one[0])) as skill:
             return run_case(skill, one[1], options)
 
