@@ -10,7 +10,15 @@
  * next run: the owner holds a lock on it as long as it lives.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "directory.h"
+#include "fail.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,12 @@
  * Each CHECK that fails says where and ends the run; a sanitizer's report does so by itself.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "numbers.h"
+#include "plan.h"
+#include "status.h"
 
 #include <errno.h>
 #include <fcntl.h>

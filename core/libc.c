@@ -3,14 +3,11 @@
  * A C library starts up before main: on a virtual machine, where each CPUID traps, that alone costs
  * 0.5 ms, as much as all our mounts. The launcher is single-threaded in every process, formats little
  * and allocates nothing, so it brings its own. Machines that this file does not know link the
- * system's; a build with own.h has both, and runs this one under the sanitizers.
+ * system's; a build with libc_hosted.h has both, and runs this one under the sanitizers.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#undef WARDIAN_OWN_LIBC /* here they are defined, not used */
-#include "launch.h"
-
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +15,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

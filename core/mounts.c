@@ -6,7 +6,17 @@
  * shared directory can steer a later mount.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "mounts.h"
+#include "channel.h"
+#include "directory.h"
+#include "fail.h"
+#include "fuse_root.h"
+#include "guest.h"
+#include "identity.h"
+#include "network.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -595,23 +605,23 @@ static void learn_names(int root) {
 
 /* Our own directories are mounted on it first; everything else comes in its turn. */
 static void open_for_answers(struct builder *b, int device, int ctl, const char *place) {
-    int root = device >= 0 && lookups_shape(b->plan) ? answered_root(b->plan, device) : -1;
+    int root = device >= 0 && fuse_root_shape(b->plan) ? answered_root(b->plan, device) : -1;
     struct message message = {.kind = MSG_LOOKUPS};
     if (root >= 0)
         channel_send(ctl, &message, &device, 1);
     if (device >= 0)
-        close(device); /* whoever waits for an answer must not keep the question alive: lookups.c */
+        close(device); /* whoever waits for an answer must not keep the question alive: fuse_root.c */
     if (root < 0)
         return;
     if (syscall(SYS_move_mount, root, "", AT_FDCWD, place, 4) < 0)
         die(errno, "mount", "placing the guest's root");
     learn_names(root);
-    b->tops = lookups_tops(&b->top_count);
+    b->tops = fuse_root_tops(&b->top_count);
     b->root = root;
     for (size_t i = 0; i < b->top_count; i++) {
         const struct top *top = &b->tops[i];
         b->mounts[i] = -1;
-        if (!lookups_own(i))
+        if (!fuse_root_own(i))
             continue;
         if (mkdirat(b->files, top->name, 0755) < 0)
             die(errno, "mount", "making /%s in the guest", top->name);

@@ -5,7 +5,12 @@
  * names the record, the rest are its arguments. Arguments that are numbers are decimal text.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "plan.h"
+#include "call.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "omitted_walls.h"
 
 #include <errno.h>
 #include <limits.h>

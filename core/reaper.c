@@ -1,6 +1,19 @@
 /* Pid 1 inside: puts up the walls, starts the guest, and from then on only waits. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "reaper.h"
+#include "capabilities.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "guest.h"
+#include "identity.h"
+#include "mounts.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "seccomp.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,12 +53,10 @@ static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int
     struct message message = {.kind = MSG_EXITED};
     for (;;) {
         int status;
-        struct rusage usage;
-        pid_t pid = wait4(-1, &status, __WALL, &usage);
+        pid_t pid = wait4(-1, &status, __WALL, NULL);
         if (pid != guest)
             continue; /* an orphan of the guest's, or EINTR */
         message.exited.status = status;
-        message.exited.usage = usage;
         message.exited.tasks = last_pid(loadavg);
         message.exited.tasks -= message.exited.tasks > own_tasks ? own_tasks : 0;
         channel_send(ctl, &message, NULL, 0);
@@ -75,7 +86,7 @@ static pid_t start_guest(struct plan *plan, int ctl, int device, int *between) {
 
 _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
-    report_to_supervisor(ctl);
+    fail_to_supervisor(ctl);
     setsid(); /* out of the terminal's reach, where the supervisor stays in it */
     limit_capabilities(plan); /* while the supervisor maps our ids; the guest inherits it */
     reset_realtime_signals();
@@ -107,7 +118,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     if (ctl != 1)
         ctl = dup2(ctl, 1);
     close_all_but(1);
-    report_to_supervisor(ctl);
+    fail_to_supervisor(ctl);
     plan_forget();
     wait_for_all(guest, every_call_is_watched(plan), ctl, loadavg);
 }

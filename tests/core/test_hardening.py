@@ -13,8 +13,9 @@ import pytest
 from .conftest import CORE, Build
 
 FAULTS = r"""
-#include "launch.h"
+#include "fortify.h"
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 volatile size_t much = 64;

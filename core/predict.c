@@ -1,7 +1,13 @@
-/* What will come of a call on a path, as far as looking at the path beforehand tells. For people: a
- * guest may change everything between our look and its call. */
+/* What will come of a call on a path, as far as looking at the path beforehand tells: the error that it
+ * will meet, and the wall that it will run into. For people: a guest may change everything between our
+ * look and its call. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "predict.h"
+#include "call.h"
+#include "numbers.h"
+#include "refusals.h"
+#include "sight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +28,7 @@ enum { SYS_rmdir = -1, SYS_readlink = -1, SYS_access = -1 };
 #define SYS_faccessat2 439
 #endif
 
-bool foresee_follows(const struct call *call, const struct watched *w) {
+bool predict_follows(const struct call *call, const struct watched *w) {
     uint64_t flags = w->flags < 0 ? 0 : call->args[w->flags];
     if (w->kind == WATCH_OPEN)
         return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
@@ -91,7 +97,7 @@ static int removing(const struct call *call, const char *path, const struct sigh
         return s->directory ? EISDIR : ENOTDIR;
     if (s->read_only)
         return EROFS;
-    return whole && !view_empty(path) ? ENOTEMPTY : 0;
+    return whole && !sight_empty(path) ? ENOTEMPTY : 0;
 }
 
 static int looking(const struct call *call, const struct sight *s) {
@@ -109,7 +115,7 @@ static int looking(const struct call *call, const struct sight *s) {
     return may(call, s, (unsigned)asked) ? 0 : EACCES;
 }
 
-int foresee(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
+int predict(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
     uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
     bool binds = call->number == SYS_bind; /* a socket to a path */
     bool makes = w->kind == WATCH_MAKE || binds || (w->kind == WATCH_OPEN && (flags & O_CREAT));
@@ -136,7 +142,7 @@ int foresee(const struct call *call, const struct watched *w, const char *path, 
     }
 }
 
-int foresee_there(const struct call *call, const struct watched *w, const struct sight *from,
+int predict_other(const struct call *call, const struct watched *w, const struct sight *from,
                   const struct sight *to) {
     uint64_t flags = call->number == SYS_renameat2 ? call->args[4] : 0;
     if (!to->there)
@@ -148,4 +154,51 @@ int foresee_there(const struct call *call, const struct watched *w, const struct
     if (from->directory != to->directory && !(flags & EXCHANGE))
         return to->directory ? EISDIR : ENOTDIR;
     return 0;
+}
+
+/* Which wall stands in the way of a call on a path, as far as looking tells. */
+
+static enum hindrance reaching(const struct sight *s) {
+    if (!s->there)
+        return s->ours ? BY_ABSENCE : UNHINDERED;
+    return UNHINDERED;
+}
+
+static enum hindrance changing(const struct sight *s) {
+    return s->there && s->read_only ? BY_READ_ONLY : reaching(s);
+}
+
+static enum hindrance making(const struct sight *s) {
+    if (s->there)
+        return UNHINDERED;
+    if (s->parent)
+        return s->read_only ? BY_READ_ONLY : UNHINDERED;
+    return s->ours ? BY_NO_PLACE : UNHINDERED;
+}
+
+enum { UNNAMED = 020000000 }; /* O_TMPFILE without the O_DIRECTORY in it, which differs */
+
+static enum hindrance hindrance_of_opening(const struct sight *s, uint64_t flags) {
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
+    if (flags & O_PATH)
+        return reaching(s);
+    if (s->there && s->masked)
+        return BY_MASK;
+    if (s->there) /* a directory can't be written to, but unnamed files can be made in it */
+        return writes && s->read_only && (!s->directory || (flags & UNNAMED)) ? BY_READ_ONLY : UNHINDERED;
+    return flags & O_CREAT ? making(s) : reaching(s);
+}
+
+enum hindrance predict_hindrance(enum watch_kind kind, uint64_t flags, const struct sight *sight) {
+    switch (kind) {
+    case WATCH_OPEN:
+        return hindrance_of_opening(sight, flags);
+    case WATCH_CHANGE:
+    case WATCH_REMOVE:
+        return changing(sight);
+    case WATCH_MAKE:
+        return making(sight);
+    default:
+        return reaching(sight);
+    }
 }

@@ -1,7 +1,7 @@
 /* libc.c beside the system's C library: every function of it under a name of its own, so that a
- * sanitizer or a fuzzer sees the code that the launcher brings along (cc -include own.h). */
-#ifndef WARDIAN_OWN_H
-#define WARDIAN_OWN_H
+ * sanitizer or a fuzzer sees the code that the launcher brings along (cc -include libc_hosted.h). */
+#ifndef WARDIAN_LIBC_HOSTED_H
+#define WARDIAN_LIBC_HOSTED_H
 
 #define WARDIAN_HOSTED /* start-up and errno are the system's */
 #ifndef _GNU_SOURCE
