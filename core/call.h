@@ -26,7 +26,8 @@ enum watch_kind {
     WATCH_MOVE, /* removes the path, makes the other */
     WATCH_LINK, /* looks at the path, makes the other */
     WATCH_EXEC,
-    WATCH_ADDRESS,  /* connect, bind */
+    WATCH_CONNECT,
+    WATCH_BIND,     /* makes what its address names, if that is a path */
     WATCH_SEND,     /* sendto */
     WATCH_MESSAGES, /* sendmsg, sendmmsg */
     WATCH_SIGNAL,
@@ -40,8 +41,9 @@ enum watch_kind {
 /* Which of its arguments hold paths and flags; -1: none. */
 struct watched {
     uint8_t kind;
-    int8_t dir, path, other_dir, other, flags;
-    bool nofollow; /* it means a link itself */
+    int8_t dir, path, other_dir, other, flags, access;
+    bool nofollow;        /* it means a link itself */
+    bool link, directory; /* its path is one, or has to be */
 };
 
 #endif

@@ -30,9 +30,7 @@ static void judge_path(const struct subject *about, bool other, enum watch_kind 
     struct sight sight;
     if (!(other ? about->has_other : about->has_path) || !sight_look(path, follow, &sight, told))
         return;
-    uint64_t flags = about->watched->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC)
-                                                : about->call.args[about->watched->flags];
-    enum hindrance by = predict_hindrance(kind, flags, &sight);
+    enum hindrance by = predict_hindrance(&about->call, about->watched, kind, &sight);
     if (by == BY_ABSENCE || by == BY_NO_PLACE)
         path = told;
     if (by)
@@ -54,7 +52,7 @@ static bool loops_back(const struct subject *about) {
 
 static void judge_internet(const struct plan *plan, const struct subject *about) {
     unsigned port = ntohs(((const struct sockaddr_in *)(const void *)about->address)->sin_port);
-    bool binds = about->call.number == SYS_bind, low = port > 0 && port < LOW_PORTS;
+    bool binds = about->watched->kind == WATCH_BIND, low = port > 0 && port < LOW_PORTS;
     const char *where = loops_back(about) ? "loopback" : NULL;
     if (!plan->own_network && !(binds && low))
         return;
@@ -85,7 +83,7 @@ static void judge_address(const struct plan *plan, struct subject *about) {
         return;
     }
     about->has_path = path_from(about->call.task, AT_FDCWD, name, strnlen(name, len), about->path);
-    judge_path(about, false, about->call.number == SYS_bind ? WATCH_MAKE : WATCH_LOOK, true);
+    judge_path(about, false, about->watched->kind == WATCH_BIND ? WATCH_MAKE : WATCH_LOOK, true);
 }
 
 /* Without an address only those of sendmmsg, which resolvers use. */
@@ -109,7 +107,8 @@ static void judge_messages(const struct plan *plan, struct subject *about) {
 void judge(const struct plan *plan, struct subject *about) {
     const struct watched *w = about->watched;
     switch (about->watched->kind) {
-    case WATCH_ADDRESS:
+    case WATCH_CONNECT:
+    case WATCH_BIND:
     case WATCH_SEND:
         judge_address(plan, about);
         break;

@@ -40,7 +40,7 @@ void lookup_judge(const struct plan *plan, pid_t inside) {
     if (!read_current_call(&about.call))
         return;
     /* Not among the watched calls, for the listener itself is handed over by it. */
-    static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1};
+    static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1, .access = -1};
     about.watched = about.call.number == SYS_sendmsg ? &message : &plan->watched_calls[about.call.number];
     if (!about.watched->kind || notified(plan, &about))
         return;

@@ -80,25 +80,6 @@ static void forget_missed_of_launcher(const struct call *call, uint64_t before) 
         tasks_forget_missed(before);
 }
 
-static bool alters(const struct subject *about) {
-    const struct watched *w = about->watched;
-    switch (w->kind) {
-    case WATCH_OPEN:
-        return w->flags < 0 || (about->call.args[w->flags] & O_CREAT);
-    case WATCH_MAKE:
-    case WATCH_REMOVE:
-    case WATCH_MOVE:
-    case WATCH_LINK:
-    case WATCH_CHANGE:
-    case WATCH_ADDRESS: /* a socket may get a name */
-        return true;
-    case WATCH_OTHER:
-        return about->call.number == SYS_fchmod;
-    default:
-        return false;
-    }
-}
-
 void notifications_answer(const struct plan *plan, int listener) {
     static struct subject about;
     union {
@@ -147,6 +128,6 @@ void notifications_answer(const struct plan *plan, int listener) {
         trace_goes_on(about.call.task);
     }
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
-    if (watched && alters(&about))
+    if (watched && predict_alters(&about.call, about.watched))
         sight_changed();
 }

@@ -195,22 +195,25 @@ static bool set_refusals(struct plan *plan, const struct field *pairs) {
     return pairs->len % 4 == 0;
 }
 
-/* Nine bytes a call: its number, its kind, five argument places, and whether it follows links. */
+/* Ten bytes a call: its number, its kind, six argument places, and three bits: it does not follow
+ * links, its path is a link, its path is a directory. */
 static bool set_watched(struct plan *plan, const struct field *calls) {
-    enum { SIZE = 9 };
+    enum { SIZE = 10, PLACES = 6, NOFOLLOW = 1, LINK = 2, DIRECTORY = 4 };
     for (size_t i = 0; i + SIZE <= calls->len; i += SIZE) {
         const uint8_t *p = (const uint8_t *)calls->at + i;
         unsigned call = (unsigned)p[0] | (unsigned)p[1] << 8;
-        int8_t places[5];
-        for (int place = 0; place < 5; place++) {
+        int8_t places[PLACES];
+        for (int place = 0; place < PLACES; place++) {
             places[place] = (int8_t)p[3 + place];
             if (places[place] < -1 || places[place] > 5)
                 return false;
         }
-        if (call >= MAX_SYSCALL || p[2] == WATCH_NOT || p[2] >= WATCH_KINDS)
+        uint8_t bits = p[3 + PLACES];
+        if (call >= MAX_SYSCALL || p[2] == WATCH_NOT || p[2] >= WATCH_KINDS || bits > (NOFOLLOW | LINK | DIRECTORY))
             return false;
         plan->watched_calls[call] = (struct watched){p[2], places[0], places[1], places[2],
-                                                     places[3], places[4], p[8] != 0};
+                                                     places[3], places[4], places[5],
+                                                     bits & NOFOLLOW, bits & LINK, bits & DIRECTORY};
     }
     return calls->len % SIZE == 0;
 }

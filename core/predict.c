@@ -19,20 +19,21 @@
 
 enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4, NO_REPLACE = 1, EXCHANGE = 2 };
 
-static bool is_call(int number, int known) { return known >= 0 && number == known; }
+/* What the call has at a place; 0 if it has none. */
+static uint64_t argument(const struct call *call, int8_t place) { return place < 0 ? 0 : call->args[place]; }
 
-#ifndef SYS_rmdir /* machines that have only the newer half of each pair */
-enum { SYS_rmdir = -1, SYS_readlink = -1, SYS_access = -1 };
-#endif
-#ifndef SYS_faccessat2
-#define SYS_faccessat2 439
-#endif
+/* Of an open; creat(2) has none, and means these. */
+static uint64_t open_flags(const struct call *call, const struct watched *w) {
+    return w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
+}
+
+static bool writes(uint64_t flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
 
 bool predict_follows(const struct call *call, const struct watched *w) {
-    uint64_t flags = w->flags < 0 ? 0 : call->args[w->flags];
+    uint64_t flags = argument(call, w->flags);
     if (w->kind == WATCH_OPEN)
         return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
-    return !w->nofollow && w->kind != WATCH_LINK && call->number != SYS_bind && !(flags & AT_SYMLINK_NOFOLLOW);
+    return !w->nofollow && !(flags & AT_SYMLINK_NOFOLLOW);
 }
 
 /* A guest has no capabilities, so the bits decide. Who is in which group we do not know: what a
@@ -72,7 +73,6 @@ static bool has_terminal(pid_t task) {
 
 static int opening(const struct call *call, uint64_t flags, const char *path, const struct sight *s) {
     uint64_t access = flags & O_ACCMODE;
-    bool writes = access != O_RDONLY || (flags & O_TRUNC);
     if ((flags & O_CREAT) && (flags & O_EXCL))
         return EEXIST;
     if ((flags & O_DIRECTORY) && !s->directory)
@@ -81,18 +81,17 @@ static int opening(const struct call *call, uint64_t flags, const char *path, co
         return 0;
     if (s->link)
         return ELOOP;
-    if (s->directory && ((flags & O_CREAT) || writes) && (flags & O_TMPFILE) != O_TMPFILE)
+    if (s->directory && ((flags & O_CREAT) || writes(flags)) && (flags & O_TMPFILE) != O_TMPFILE)
         return EISDIR;
-    if (writes && s->read_only)
+    if (writes(flags) && s->read_only)
         return EROFS;
-    if (!may(call, s, (access != O_WRONLY ? MAY_READ : 0U) | (writes ? MAY_WRITE : 0U)))
+    if (!may(call, s, (access != O_WRONLY ? MAY_READ : 0U) | (writes(flags) ? MAY_WRITE : 0U)))
         return EACCES;
     return strcmp(path, "/dev/tty") == 0 && !has_terminal(call->task) ? ENXIO : 0;
 }
 
-static int removing(const struct call *call, const char *path, const struct sight *s) {
-    bool whole = is_call(call->number, SYS_rmdir) ||
-                 (call->number == SYS_unlinkat && (call->args[2] & AT_REMOVEDIR));
+static int removing(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
+    bool whole = w->directory || (argument(call, w->flags) & AT_REMOVEDIR);
     if (whole != s->directory)
         return s->directory ? EISDIR : ENOTDIR;
     if (s->read_only)
@@ -100,25 +99,20 @@ static int removing(const struct call *call, const char *path, const struct sigh
     return whole && !sight_empty(path) ? ENOTEMPTY : 0;
 }
 
-static int looking(const struct call *call, const struct sight *s) {
-    int number = call->number;
-    if (is_call(number, SYS_readlink) || number == SYS_readlinkat)
+static int looking(const struct call *call, const struct watched *w, const struct sight *s) {
+    if (w->link)
         return s->link ? 0 : EINVAL;
-    if (number == SYS_chdir)
+    if (w->directory)
         return !s->directory ? ENOTDIR : may(call, s, MAY_EXECUTE) ? 0 : EACCES;
-    int place = is_call(number, SYS_access)                         ? 1
-                : number == SYS_faccessat || number == SYS_faccessat2 ? 2
-                                                                    : -1;
-    uint64_t asked = place < 0 ? 0 : call->args[place] & 7;
+    uint64_t asked = argument(call, w->access) & 7;
     if ((asked & MAY_WRITE) && s->read_only)
         return EROFS;
     return may(call, s, (unsigned)asked) ? 0 : EACCES;
 }
 
 int predict(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
-    uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
-    bool binds = call->number == SYS_bind; /* a socket to a path */
-    bool makes = w->kind == WATCH_MAKE || binds || (w->kind == WATCH_OPEN && (flags & O_CREAT));
+    uint64_t flags = open_flags(call, w);
+    bool makes = w->kind == WATCH_MAKE || w->kind == WATCH_BIND || (w->kind == WATCH_OPEN && (flags & O_CREAT));
     if (!s->there)
         return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
     switch (w->kind) {
@@ -127,14 +121,14 @@ int predict(const struct call *call, const struct watched *w, const char *path, 
     case WATCH_MAKE:
         return EEXIST;
     case WATCH_REMOVE:
-        return removing(call, path, s);
+        return removing(call, w, path, s);
     case WATCH_CHANGE:
     case WATCH_MOVE:
         return s->read_only ? EROFS : 0;
     case WATCH_LOOK:
-        return looking(call, s);
-    case WATCH_ADDRESS:
-        return binds ? EADDRINUSE : 0;
+        return looking(call, w, s);
+    case WATCH_BIND:
+        return EADDRINUSE;
     case WATCH_EXEC:
         return s->directory || !may(call, s, MAY_EXECUTE) ? EACCES : 0;
     default:
@@ -144,7 +138,7 @@ int predict(const struct call *call, const struct watched *w, const char *path, 
 
 int predict_other(const struct call *call, const struct watched *w, const struct sight *from,
                   const struct sight *to) {
-    uint64_t flags = call->number == SYS_renameat2 ? call->args[4] : 0;
+    uint64_t flags = w->kind == WATCH_MOVE ? argument(call, w->flags) : 0;
     if (!to->there)
         return !to->parent || (flags & EXCHANGE) ? ENOENT : to->read_only ? EROFS : 0;
     if (w->kind == WATCH_LINK || (flags & NO_REPLACE))
@@ -179,20 +173,20 @@ static enum hindrance making(const struct sight *s) {
 enum { UNNAMED = 020000000 }; /* O_TMPFILE without the O_DIRECTORY in it, which differs */
 
 static enum hindrance hindrance_of_opening(const struct sight *s, uint64_t flags) {
-    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
     if (flags & O_PATH)
         return reaching(s);
     if (s->there && s->masked)
         return BY_MASK;
     if (s->there) /* a directory can't be written to, but unnamed files can be made in it */
-        return writes && s->read_only && (!s->directory || (flags & UNNAMED)) ? BY_READ_ONLY : UNHINDERED;
+        return writes(flags) && s->read_only && (!s->directory || (flags & UNNAMED)) ? BY_READ_ONLY : UNHINDERED;
     return flags & O_CREAT ? making(s) : reaching(s);
 }
 
-enum hindrance predict_hindrance(enum watch_kind kind, uint64_t flags, const struct sight *sight) {
+enum hindrance predict_hindrance(const struct call *call, const struct watched *w, enum watch_kind kind,
+                                 const struct sight *sight) {
     switch (kind) {
     case WATCH_OPEN:
-        return hindrance_of_opening(sight, flags);
+        return hindrance_of_opening(sight, open_flags(call, w));
     case WATCH_CHANGE:
     case WATCH_REMOVE:
         return changing(sight);
@@ -200,5 +194,24 @@ enum hindrance predict_hindrance(enum watch_kind kind, uint64_t flags, const str
         return making(sight);
     default:
         return reaching(sight);
+    }
+}
+
+bool predict_alters(const struct call *call, const struct watched *w) {
+    switch (w->kind) {
+    case WATCH_OPEN:
+        return open_flags(call, w) & O_CREAT;
+    case WATCH_MAKE:
+    case WATCH_REMOVE:
+    case WATCH_MOVE:
+    case WATCH_LINK:
+    case WATCH_CHANGE:
+    case WATCH_CONNECT:
+    case WATCH_BIND: /* a socket may get a name */
+        return true;
+    case WATCH_OTHER:
+        return call->number == SYS_fchmod;
+    default:
+        return false;
     }
 }

@@ -7,7 +7,6 @@
 #include "sight.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 bool predict_follows(const struct call *call, const struct watched *watched);
 
@@ -17,7 +16,11 @@ int predict(const struct call *call, const struct watched *watched, const char *
 int predict_other(const struct call *call, const struct watched *watched, const struct sight *from,
                   const struct sight *to); /* for the place that a link or a renamed file gets */
 
-/* The wall that it will run into. `flags` are those of an open. */
-enum hindrance predict_hindrance(enum watch_kind kind, uint64_t flags, const struct sight *sight);
+/* The wall that it will run into, where it does `kind` to a path that looks like this. */
+enum hindrance predict_hindrance(const struct call *call, const struct watched *watched, enum watch_kind kind,
+                                 const struct sight *sight);
+
+/* Will what lies anywhere in the guest's root be another afterwards? */
+bool predict_alters(const struct call *call, const struct watched *watched);
 
 #endif

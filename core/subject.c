@@ -63,7 +63,8 @@ bool read_message(struct subject *about, uint64_t index) {
 void read_subject(struct subject *about) {
     const uint64_t *args = about->call.args;
     switch (about->watched->kind) {
-    case WATCH_ADDRESS:
+    case WATCH_CONNECT:
+    case WATCH_BIND:
         read_address(about, args[1], args[2]);
         break;
     case WATCH_SEND:

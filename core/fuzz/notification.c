@@ -68,12 +68,13 @@ static void furnish_plan(const uint8_t *places) {
     bpf_load(&plan);
     static const int16_t numbers[] = {
         SYS_openat, SYS_openat, SYS_openat, SYS_fchmodat, SYS_unlinkat, SYS_mkdirat, SYS_renameat2,
-        SYS_linkat, SYS_execve, SYS_connect, SYS_sendto, SYS_sendmmsg, SYS_kill, SYS_clone,
+        SYS_linkat, SYS_execve, SYS_connect, SYS_bind, SYS_sendto, SYS_sendmmsg, SYS_kill, SYS_clone,
         SYS_mmap, SYS_exit, SYS_fchmod};
     for (int kind = WATCH_NOT + 1; kind < WATCH_KINDS; kind++) {
-        struct watched w = {.kind = (uint8_t)kind, .nofollow = places[kind % 6] & 1};
-        int8_t *const at[] = {&w.dir, &w.path, &w.other_dir, &w.other, &w.flags};
-        for (int i = 0; i < 5; i++)
+        struct watched w = {.kind = (uint8_t)kind, .nofollow = places[kind % 6] & 1,
+                            .link = places[kind % 6] & 2, .directory = places[kind % 6] & 4};
+        int8_t *const at[] = {&w.dir, &w.path, &w.other_dir, &w.other, &w.flags, &w.access};
+        for (int i = 0; i < 6; i++)
             *at[i] = (int8_t)(places[(kind + i) % 6] % 7 - 1);
         plan.watched_calls[kind] = w; /* each kind under a number of its own, */
         plan.watched_calls[numbers[kind]] = w; /* and under one that it is meant for */

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wardian.learn.places import whole
 from wardian.runner.elf import read_elf
 from wardian.sandbox.root.layout import layout
+from wardian.syscalls.effects import descriptors
 
 if TYPE_CHECKING:
     from wardian.observe.trace import Process, Trace
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
 # What was there and was used; to look at a directory takes no more than that it is there.
 USING = frozenset(("read", "written", "created", "deleted", "listed", "executed", "looked at"))
 CHANGING = frozenset(("written", "created", "deleted"))
-# How many descriptors a call makes.
-OPENING = {
-    "open": 1, "openat": 1, "creat": 1, "socket": 1, "accept": 1, "accept4": 1, "socketpair": 2,
-    "dup": 1, "dup2": 1, "dup3": 1, "pipe": 2, "pipe2": 2, "eventfd": 1, "eventfd2": 1,
-    "epoll_create": 1, "epoll_create1": 1, "timerfd_create": 1, "memfd_create": 1, "signalfd4": 1,
-    "inotify_init": 1, "inotify_init1": 1, "pidfd_open": 1,
-}  # fmt: skip
 MOST_SHEBANGS = 4
 
 
@@ -148,7 +142,7 @@ def at_once(processes: Iterable[Process]) -> int:
 
 def opened(trace: Trace) -> int:
     """How many descriptors were made in all; how many were open at once is not seen."""
-    return sum((one.count - one.errors) * OPENING.get(one.name, 0) for one in trace.syscalls)
+    return sum((one.count - one.errors) * descriptors(one.name) for one in trace.syscalls)
 
 
 def outside(endpoint: object) -> bool:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from wardian.observe.events import Became, Call, Event, Waited
 from wardian.syscalls.decode import call_text, sockaddr_text
+from wardian.syscalls.effects import place_of
 from wardian.text import printable, quoted
 
 if TYPE_CHECKING:
     from wardian.observe.trace import Tracer
 
 LEAST_WAIT_S = 0.001
-_ADDRESS_AT = {"sendto": 4}  # connect, bind and sendmmsg have theirs second
 
 
 def line(event: Event, tracer: Tracer, arch: str) -> str | None:
@@ -39,7 +39,8 @@ def called_text(call: Call, arch: str) -> str:
     """A call with the paths and addresses that it names."""
     strings = {place: path.text for place, path in call.paths.items()}
     if call.address:
-        strings[_ADDRESS_AT.get(call.name, 1)] = sockaddr_text(call.address)
+        at = place_of(call.name, "sockaddr", "msghdr", "mmsghdr")
+        strings[at] = sockaddr_text(call.address)
     text = call_text(call.name, call.args, strings=strings, arch=arch)
     return f"{text} asking for {printable(call.asked)}" if call.asked else text
 

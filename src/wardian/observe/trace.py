@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wardian.observe.actions import ACTIONS, actions
 from wardian.observe.events import Became, Call, Event, Reader, Total
 from wardian.syscalls.decode import sockaddr_text
+from wardian.syscalls.effects import SOCKETS, act_of
 
 if TYPE_CHECKING:
     from wardian.sandbox.run.result import Refusal, Result, Usage
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "wardian.trace/1"
 LAUNCHER = ("wardian-launch",)
-_TOUCHING = {"connect": "connect", "bind": "bind", "sendto": "send", "sendmmsg": "send"}
 
 
 class File(NamedTuple):
@@ -198,17 +198,18 @@ class Tracer:
         if process is not None:
             process.thread(call.task)
             process.ended_s = None
+        act = act_of(call.name)
         for path, action in actions(call):
             self._files.setdefault(path.text, set()).add(action)
-            if path.lay == "directory" or call.name in ("mkdir", "mkdirat"):
+            if path.lay == "directory" or (act.word, act.mark) == ("create", "directory"):
                 self._directories.add(path.text)
             if action == "executed" and process is not None:
                 process.executing = path.text
-        if call.name in ("exit", "exit_group") and process is not None:
+        if act.word == "exit" and process is not None:
             process.ended_s = call.at_s
             process.exit_code = call.args[0] & 0xFF
-        if call.name in _TOUCHING and (call.address or call.asked):
-            self._touched(call)
+        if act.word in SOCKETS and (call.address or call.asked):
+            self._touched(call, act.word)
 
     def _became(self, became: Became) -> None:
         known = self._current.get(became.process)
@@ -220,11 +221,11 @@ class Tracer:
         self._current[became.process] = seen  # in place of one that had its number before
         self._processes.append(seen)
 
-    def _touched(self, call: Call) -> None:
+    def _touched(self, call: Call, action: str) -> None:
         address = sockaddr_text(call.address) if call.address else ""
         if call.paths:
             address = "unix:" + next(iter(call.paths.values())).text
-        action = "resolve" if call.asked else _TOUCHING[call.name]
+        action = "resolve" if call.asked else action
         self._endpoints[Endpoint(action, address, call.asked)] = None
 
 

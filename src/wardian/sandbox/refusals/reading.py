@@ -23,6 +23,7 @@ from wardian.sandbox.refusals.remedies import (
 from wardian.sandbox.root.layout import HOME, WORK, layout
 from wardian.sandbox.root.shares import is_below
 from wardian.sandbox.run.result import Allow, Caller, Limit, Refusal
+from wardian.syscalls.effects import SOCKETS, act_of, does, place_of
 from wardian.text import quoted
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -38,31 +39,11 @@ MAX_PARENTS = 16  # the nearest: a guest can make a chain of hundreds
 UNKNOWN = Caller(0, "", ())
 LAUNCHER_NAME = "wardian-launch"
 
-# What a call does to a path, in the words of a refusal; open's word depends on its flags.
-ACTIONS = {
-    "stat": "stat", "lstat": "stat", "newfstatat": "stat", "statx": "stat", "access": "stat",
-    "faccessat": "stat", "faccessat2": "stat", "readlink": "stat", "readlinkat": "stat",
-    "statfs": "stat", "getxattr": "stat", "lgetxattr": "stat", "listxattr": "stat",
-    "llistxattr": "stat", "inotify_add_watch": "watch", "chdir": "list", "execve": "execute",
-    "execveat": "execute", "creat": "create", "mkdir": "create", "mkdirat": "create",
-    "mknod": "create", "mknodat": "create", "symlink": "create", "symlinkat": "create",
-    "unlink": "delete", "unlinkat": "delete", "rmdir": "delete", "rename": "rename",
-    "renameat": "rename", "renameat2": "rename", "link": "link", "linkat": "link",
-    "chmod": "chmod", "fchmodat": "chmod", "fchmodat2": "chmod", "chown": "chown",
-    "lchown": "chown", "fchownat": "chown", "truncate": "write", "utime": "touch",
-    "utimes": "touch", "utimensat": "touch", "futimesat": "touch", "setxattr": "change",
-    "lsetxattr": "change", "removexattr": "change", "lremovexattr": "change",
-    "sendto": "send", "sendmsg": "send", "sendmmsg": "send", "kill": "signal",
-    "rt_sigqueueinfo": "signal",
-}  # fmt: skip
-SOCKET_CALLS = ("connect", "bind", "sendto", "sendmsg", "sendmmsg")
 READING = ("read", "list", "stat", "watch", "execute")
 # These change the directory that a thing is in.
 OF_DIRECTORY = ("bind", "create", "delete", "rename", "link")
 # These are its owner's to do, whatever its permissions.
 OF_OWNER = ("chmod", "chown", "touch")
-# Calls that reach for another process.
-PROCESS_CALLS = ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp")
 
 
 def refusals(events: Sequence[dict[str, Any]], around: Surroundings) -> tuple[Refusal, ...]:
@@ -158,7 +139,7 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
     if event["text"] and "path" in row.arguments:
         strings = {row.arguments.index("path"): _told(_text(event["text"]))}
     target = call_text(name, args, strings=strings, arch=around.arch)
-    kind = "process" if name in PROCESS_CALLS else "syscall"
+    kind = "process" if does(name, "trace") else "syscall"
     denied = name in around.policy.deny_syscalls
     reason = "this run's policy denies it" if denied else row.reason
     return _refusal(kind, name, target, reason, to_call(name, args, around.policy))
@@ -167,9 +148,17 @@ def _by_filter(name: str, event: dict[str, Any], around: Surroundings) -> Refusa
 # Files
 
 
+def _act(name: str) -> str:
+    """What a call does, in the word of a refusal."""
+    word = act_of(name).word
+    return name if word in ("", "reach") else word
+
+
 def _action(name: str, event: dict[str, Any], arch: str) -> str:
-    if name not in ("open", "openat"):
-        return ACTIONS.get(name, name)
+    """The same, with an open's word from its flags."""
+    action = _act(name)
+    if action != "open":
+        return action
     flags = _flags(name, event)
     if flags & (O_CREAT | O_TMPFILE_BIT):
         return "create"
@@ -179,7 +168,8 @@ def _action(name: str, event: dict[str, Any], arch: str) -> str:
 
 
 def _flags(name: str, event: dict[str, Any]) -> int:
-    return _args(event)[{"open": 1, "openat": 2}[name]] if name in ("open", "openat") else 0
+    at = place_of(name, "oflags")
+    return _args(event)[at] if at >= 0 else O_CREAT  # as creat does
 
 
 def _place(inside: str, action: str, name: str, event: dict[str, Any]) -> str:
@@ -202,7 +192,7 @@ def _by_absence(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     target = _shown(inside)
     reason = "its directory is not shared with the run" if makes else "not shared with the run"
     kind = "file"
-    if name in SOCKET_CALLS:
+    if action in SOCKETS:
         kind, target = "network", f"unix:{target}"
         reason = reason if makes else "this socket is not shared with the run"
     place = _fixed(raw, _place(inside, action, name, event))
@@ -269,7 +259,7 @@ def _by_read_only(name: str, event: dict[str, Any], around: Surroundings) -> Ref
         source = _below(outside, inside, place)
         allow = to_share(source, place, True, around, owned=action in OF_OWNER)
     target, kind = _shown(inside), "file"
-    if name in SOCKET_CALLS:
+    if action in SOCKETS:
         target, kind = f"unix:{target}", "network"
     return _refusal(kind, action, target, "it is read-only in the sandbox", allow)
 
@@ -298,7 +288,7 @@ def _by_network(name: str, event: dict[str, Any], around: Surroundings) -> Refus
     raw = event["text"].encode("latin-1")
     family = int.from_bytes(raw[:2], "little")
     port = int.from_bytes(raw[2:4], "big")
-    action = ACTIONS.get(name, name)
+    action = _act(name)
     allow = to_reach(around, family)
     if family == AF_UNIX:
         if action == "bind" or allow is None or not around.host.has_abstract(raw[2:]):
@@ -335,7 +325,7 @@ def _by_pid(name: str, event: dict[str, Any], around: Surroundings) -> Refusal |
     if not os.path.isdir(f"/proc/{pid}"):
         return None
     reason = "the host's processes are out of reach"
-    return _refusal("process", ACTIONS.get(name, name), f"pid {pid}", reason, None)
+    return _refusal("process", _act(name), f"pid {pid}", reason, None)
 
 
 def _by_limit(name: str, event: dict[str, Any], around: Surroundings) -> Refusal | None:

@@ -252,7 +252,7 @@ FILTER_SOURCES = (
         f"syscalls/{name}"
         for name in (
             "table.tsv", "table.py", "filter.py", "conditions.py", "constants.py",
-            "watching.tsv", "watching.py",
+            "effects.py", "watching.py",
         )
     ),
 )  # fmt: skip
