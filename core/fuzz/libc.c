@@ -24,6 +24,7 @@ static struct {
 
 #include "../libc_hosted.h"
 #include "../libc.c"
+#include "../libc_text.c"
 
 static int sign(int value) { return (value > 0) - (value < 0); }
 

@@ -80,7 +80,7 @@ def faults(compiler: str, build: Build, tmp_path: Path) -> Path:
     assert build is not None
     (tmp_path / "faults.c").write_text(FAULTS)
     quiet = ["-w", f"-I{CORE}"]
-    sources = (tmp_path / "faults.c", CORE / "libc.c")
+    sources = (tmp_path / "faults.c", CORE / "libc.c", CORE / "libc_text.c")
     subprocess.run(
         [compiler, *flags(compiler), *quiet, "-o", tmp_path / "faults", *sources],
         check=True,
