@@ -1,4 +1,4 @@
-"""core/libc.c and libc_text.c against the C library of the system: the same arguments, the same answers."""
+"""core/libc.c and libc_text.c against the system's C library: the same arguments and answers."""
 
 from __future__ import annotations
 
