@@ -13,6 +13,7 @@ enum { MAX_PASSED = 24 };
 
 enum message_kind {
     MSG_GO,
+    MSG_SOURCES,
     MSG_FAILURE,
     MSG_LOOKUPS,
     MSG_BUILT,
@@ -28,6 +29,10 @@ struct message {
     union {
         struct failure failure;
         int error;
+        struct {
+            bool more;
+            uint16_t count, steps[MAX_PASSED]; /* which, in the order of the descriptors */
+        } sources;
         struct {
             bool listens; /* the first descriptor is the filter's listener */
         } ready;

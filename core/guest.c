@@ -9,6 +9,7 @@
 #include "descriptors.h"
 #include "fail.h"
 #include "landlock.h"
+#include "mounts.h"
 #include "network.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -230,6 +231,7 @@ static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
+    help_with_root(plan, reaper);
     cgroup_enter(plan, ctl);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)

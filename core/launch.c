@@ -90,8 +90,8 @@ int main(int argc, char **argv) {
         setsid();
     choose_identity(&plan);
     relay_prepare(&plan);
-    plan.sources_open = caller_is_root() && open_sources(&plan, true);
-    if (caller_is_root() && !plan.sources_open && plan.discard)
+    plan.sources_come = caller_is_root() && can_open_sources(&plan);
+    if (caller_is_root() && !plan.sources_come && plan.discard)
         give_to_guest(plan.discard);
     fuse_root_prepare(&plan);
     cgroup_prepare(&plan);
@@ -105,9 +105,10 @@ int main(int argc, char **argv) {
     close(ends[1]);
     supervise_from_now(run.reaper);
     let_go(&plan, &run);
+    if (plan.sources_come)
+        pass_sources(&plan, run.ctl);
     cgroup_make(&plan, run.ctl);
     limits_start(&plan, run.reaper);
-    close_sources(&plan);
     relay_release();
     supervise(&plan, &run);
 }

@@ -151,11 +151,54 @@ static bool open_source(const struct plan *plan, struct step *step, bool outside
     return true;
 }
 
-bool open_sources(struct plan *plan, bool outside) {
+void open_sources(struct plan *plan, bool outside) {
     for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].kind == STEP_BIND && !open_source(plan, &plan->steps[i], outside))
-            return false;
+        if (plan->steps[i].kind == STEP_BIND && plan->steps[i].fd < 0 &&
+            !open_source(plan, &plan->steps[i], outside))
+            die(EPERM, "mount", "detaching %s", plan->steps[i].text);
+}
+
+/* The first one shows whether the others can be opened, too. */
+bool can_open_sources(struct plan *plan) {
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].kind == STEP_BIND && !(plan->steps[i].number & BIND_OPTIONAL))
+            return open_source(plan, &plan->steps[i], true);
     return true;
+}
+
+/* In the supervisor, while the reaper makes what needs none of them. */
+void pass_sources(struct plan *plan, int ctl) {
+    struct message message = {.kind = MSG_SOURCES};
+    int fds[MAX_PASSED];
+    open_sources(plan, true);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        if (plan->steps[i].fd < 0)
+            continue;
+        fds[message.sources.count] = plan->steps[i].fd;
+        message.sources.steps[message.sources.count++] = (uint16_t)i;
+        if (message.sources.count == MAX_PASSED) {
+            message.sources.more = true;
+            channel_send(ctl, &message, fds, MAX_PASSED);
+            message.sources.count = 0;
+        }
+    }
+    message.sources.more = false;
+    channel_send(ctl, &message, fds, message.sources.count);
+    close_sources(plan);
+}
+
+void take_sources(struct plan *plan, int ctl) {
+    struct message message;
+    int fds[MAX_PASSED];
+    size_t count;
+    pid_t sender;
+    do {
+        if (!channel_receive(ctl, &message, fds, &count, &sender) || message.kind != MSG_SOURCES ||
+            message.sources.count != count)
+            _exit(125); /* the supervisor failed, and has said so */
+        for (size_t i = 0; i < count; i++)
+            plan->steps[message.sources.steps[i]].fd = fds[i];
+    } while (message.sources.more);
 }
 
 void close_sources(struct plan *plan) {
@@ -171,9 +214,9 @@ struct builder {
     int root;           /* the new root */
     int files;          /* a tmpfs that holds all private files: the new root, or mounted on it */
     dev_t device;       /* its number */
-    int proc;           /* the new /proc, once there, which is the working directory then */
+    int proc;           /* the new /proc, attached and the working directory once its step is done */
     const char *proc_path;
-    int covers;         /* a directory with a file and a directory to cover things with */
+    int covers[2];      /* an empty file and an empty directory, mounted nowhere yet; or -1 */
     char covered[2][NAME_MAX + 1]; /* a file and a directory of /proc that are, or "" */
     struct top *tops;   /* what stands in a root that the supervisor answers; else NULL */
     size_t top_count;
@@ -333,7 +376,7 @@ static void bind_source(struct builder *b, struct step *step) {
     int dir = open_parent(b, step->path, &name);
     if (fstat(step->fd, &st) < 0)
         die(errno, "share", "looking at %s", step->text);
-    bool made = is_ours(b, dir) && (S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755) == 0
+    bool made = !answered_for(b, step->path) && is_ours(b, dir) && (S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755) == 0
                                                         : make_file_place(b, dir, name, step->path));
     if (!made && fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0) {
         refuse_ghosts(b, dir, step->path);
@@ -387,29 +430,40 @@ static void write_sysctl(const struct builder *b, const struct step *step) {
     close(fd);
 }
 
-/* A file and a directory below /proc on our own tmpfs, out of sight once the real /proc is mounted
- * there. */
-static void make_covers(struct builder *b, const char *name) {
-    b->covers = openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = openat(b->covers, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
-    if (fd < 0 || mkdirat(b->covers, "empty", 0) < 0)
-        die(errno, "mask", "making what masks cover with");
-    close(fd);
-}
-
+/* Its masks are the guest-to-be's work: fill_proc. */
 static void mount_proc(struct builder *b, const struct step *step) {
     const char *name;
     int dir = open_parent(b, step->path, &name);
-    b->proc = filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
-                         "proc");
-    if (mkdirat(b->files, name, 0755) < 0)
+    if (mkdirat(b->files, name, 0755) < 0 && errno != EEXIST)
         die(errno, "proc", "making %s in the guest", step->path);
-    make_covers(b, name);
     attach(b->proc, dir, name, "proc", step->path);
     close(dir);
-    b->proc_path = step->path;
-    if (fchdir(b->proc) < 0) /* masks are named from here */
+    if (fchdir(b->proc) < 0) /* out of the host's directories */
         die(errno, "proc", "entering %s in the guest", step->path);
+}
+
+/* A file and a directory below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
+static void make_covers(struct builder *b, const char *place) {
+    const char *name = strrchr(place, '/') + 1;
+    int dir = mkdirat(b->files, name, 0755) < 0 ? -1 : openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+    if (fd < 0 || mkdirat(dir, "empty", 0) < 0)
+        die(errno, "mask", "making what masks cover with");
+    b->covers[0] = detach(dir, "nothing", 0, "mask");
+    b->covers[1] = detach(dir, "empty", 0, "mask");
+    close(fd);
+    close(dir);
+}
+
+/* First of all, for the guest-to-be to go on with. */
+static void prepare_proc(struct builder *b) {
+    for (size_t i = 0; i < b->plan->step_count && b->proc < 0; i++)
+        if (b->plan->steps[i].kind == STEP_PROC) {
+            b->proc = filesystem("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+                                 "proc");
+            make_covers(b, b->plan->steps[i].path);
+            mount_proc(b, &b->plan->steps[i]);
+        }
 }
 
 static void mount_devpts(const struct builder *b, const struct step *step) {
@@ -451,16 +505,13 @@ static void mount_mqueue(const struct builder *b, const struct step *step) {
 /* By mount(2), in one call and by a short name: there are dozens. What is masked already serves as
  * the source for the next. */
 static void cover_one(struct builder *b, const char *name, mode_t mode) {
-    char *covered = b->covered[S_ISDIR(mode) != 0];
-    if (*covered) {
-        if (mount(covered, name, NULL, MS_BIND, NULL) < 0)
-            die(errno, "mask", "masking %s of /proc in the guest", name);
-        return;
-    }
-    int tree = detach(b->covers, S_ISDIR(mode) ? "empty" : "nothing", 0, "mask");
-    attach(tree, b->proc, name, "mask", name);
-    close(tree);
-    if (!strchr(name, '/') && strlen(name) <= NAME_MAX)
+    bool directory = S_ISDIR(mode);
+    char *covered = b->covered[directory];
+    if (!*covered)
+        attach(b->covers[directory], b->proc, name, "mask", name);
+    else if (mount(covered, name, NULL, MS_BIND, NULL) < 0)
+        die(errno, "mask", "masking %s of /proc in the guest", name);
+    if ((!*covered || (strchr(covered, '/') && !strchr(name, '/'))) && strlen(name) <= NAME_MAX)
         memcpy(covered, name, strlen(name) + 1);
 }
 
@@ -534,25 +585,39 @@ static void run_step(struct builder *b, struct step *step) {
     case STEP_PRIVATE:
         make_private(b, step);
         break;
-    case STEP_PROC:
-        mount_proc(b, step);
-        break;
     case STEP_DEVPTS:
         mount_devpts(b, step);
         break;
     case STEP_MQUEUE:
         mount_mqueue(b, step);
         break;
-    case STEP_MASK:
-        cover(b, step);
-        break;
+    case STEP_PROC: /* prepare_proc */
+    case STEP_MASK: /* fill_proc */
     case STEP_ONLY:
-        cover_others(b, step);
-        break;
     case STEP_SYSCTL:
-        write_sysctl(b, step);
         break;
     }
+}
+
+/* In the guest-to-be. */
+static void fill_proc(struct plan *plan, const int fds[3]) {
+    struct builder b = {.plan = plan, .proc = fds[0], .covers = {fds[1], fds[2]}};
+    struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+    if (fchdir(b.proc) < 0) /* masks are named from here */
+        die(errno, "proc", "entering /proc in the guest");
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct step *step = &plan->steps[i];
+        if (step->kind == STEP_PROC)
+            b.proc_path = step->path;
+        else if (step->kind == STEP_MASK)
+            cover(&b, step);
+        else if (step->kind == STEP_ONLY)
+            cover_others(&b, step);
+        else if (step->kind == STEP_SYSCTL)
+            write_sysctl(&b, step);
+    }
+    if (WALL_IS_UP(plan, WALL_READONLY) && mount_setattr_at(b.proc, AT_RECURSIVE, &read_only) < 0) /* with its masks */
+        die(errno, "proc", "making /proc read-only");
 }
 
 /* Attached over a directory of the old root, which disappears with it. Sources are open already. */
@@ -603,7 +668,20 @@ static void learn_names(int root) {
     }
 }
 
-/* Our own directories are mounted on it first; everything else comes in its turn. */
+/* Every program goes through one, and would ask where it leads. A link can be mounted on a link; where not,
+ * it is asked for. */
+static void place_link(const struct builder *b, const struct top *top) {
+    int link = symlinkat(top->link, b->files, top->name) < 0
+                   ? -1
+                   : (int)syscall(SYS_open_tree, b->files, top->name,
+                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+    if (link < 0)
+        return;
+    syscall(SYS_move_mount, link, "", b->root, top->name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */);
+    close(link);
+}
+
+/* Our own directories and links are mounted on it first; everything else comes in its turn. */
 static void open_for_answers(struct builder *b, int device, int ctl, const char *place) {
     int root = device >= 0 && fuse_root_shape(b->plan) ? answered_root(b->plan, device) : -1;
     struct message message = {.kind = MSG_LOOKUPS};
@@ -621,6 +699,8 @@ static void open_for_answers(struct builder *b, int device, int ctl, const char 
     for (size_t i = 0; i < b->top_count; i++) {
         const struct top *top = &b->tops[i];
         b->mounts[i] = -1;
+        if (top->link[0])
+            place_link(b, top);
         if (!fuse_root_own(i))
             continue;
         if (mkdirat(b->files, top->name, 0755) < 0)
@@ -630,31 +710,45 @@ static void open_for_answers(struct builder *b, int device, int ctl, const char 
     }
 }
 
-static void enter_root(const struct builder *b, int guest, int ctl) {
+/* The guest-to-be fills /proc while we fill the rest. */
+static void hand_proc(const struct builder *b, int guest) {
+    struct message go = {.kind = MSG_GO};
+    const int fds[] = {b->proc, b->covers[0], b->covers[1]};
+    channel_send(guest, &go, fds, b->proc < 0 ? 0 : 3);
+}
+
+void help_with_root(struct plan *plan, int reaper) {
+    struct message go;
+    int fds[MAX_PASSED];
+    size_t count;
+    pid_t sender;
+    if (!channel_receive(reaper, &go, fds, &count, &sender) || go.kind != MSG_GO)
+        _exit(125); /* the reaper failed, and has said so */
+    if (count == 3)
+        fill_proc(plan, fds);
+    while (count > 0)
+        close(fds[--count]);
+}
+
+static void enter_root(const struct builder *b, const char *place, int guest, int ctl) {
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
-    if (b->proc >= 0 && WALL_IS_UP(b->plan, WALL_READONLY) &&
-        mount_setattr_at(b->proc, AT_RECURSIVE, &read_only) < 0) /* with its masks */
-        die(errno, "proc", "making /proc read-only");
     if (WALL_IS_UP(b->plan, WALL_READONLY) && mount_setattr_at(b->root, 0, &read_only) < 0)
         die(errno, "mount", "making the guest's root read-only");
     for (size_t i = 0; i < b->top_count; i++)
         if (b->mounts[i] >= 0 && !b->writable[i] && WALL_IS_UP(b->plan, WALL_READONLY) &&
             mount_setattr_at(b->mounts[i], 0, &read_only) < 0)
             die(errno, "mount", "making /%s in the guest read-only", b->tops[i].name);
-    if (fchdir(b->root) < 0)
-        die(errno, "mount", "entering the guest's root");
+    join_network(b->plan, wait_for_turn(guest)); /* here rather than later: it can't be in the way */
     if (!WALL_IS_UP(b->plan, WALL_PIVOT)) {
-        if (chroot(".") < 0)
+        if (fchdir(b->root) < 0 || chroot(".") < 0)
             die(errno, "mount", "changing root");
-        join_network(b->plan, wait_for_turn(guest));
         hand_streams(b->plan, guest, ctl);
         return;
     }
-    join_network(b->plan, wait_for_turn(guest)); /* here rather than later: it can't be in the way */
-    if (syscall(SYS_pivot_root, ".", ".") < 0)
+    if (syscall(SYS_pivot_root, place, place) < 0) /* by name: to enter it first would ask the supervisor */
         die(errno, "mount", "pivoting into the guest's root");
     hand_streams(b->plan, guest, ctl); /* it goes on in the new root while the old one is taken down */
-    if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+    if (umount2("/", MNT_DETACH) < 0 || (b->proc < 0 && chdir("/") < 0)) /* it lies on the new one */
         die(errno, "mount", "leaving the host's root behind");
 }
 
@@ -695,24 +789,28 @@ static void hand_over_tops(const struct builder *b, int ctl) {
 void build_root(struct plan *plan, int ctl, int guest, int device) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
-    struct builder builder = {.plan = plan, .files = own_files(plan), .proc = -1, .covers = -1};
+    struct builder builder = {.plan = plan, .files = own_files(plan), .proc = -1, .covers = {-1, -1}};
     struct stat files;
     if (fstat(builder.files, &files) < 0)
         die(errno, "mount", "looking at the private files");
     builder.device = files.st_dev;
     const char *place = attach_somewhere(builder.files);
     builder.root = builder.files;
+    if (plan->sources_come)
+        take_sources(plan, ctl);
     open_for_answers(&builder, device, ctl, place);
+    prepare_proc(&builder);
+    hand_proc(&builder, guest);
     for (size_t i = 0; i < plan->step_count; i++)
         run_step(&builder, &plan->steps[i]);
     remove_spares(&builder);
     hand_over_views(&builder, ctl);
     hand_over_tops(&builder, ctl);
-    enter_root(&builder, guest, ctl);
+    enter_root(&builder, place, guest, ctl);
     for (size_t i = 0; i < builder.top_count; i++)
         if (builder.mounts[i] >= 0)
             close(builder.mounts[i]);
-    int fds[] = {builder.files, builder.proc, builder.covers,
+    int fds[] = {builder.files, builder.proc, builder.covers[0], builder.covers[1],
                  builder.tops ? builder.root : -1};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)

@@ -83,7 +83,7 @@ struct plan {
 
     uint64_t root_bytes, root_inodes; /* of the tmpfs that holds all private files */
     struct step *steps;
-    bool sources_open;
+    bool sources_open, sources_come; /* the supervisor opens them, and passes them on */
     size_t step_count;
     const char *cwd;
 

@@ -91,7 +91,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     limit_capabilities(plan); /* while the supervisor maps our ids; the guest inherits it */
     reset_realtime_signals();
     wait_for_turn(ctl);
-    if (caller_is_root() && !plan->sources_open) { /* as root while we are still root */
+    if (caller_is_root() && !plan->sources_come) { /* as root while we are still root */
         open_sources(plan, false);
         plan->sources_open = true;
     }
@@ -103,7 +103,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         die(errno, "namespaces", "setting the host name");
     pid_t guest = start_guest(plan, ctl, device, &between);
-    if (!plan->sources_open)
+    if (!plan->sources_open && !plan->sources_come)
         open_sources(plan, false);
     build_root(plan, ctl, between, device);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);

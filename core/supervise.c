@@ -215,6 +215,8 @@ static void on_message(struct state *s) {
         s->status = message.exited.status;
         s->tasks = message.exited.tasks;
         break;
+    case MSG_SOURCES: /* only we send it */
+        break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
         break;

@@ -149,7 +149,9 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
         opened += (control_in, control)
         wanted = {FD_PLAN: plan_fd, FD_STATUS: status_out, FD_CONTROL: control_in} | streams
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
-            (os.POSIX_SPAWN_OPEN, i, "/dev/null", os.O_RDWR, 0) for i in range(3)
+            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDWR, 0),
+            (os.POSIX_SPAWN_DUP2, 0, 1),
+            (os.POSIX_SPAWN_DUP2, 0, 2),
         ]
         actions += [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in wanted.items()]
         pid = os.posix_spawn(launcher, ["wardian-launch"], {}, file_actions=actions)

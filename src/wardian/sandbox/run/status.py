@@ -123,6 +123,8 @@ def _event(line: str) -> dict[str, Any]:
     """One flat JSON object, as core/status.c writes it, read without loading json."""
     if not line.startswith('{"event":') or not line.endswith("}"):
         raise ValueError("cut short")
+    if "\\" not in line:
+        return _plain_event(line)
     event: dict[str, Any] = {}
     at = 1
     while at < len(line) - 1:
@@ -135,6 +137,18 @@ def _event(line: str) -> dict[str, Any]:
             event[name] = word == "true" if word in ("true", "false") else int(word)
             at = end
         at += 1
+    return event
+
+
+def _plain_event(line: str) -> dict[str, Any]:
+    """Nothing in it is escaped, so ``,"`` stands only before a name."""
+    event: dict[str, Any] = {}
+    for field in line[2:-1].split(',"'):
+        name, _, word = field.partition('":')
+        if word[:1] == '"':
+            event[name] = word[1:-1]
+        else:
+            event[name] = word == "true" if word in ("true", "false") else int(word)
     return event
 
 
