@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "fuse_root.h"
+#include "channel.h"
 #include "fail.h"
 #include "guest_root.h"
 #include "lookups.h"
@@ -122,7 +123,7 @@ bool fuse_root_own(size_t top) { return shape->watched[top]; }
  * asked. The directories are mounted on, and only their names expire; invalidated, they would be
  * unmounted. Nobody but the supervisor holds the device: a question that it has read and not answered
  * can't be interrupted, and only ends with the last holder, who must not be the one that waits. */
-void fuse_root_expire(void) {
+static void expire(void) {
     struct {
         struct fuse_out_header header;
         uint64_t parent;
@@ -149,7 +150,7 @@ void fuse_root_expire(void) {
 
 /* In the supervisor: answering. */
 
-void fuse_root_see(const int *fds, size_t count) {
+static void see(const int *fds, size_t count) {
     size_t next = 0;
     for (size_t i = 0; i < shape->count; i++) {
         struct top top = shape->tops[i];
@@ -158,9 +159,18 @@ void fuse_root_see(const int *fds, size_t count) {
     }
 }
 
-void fuse_root_serve(int fd) {
+static void serve(int fd) {
     device = fd;
     fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
+void fuse_root_hear(enum message_kind kind, const int *fds, size_t count) {
+    if (kind == MSG_FUSE_DEVICE && count == 1)
+        serve(fds[0]);
+    else if (kind == MSG_FUSE_TOPS)
+        see(fds, count);
+    else if (kind == MSG_FUSE_BUILT)
+        expire();
 }
 
 int fuse_root_fd(void) { return device; }

@@ -2,6 +2,7 @@
 #ifndef WARDIAN_FUSE_ROOT_H
 #define WARDIAN_FUSE_ROOT_H
 
+#include "channel.h"
 #include "plan.h"
 
 #include <stdbool.h>
@@ -16,14 +17,16 @@ struct top {
 };
 
 void fuse_root_prepare(const struct plan *plan);     /* before the clone */
-bool fuse_root_shape(const struct plan *plan);       /* in the reaper */
+
+/* In the reaper, for fuse_mount.c. */
+bool fuse_root_shape(const struct plan *plan);
 struct top *fuse_root_tops(size_t *count);
-bool fuse_root_own(size_t top);                      /* a directory of our own making */
-void fuse_root_serve(int device);                    /* in the supervisor */
-void fuse_root_see(const int *fds, size_t count);
-void fuse_root_expire(void);
-void fuse_root_run(void);
-int fuse_root_fd(void);
+bool fuse_root_own(size_t top); /* a directory of our own making */
+
+/* In the supervisor. */
+void fuse_root_hear(enum message_kind kind, const int *fds, size_t count); /* MSG_FUSE_* */
+void fuse_root_run(void);   /* the guest runs from here on */
+int fuse_root_fd(void);     /* to be polled, or -1 */
 void fuse_root_answer(void);
 
 #endif

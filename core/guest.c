@@ -8,8 +8,9 @@
 #include "channel.h"
 #include "descriptors.h"
 #include "fail.h"
+#include "fuse_mount.h"
+#include "guest_proc.h"
 #include "landlock.h"
-#include "mounts.h"
 #include "network.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -231,7 +232,7 @@ static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
-    help_with_root(plan, reaper);
+    fill_proc(plan, reaper);
     cgroup_enter(plan, ctl);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
@@ -246,9 +247,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
-    struct message built = {.kind = MSG_BUILT}; /* all that it does in the root is done */
-    if (plan->lookups)
-        channel_send(ctl, &built, NULL, 0);
+    fuse_mount_built(plan, ctl);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     bool late = plan->early_filter || may_limit_later(plan);
     if (!late) /* the filter refuses what sets limits */

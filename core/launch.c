@@ -10,7 +10,6 @@
 #include "host_paths.h"
 #include "identity.h"
 #include "limits.h"
-#include "mounts.h"
 #include "namespaces.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -18,6 +17,7 @@
 #include "relay.h"
 #include "rlimits.h"
 #include "signals.h"
+#include "sources.h"
 #include "status.h"
 #include "supervise.h"
 

@@ -175,15 +175,10 @@ static void on_message(struct state *s) {
     case MSG_FAILURE:
         end_run(s, "failed");
         die_again(&message.failure);
-    case MSG_LOOKUPS:
-        if (count == 1)
-            fuse_root_serve(fds[0]);
-        break;
-    case MSG_TOPS:
-        fuse_root_see(fds, count);
-        break;
-    case MSG_BUILT:
-        fuse_root_expire();
+    case MSG_FUSE_DEVICE:
+    case MSG_FUSE_TOPS:
+    case MSG_FUSE_BUILT:
+        fuse_root_hear(message.kind, fds, count);
         break;
     case MSG_PROC:
         on_views(fds, count);
