@@ -1,11 +1,28 @@
 /* The last steps before the guest's own program: session, streams, limits, Landlock, filter, exec. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "guest.h"
+#include "bpf.h"
+#include "capabilities.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "fuse_mount.h"
+#include "guest_proc.h"
+#include "landlock.h"
+#include "network.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "relay.h"
+#include "rlimits.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/audit.h>
+#include <linux/limits.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,6 +32,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -90,7 +108,7 @@ static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
         *kept[i] = next++;
     }
     close_all_but(next - 1);
-    report_to_supervisor(*ctl);
+    fail_to_supervisor(*ctl);
 }
 
 /* Where a part of the guest's PATH would have the program, or ""; returns where the next starts. */
@@ -173,8 +191,8 @@ static bool may_limit_later(const struct plan *plan) {
     const uint32_t arch = 0;
 #endif
     struct seccomp_data call = {.nr = SYS_prlimit64, .arch = arch, .args = {0, RLIMIT_NOFILE, 1, 0}};
-    verdict_keep(plan);
-    return plan->notify && verdict_of(&call) == 0;
+    bpf_load(plan);
+    return plan->notify && bpf_verdict(&call) == 0;
 }
 
 static void announce(int ctl, int listener, int diag) {
@@ -214,7 +232,7 @@ static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
-    help_with_root(plan, reaper);
+    fill_proc(plan, reaper);
     cgroup_enter(plan, ctl);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
@@ -229,9 +247,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
-    struct message built = {.kind = MSG_BUILT}; /* all that it does in the root is done */
-    if (plan->lookups)
-        channel_send(ctl, &built, NULL, 0);
+    fuse_mount_built(plan, ctl);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     bool late = plan->early_filter || may_limit_later(plan);
     if (!late) /* the filter refuses what sets limits */

@@ -1,10 +1,29 @@
 /* The launcher: reads a plan on descriptor 3, builds the sandbox it describes, runs one command in
  * it, and reports on descriptor 4. It has no policy of its own and takes no arguments. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "discard.h"
+#include "fuse_root.h"
+#include "host_paths.h"
+#include "identity.h"
+#include "limits.h"
+#include "namespaces.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "reaper.h"
+#include "relay.h"
+#include "rlimits.h"
+#include "signals.h"
+#include "sources.h"
+#include "status.h"
+#include "supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -62,11 +81,11 @@ int main(int argc, char **argv) {
     }
     close(FD_PLAN);
     run.parent_pidfd = hold_parent(plan.parent);
-    report_while(run.parent_pidfd);
+    status_while(run.parent_pidfd);
     if (plan.discard)
         discard_remember(plan.discard);
     if (plan.home)
-        refusals_home(plan.home);
+        host_home(plan.home);
     if (!plan.keep_session)
         setsid();
     choose_identity(&plan);
@@ -74,7 +93,7 @@ int main(int argc, char **argv) {
     plan.sources_come = caller_is_root() && can_open_sources(&plan);
     if (caller_is_root() && !plan.sources_come && plan.discard)
         give_to_guest(plan.discard);
-    lookups_prepare(&plan);
+    fuse_root_prepare(&plan);
     cgroup_prepare(&plan);
     channel_pair(ends);
     run.ctl = ends[0];
@@ -89,7 +108,7 @@ int main(int argc, char **argv) {
     if (plan.sources_come)
         pass_sources(&plan, run.ctl);
     cgroup_make(&plan, run.ctl);
-    watch_start(&plan, run.reaper);
+    limits_start(&plan, run.reaper);
     relay_release();
     supervise(&plan, &run);
 }

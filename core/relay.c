@@ -3,7 +3,10 @@
  * terminal of its own, and this moves the bytes, counts them, and never blocks.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "relay.h"
+#include "fail.h"
+#include "plan.h"
 
 #include <asm/termbits.h>
 #include <errno.h>
