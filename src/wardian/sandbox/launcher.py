@@ -5,15 +5,17 @@ from __future__ import annotations
 import fcntl
 import os
 import select
-import signal
 import time
 
 from wardian.errors import BackendError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    import signal
     from typing import NamedTuple
 else:
+    import _signal as signal  # without an enum of each, which takes 2 ms
+
     from wardian.values import NamedTuple
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_bin", "wardian-launch")
