@@ -19,11 +19,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from wardian.probes import sandboxes
-from wardian.probes.building import built
-from wardian.probes.running import measure
-from wardian.probes.specimen import Specimen, find_specimens, probes_dir, select
-from wardian.probes.witnesses import witnesses
+from wardian.measure.probes import sandboxes
+from wardian.measure.probes.building import built
+from wardian.measure.probes.running import measure
+from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
+from wardian.measure.probes.witnesses import witnesses
 
 
 def bare_commands(specimens: list[Specimen]) -> list[str]:

@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.probes import Taken, taken
-from wardian.sandbox.policy import Policy
-from wardian.suites.programs import Program, find_programs
-from wardian.suites.running import Way
-from wardian.suites.suite import place, run_suite
+from wardian.measure.suites.programs import Program, find_programs
+from wardian.measure.suites.running import Way
+from wardian.measure.suites.suite import place, run_suite
+from wardian.sandbox.policy.policy import Policy
 
 BOUND = 1.3
 

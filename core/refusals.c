@@ -32,7 +32,7 @@
 
 enum { MAX_ADDRESS = 128, LOW_PORTS = 1024, ASLEEP_TRIES = 200, MAX_MESSAGES = 1024 };
 
-/* What stands in the way, as the caller's side reads it (sandbox/refusals.py). */
+/* What stands in the way, as the caller's side reads it (sandbox/refusals/reading.py). */
 enum hindrance {
     UNHINDERED = 0,
     BY_FILTER = 'f',

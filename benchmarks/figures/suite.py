@@ -8,10 +8,10 @@ import shutil
 from benchmarks.figures import Field, Numbers, Sizes
 from benchmarks.measuring import Progress, interleaved, milliseconds
 from benchmarks.suites import bare, built
-from wardian.sandbox.policy import Policy
-from wardian.suites.programs import find_programs
-from wardian.suites.running import Way
-from wardian.suites.suite import place, run_suite
+from wardian.measure.suites.programs import find_programs
+from wardian.measure.suites.running import Way
+from wardian.measure.suites.suite import place, run_suite
+from wardian.sandbox.policy.policy import Policy
 
 WORK, BARE, ADAPTER = "a googletest program of 300 cases", "bare", "wardian suite run"
 HEADER = "/usr/include/gtest/gtest.h"

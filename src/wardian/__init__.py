@@ -15,25 +15,25 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Limit": "wardian.sandbox.result",
-    "Limits": "wardian.sandbox.policy",
-    "Policy": "wardian.sandbox.policy",
-    "Process": "wardian.sandbox.process",
-    "Protection": "wardian.sandbox.result",
-    "Refusal": "wardian.sandbox.result",
-    "Result": "wardian.sandbox.result",
+    "Limit": "wardian.sandbox.run.result",
+    "Limits": "wardian.sandbox.policy.policy",
+    "Policy": "wardian.sandbox.policy.policy",
+    "Process": "wardian.sandbox.run.process",
+    "Protection": "wardian.sandbox.run.result",
+    "Refusal": "wardian.sandbox.run.result",
+    "Result": "wardian.sandbox.run.result",
     "Sandbox": "wardian.sandbox.sandbox",
-    "Share": "wardian.sandbox.policy",
-    "Usage": "wardian.sandbox.result",
+    "Share": "wardian.sandbox.policy.policy",
+    "Usage": "wardian.sandbox.run.result",
     "WardianError": "wardian.errors",
 }
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wardian.errors import WardianError
-    from wardian.sandbox.policy import Limits, Policy, Share
-    from wardian.sandbox.process import Process
-    from wardian.sandbox.result import Limit, Protection, Refusal, Result, Usage
+    from wardian.sandbox.policy.policy import Limits, Policy, Share
+    from wardian.sandbox.run.process import Process
+    from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
     from wardian.sandbox.sandbox import Sandbox
 
 __all__ = [

@@ -12,7 +12,7 @@ if __name__ == "__main__":
     from wardian.cli import main
 
     if dropped is not None:
-        from wardian.sandbox import own_files
+        from wardian.sandbox.paths import own_files
 
         own_files.started_in = dropped  # never shared for writing: Python will look there again
     main()

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.run.result import Result
 
 
 class WardianError(Exception):

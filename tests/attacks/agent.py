@@ -17,8 +17,8 @@ sys.path.insert(0, sys.argv[1])
 from wardian import Policy, Sandbox
 from wardian.errors import WardianError
 from wardian.sandbox.backends.wardian import Wardian
-from wardian.sandbox.plan import record
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.run.plan import record
 
 KEPT = 1 << 16  # of each stream; how long it was is told besides
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from wardian.errors import InputError
-from wardian.probes.building import BuildError, built, compiled, compiler
-from wardian.probes.specimen import Specimen, read_specimen
+from wardian.measure.probes.building import BuildError, built, compiled, compiler
+from wardian.measure.probes.specimen import Specimen, read_specimen
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="a C compiler is not installed")
 
@@ -95,7 +95,7 @@ def test_headers_of_a_directory_are_there_unless_they_lead_elsewhere(
 
 
 def test_a_specimen_that_ships_compiles(cache: Path) -> None:
-    from wardian.probes.specimen import find_specimens, probes_dir
+    from wardian.measure.probes.specimen import find_specimens, probes_dir
 
     first = next(one for one in find_specimens(probes_dir()) if one.language == "c")
     place = Path(built(first))
@@ -148,7 +148,7 @@ def test_the_kept_programs_lie_where_nobody_else_writes(tmp_path: Path, cache: P
 
 
 def test_a_source_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wardian.probes.building.COMPILE_S", 3.0)
+    monkeypatch.setattr("wardian.measure.probes.building.COMPILE_S", 3.0)
     text = program("#define A B B\n" + "\n".join(
         f"#define {'BCDEFGHIJKLMNOPQRSTUVWXYZ'[i]} {'CDEFGHIJKLMNOPQRSTUVWXYZx'[i]} " * 1
         + f"{'CDEFGHIJKLMNOPQRSTUVWXYZx'[i]}" for i in range(25)) + "\nA\n")  # fmt: skip

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from wardian import Policy, Result, Sandbox
-from wardian.sandbox import plan
 from wardian.sandbox.host import this_host
+from wardian.sandbox.run import plan
 
 PYTHON = os.path.realpath(sys.executable)
 MANY = 3000

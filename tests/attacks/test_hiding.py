@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wardian import Policy, Sandbox, Share
-from wardian.sandbox import plan
 from wardian.sandbox.host import this_host
+from wardian.sandbox.run import plan
 
 PROGRAM = Path(__file__).parent / "programs" / "hide.c"
 SCOPES = ("changes", "opens", "paths", "everything")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from wardian.sandbox import birth
-from wardian.sandbox.named_paths import was_shared
-from wardian.sandbox.shared_before import (
+from wardian.sandbox.paths import birth
+from wardian.sandbox.paths.named import was_shared
+from wardian.sandbox.paths.shared_before import (
     KEPT_AS_MOVED_S,
     PRUNE_EVERY_S,
     forget_what_is_gone,
@@ -223,7 +223,7 @@ def test_a_skill_that_a_guest_put_before_the_callers_own_is_not_run(scene: Scene
 def test_specimens_that_a_guest_could_change_do_not_ship(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wardian.probes import specimen
+    from wardian.measure.probes import specimen
 
     probes = scene.project / "probes"
     probes.mkdir()

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from wardian.errors import SkillError
+from wardian.measure.suites.programs import find_programs
 from wardian.runner.elf import library, read_elf
 from wardian.runner.image import Image
 from wardian.runner.rootfs_packing import pack_rootfs
 from wardian.skills.archive import pack
-from wardian.suites.programs import find_programs
 
 SECRET = b"-----BEGIN PRIVATE KEY----- of the caller's"
 PROMPT_S = 120.0  # a busy machine included

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.conftest import MakeSandbox
-from wardian.sandbox.layout import layout
+from wardian.sandbox.root.layout import layout
 
 PYTHON = os.path.realpath(sys.executable)
 LISTED = """

@@ -14,8 +14,8 @@ import pytest
 
 from wardian import Policy, Sandbox
 from wardian.errors import ShareError
-from wardian.sandbox import programs
-from wardian.sandbox.programs import find_program, on_path, outside
+from wardian.sandbox.root import programs
+from wardian.sandbox.root.programs import find_program, on_path, outside
 
 from .test_links_left_behind import SECRET, Scene
 
@@ -241,7 +241,7 @@ def installed_in(scene: Scene, **options: bool) -> tuple[Path, dict[str, str]]:
     """wardian in the project's own venv, as many have it."""
     place = scene.project / ".venv"
     venv.create(place, symlinks=True, with_pip=False)
-    source = str(Path(programs.__file__).parents[2])
+    source = str(Path(programs.__file__).parents[3])
     site = next(place.glob("lib/python3*/site-packages"))
     (site / "wardian.pth").write_text(source + "\n")
     script = place / "bin/wardian"
@@ -318,7 +318,7 @@ def test_the_users_own_packages_are_kept_from_the_guest(scene: Scene) -> None:
     python = "/usr/bin/python3"
     if not os.path.exists(python):
         pytest.skip("/usr/bin/python3 is not installed")
-    source = str(Path(programs.__file__).parents[2])
+    source = str(Path(programs.__file__).parents[3])
     code = (
         f"import sys; sys.path.insert(1, {source!r}); sys.argv[0] = 'wardian'; "
         "from wardian.cli import main; main()"

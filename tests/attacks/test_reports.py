@@ -13,8 +13,9 @@ import pytest
 from tests.refusals.wall import PYTHON
 from wardian import Sandbox
 from wardian.errors import BackendError
-from wardian.sandbox import asked_host, refusals
-from wardian.sandbox.asked_host import AskedHost
+from wardian.sandbox.refusals import asked_host
+from wardian.sandbox.refusals import reading as refusals
+from wardian.sandbox.refusals.asked_host import AskedHost
 
 PORTS = 600
 LEVELS = 1200

@@ -18,14 +18,14 @@ from click.testing import CliRunner
 from wardian.cli.commands import group as commands
 from wardian.cli.learn import run as learn
 from wardian.errors import InputError, WardianError
-from wardian.evaluation.inventory import inventory
-from wardian.evaluation.performing import perform
-from wardian.evaluation.surroundings import here
-from wardian.evaluation.units import of_skills
+from wardian.measure.campaign.inventory import inventory
+from wardian.measure.campaign.performing import perform
+from wardian.measure.campaign.surroundings import here
+from wardian.measure.campaign.units import of_skills
 from wardian.runner.cases.granting import NotGrantedError, granted
 from wardian.runner.cases.model import Case, read_cases
 from wardian.runner.cases.patterns import Matcher, PatternError
-from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy.policy import Policy
 
 PROMPT_S = 120.0  # a busy machine included
 
@@ -155,7 +155,7 @@ def test_a_variable_that_the_caller_sets_is_not_replaced_by_a_case() -> None:
 
 
 def test_nothing_that_a_case_asks_for_widens_the_policy() -> None:
-    from wardian.sandbox.policy_difference import differences
+    from wardian.sandbox.policy.difference import differences
 
     case = Case("a", "b", env=(("A", "1"),), time_s=1e9, backends=("host",), state=True)
     more = [

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -15,19 +14,19 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import Wardian, call, environment
 from wardian.errors import UsageError
-from wardian.evaluation.candidates import of_policy
-from wardian.evaluation.changes import Change
-from wardian.evaluation.config import ConfigError, read_config
-from wardian.evaluation.inventory import inventory, sources
-from wardian.evaluation.performing import perform
-from wardian.evaluation.preparing import policy_of_config, prepare
-from wardian.evaluation.proposals import tried
-from wardian.evaluation.reverting import _put, _skill_reverted
-from wardian.evaluation.surroundings import here
-from wardian.evaluation.units import of_skills
-from wardian.sandbox.policy import Policy, Share
+from wardian.measure.campaign.config import ConfigError, read_config
+from wardian.measure.campaign.inventory import inventory, sources
+from wardian.measure.campaign.performing import perform
+from wardian.measure.campaign.preparing import policy_of_config, prepare
+from wardian.measure.campaign.surroundings import here
+from wardian.measure.campaign.units import of_skills
+from wardian.measure.findings.candidates import of_policy
+from wardian.measure.findings.proposals import tried
+from wardian.measure.findings.reverting import _put, _skill_reverted
+from wardian.measure.history.changes import Change
+from wardian.sandbox.policy.policy import Policy, Share
 
 PROBE = """\
 \"\"\"It leaves a mark where it can.\"\"\"
@@ -67,10 +66,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def wardian() -> Wardian:
     def run(*args: str, cwd: Path) -> CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=120, cwd=cwd, env=environment(), check=False,
-        )  # fmt: skip
+        return call(*args, cwd=cwd, env=environment())
 
     return run
 

@@ -8,12 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
-from wardian.sandbox import attempts
-from wardian.sandbox.surroundings import Surroundings, advice, landlock_advice
+import wardian as package
+from tests.command import COMMAND, Wardian, environment
+from wardian.sandbox.doctor import attempts
+from wardian.sandbox.doctor.advice import Surroundings, advice, landlock_advice
 
 HERE = Surroundings(1000, (6, 8), {"user/max_user_namespaces": "15000"}, None, "/opt/launch")
 
@@ -127,7 +129,7 @@ def test_tiny_limits_do_not_make_it_fall_over(limit: str) -> None:
 
 
 def test_inside_wardian_it_says_that_it_can_not_be_nested() -> None:
-    source = os.path.dirname(os.path.dirname(os.path.dirname(attempts.__file__)))
+    source = str(Path(package.__file__).parents[1])
     if not os.access("/usr/bin/python3", os.X_OK) or sys.version_info[:2] != (3, 11):
         pytest.skip("needs the system's own Python to be the one that runs the tests")
     site = os.path.dirname(os.path.dirname(sys.modules["click"].__file__ or ""))

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import COMMAND, Wardian, environment
 from wardian.cli.commands import COMMANDS
 from wardian.cli.options import EXEC_OPTIONS
 from wardian.errors import WardianError
-from wardian.sandbox.plan import ALWAYS, DEGRADABLE
+from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wardian.sandbox.launcher import LAUNCHER
+from wardian.sandbox.run.launcher import LAUNCHER
 
 from .doors import DOORS, HERE, PYTHON, attempt, refused, stands
 

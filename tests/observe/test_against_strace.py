@@ -24,7 +24,7 @@ from tests.observe import strace
 from tests.observe.programs import PROGRAMS
 from wardian.observe.events import Call, Event, Reader
 from wardian.observe.trace import Tracer
-from wardian.sandbox.result import Result
+from wardian.sandbox.run.result import Result
 
 RUN = Path(__file__).with_name("traced_run.py")
 _ENDLESS_S = 240

@@ -11,7 +11,7 @@ import pytest
 
 from wardian import Policy
 from wardian.observe.evidence import file_digest, program_evidence
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 DEFAULT = Policy.default()
 

@@ -19,7 +19,7 @@ from wardian import Policy, Sandbox
 from wardian.errors import UsageError
 from wardian.observe.events import Became, Call, Event, Reader, Waited
 from wardian.observe.trace import Trace, Tracer, traced
-from wardian.sandbox.result import Result
+from wardian.sandbox.run.result import Result
 
 SPAWNS = 2000
 GONE_WITHIN_S = 20.0  # the machine may be busy; the guests would go on for minutes

@@ -12,9 +12,9 @@ from tests.conftest import MakeSandbox
 from tests.refusals.wall import ARCH, PYTHON
 from wardian import Policy, Result, syscalls
 from wardian.cli.options import EXEC_OPTIONS, parse, policy_of
-from wardian.sandbox.policy import Share
-from wardian.sandbox.refusals import is_routine
-from wardian.sandbox.result import Refusal
+from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.run.result import Refusal
 
 GUEST = Path(__file__).parent / "guests" / "calls.py"
 # Calls of which some can be had and some not, or that are refused only with some arguments.

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.refusals.wall import ARCH
 from wardian import Policy, syscalls
 from wardian.cli.refused import refusal_lines
-from wardian.sandbox.asked_host import AskedHost
-from wardian.sandbox.hostpath import distant_places, exists, real_path
-from wardian.sandbox.refusals import refusals
-from wardian.sandbox.remedies import Surroundings
-from wardian.sandbox.result import Allow, Caller, Refusal, Result
+from wardian.sandbox.refusals.asked_host import AskedHost
+from wardian.sandbox.refusals.hostpath import distant_places, exists, real_path
+from wardian.sandbox.refusals.reading import refusals
+from wardian.sandbox.refusals.remedies import Surroundings
+from wardian.sandbox.run.result import Allow, Caller, Refusal, Result
 
 AROUND = Surroundings(
     Policy.default(), (), (), ARCH, "/usr", "/nonexistent", ("true",), AskedHost(1e6)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from wardian.errors import InputError, ShareError, UsageError
-from wardian.sandbox import installations, own_files, shared_before
-from wardian.sandbox.named_paths import (
+from wardian.sandbox.paths import own_files, shared_before
+from wardian.sandbox.paths.named import (
     Link,
     Way,
     doubt,
@@ -21,9 +21,10 @@ from wardian.sandbox.named_paths import (
     was_shared,
     way_of,
 )
-from wardian.sandbox.own_files import Own, read_only_within, refuse_own
-from wardian.sandbox.shared_before import entry_name, remember, shared_above
-from wardian.sandbox.whole_files import open_to_write, read_decisive, write_whole
+from wardian.sandbox.paths.own_files import Own, read_only_within, refuse_own
+from wardian.sandbox.paths.shared_before import entry_name, remember, shared_above
+from wardian.sandbox.paths.whole_files import open_to_write, read_decisive, write_whole
+from wardian.sandbox.root import installations
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ import pytest
 from tests.conftest import MakeSandbox
 from wardian import Policy
 from wardian.errors import ShareError
-from wardian.sandbox.parts import MOST, Parts
-from wardian.sandbox.policy import Share
-from wardian.sandbox.policy_difference import differences
-from wardian.sandbox.root import base, parts_of_host
+from wardian.sandbox.policy.difference import differences
+from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.root.parts import MOST, Parts
+from wardian.sandbox.root.steps import base, parts_of_host
 from wardian.syscalls import rows
 
 DEFAULT = Policy.default()

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from wardian import Limits, Policy
 from wardian.errors import UsageError, WallError
-from wardian.sandbox import landlock
 from wardian.sandbox.host import Host, kernel_version
-from wardian.sandbox.plan import ALWAYS, DEGRADABLE, Plan, finish, make_plan
-from wardian.sandbox.records import MAGIC, record
-from wardian.sandbox.shares import Source
+from wardian.sandbox.root.shares import Source
+from wardian.sandbox.run import landlock
+from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE, Plan, finish, make_plan
+from wardian.sandbox.run.records import MAGIC, record
 
 NEW = Host("x86_64", (6, 18), 7, 1000)
 

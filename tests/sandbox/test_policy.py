@@ -11,7 +11,7 @@ import pytest
 import wardian
 from wardian import Limits, Policy, Share
 from wardian.errors import UsageError
-from wardian.sandbox.policy import normal
+from wardian.sandbox.policy.policy import normal
 
 
 def test_a_policy_can_t_be_changed() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.conftest import MakeSandbox
 from wardian import Policy
-from wardian.sandbox.policy import Share
-from wardian.sandbox.policy_difference import DIMENSIONS, Difference, differences
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.policy.difference import DIMENSIONS, Difference, differences
+from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.root.shares import is_below
 from wardian.syscalls import lookup, rows
 
 DEFAULT = Policy.default()

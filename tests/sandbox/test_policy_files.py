@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wardian import Limits, Policy, Share
 from wardian.errors import PolicyError
-from wardian.sandbox.policy_file import preset_names, read_preset
+from wardian.sandbox.policy.file import preset_names, read_preset
 from wardian.syscalls import rows
 
 

@@ -13,8 +13,8 @@ import wardian
 from tests.conftest import MakeSandbox
 from wardian import Policy, Result, Sandbox, Share
 from wardian.errors import SandboxError, ShareError
-from wardian.sandbox.own_files import Own
-from wardian.sandbox.shares import is_below, resolve_shares
+from wardian.sandbox.paths.own_files import Own
+from wardian.sandbox.root.shares import is_below, resolve_shares
 
 PACKAGE = os.path.dirname(wardian.__file__)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wardian.sandbox.units import (
+from wardian.sandbox.policy.units import (
     MOST_BYTES,
     format_duration,
     format_size,

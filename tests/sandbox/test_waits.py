@@ -18,9 +18,9 @@ import pytest
 from tests.conftest import alive
 from wardian import Sandbox
 from wardian.errors import BackendError, UsageError, WardianError
-from wardian.sandbox import process as waiting
-from wardian.sandbox.launcher import FD_FIRST_STREAM, FD_STATUS
-from wardian.sandbox.process import Process
+from wardian.sandbox.run import process as waiting
+from wardian.sandbox.run.launcher import FD_FIRST_STREAM, FD_STATUS
+from wardian.sandbox.run.process import Process
 
 SOON_S = 15.0
 WARDIAN = [sys.executable, "-m", "wardian"]

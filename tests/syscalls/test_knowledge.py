@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from wardian import syscalls
-from wardian.coverage.refresh import gvisor_tests, manual_pages, refreshed
-from wardian.coverage.usage import programs
 from wardian.errors import InputError
-from wardian.suites.catalogue import read_catalogue
+from wardian.measure.suites.catalogue import read_catalogue
+from wardian.measure.syscalls.refresh import gvisor_tests, manual_pages, refreshed
+from wardian.measure.syscalls.usage import programs
 from wardian.syscalls.knowledge import (
     COLUMNS,
     INTERPRETERS,

@@ -69,7 +69,7 @@ def run(args: Sequence[str]) -> int:
 
 def _name_skipped_entries(words: list[str]) -> None:
     """What PATH names and was not looked in, since a guest may have written there; once."""
-    programs = sys.modules.get("wardian.sandbox.programs")
+    programs = sys.modules.get("wardian.sandbox.root.programs")
     own = words[: words.index("--")] if "--" in words else words
     if programs is None or "-q" in own or "--quiet" in own:
         return

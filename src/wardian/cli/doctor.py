@@ -11,7 +11,7 @@ from wardian.cli import output
 from wardian.text import printable
 
 if TYPE_CHECKING:
-    from wardian.sandbox.doctor import Check, Report
+    from wardian.sandbox.doctor.doctor import Check, Report
 
 SCHEMA = "wardian.doctor/1"
 _TITLES = {
@@ -40,7 +40,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
     Every answer comes from trying, in a child; nothing on the host is changed.
     """
-    from wardian.sandbox.doctor import examine
+    from wardian.sandbox.doctor.doctor import examine
 
     report = examine()
     if as_json:

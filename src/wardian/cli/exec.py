@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from wardian.cli.spool import Document, Spool
     from wardian.sandbox.backends import Copies
-    from wardian.sandbox.policy import Policy
-    from wardian.sandbox.process import Process
-    from wardian.sandbox.result import Protection, Result
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.process import Process
+    from wardian.sandbox.run.result import Protection, Result
     from wardian.sandbox.sandbox import Sandbox
 
     class Watcher(Protocol):
@@ -135,7 +135,7 @@ def worth_telling(result: Result) -> bool:
     """Something was refused that programs do not look for as a matter of course."""
     if not result.refusals:
         return result.refusals_dropped > 0
-    from wardian.sandbox.refusals import is_news
+    from wardian.sandbox.refusals.reading import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
 

@@ -74,7 +74,7 @@ Exit code: 0, 2 usage, 3 there is none.""",
 def list_campaigns(last: int = 20, store_path: str | None = None, as_json: bool = False) -> None:
     """List the campaigns, oldest first."""
     from wardian.errors import NothingMatched
-    from wardian.evaluation.store import Store
+    from wardian.measure.store.store import Store
 
     with Store.open(store_path, create=False) as store:
         campaigns = store.campaigns(limit=last)
@@ -125,8 +125,8 @@ def show(
     as_json: bool,
 ) -> None:
     """Show timelines: of cases, capabilities and figures."""
-    from wardian.evaluation import selecting
-    from wardian.evaluation.store import Store
+    from wardian.measure.history import selecting
+    from wardian.measure.store.store import Store
 
     names = sandboxes.split(",") if sandboxes else []
     with Store.open(store_path, create=False) as store:
@@ -168,8 +168,8 @@ def export(
 ) -> None:
     """Write what the store holds for other programs: JSON lines, or one table as CSV."""
     from wardian.errors import UsageError
-    from wardian.evaluation import exporting
-    from wardian.evaluation.store import Store
+    from wardian.measure.store import exporting
+    from wardian.measure.store.store import Store
 
     if form == "csv" and len(tables) > 1:
         raise UsageError("--format csv: one --table at a time")
@@ -214,8 +214,8 @@ def prune(
 ) -> None:
     """Let old campaigns go. The last one that was finished always stays."""
     from wardian.errors import NothingMatched, UsageError
-    from wardian.evaluation import merging
-    from wardian.evaluation.store import Store
+    from wardian.measure.store import merging
+    from wardian.measure.store.store import Store
 
     if keep is None and age is None:
         raise UsageError("which ones? --keep N, or --older-than 90d")
@@ -263,8 +263,8 @@ def merge(others: tuple[str, ...], store_path: str | None, as_json: bool) -> Non
     from contextlib import ExitStack
 
     from wardian.errors import UsageError
-    from wardian.evaluation import merging
-    from wardian.evaluation.store import Store, default_path
+    from wardian.measure.store import merging
+    from wardian.measure.store.store import Store, default_path
 
     target = os.path.realpath(store_path or default_path())
     if target in {os.path.realpath(one) for one in others}:

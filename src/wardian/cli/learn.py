@@ -142,7 +142,7 @@ def _input(given: Given) -> bytes | None:
 
         return sys.stdin.buffer.read()
     try:
-        from wardian.sandbox.whole_files import read_input
+        from wardian.sandbox.paths.whole_files import read_input
 
         return read_input(path, option="--input")
     except OSError as error:
@@ -271,7 +271,7 @@ def _tell(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> 
     for other in learned.at_another_try:
         output.say(f"wardian: passed at another try only, though nothing was refused: {other}")
     if verbose:
-        from wardian.sandbox.policy_difference import differences
+        from wardian.sandbox.policy.difference import differences
 
         output.say("in the words of `wardian policy diff`, A being what the runs were allowed:")
         for difference in differences(learned.draft.allowed, learned.policy):
@@ -282,7 +282,7 @@ def _check_target(target: str | None) -> None:
     """Before anything is run: where the policy is to go."""
     if target is None:
         return
-    from wardian.sandbox.named_paths import trusted_path
+    from wardian.sandbox.paths.named import trusted_path
 
     folder = trusted_path(os.path.dirname(trusted_path(target, "-o")), "-o")
     if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
@@ -295,7 +295,7 @@ def _check_target(target: str | None) -> None:
 
 
 def _warn_of_place(target: str) -> None:
-    from wardian.sandbox.named_paths import was_shared
+    from wardian.sandbox.paths.named import was_shared
     from wardian.text import printable
 
     shared = was_shared(os.path.realpath(target))
@@ -309,9 +309,9 @@ def _warn_of_place(target: str) -> None:
 def write(target: str, content: str, learned: Learned) -> None:
     """All of the file or nothing of it, and only what reads as the policy that was proven."""
     from wardian.errors import NotProven
-    from wardian.sandbox.policy import Policy
-    from wardian.sandbox.policy_file import parse_policy
-    from wardian.sandbox.whole_files import write_whole
+    from wardian.sandbox.paths.whole_files import write_whole
+    from wardian.sandbox.policy.file import parse_policy
+    from wardian.sandbox.policy.policy import Policy
 
     if parse_policy(content, target, Policy.default()) != learned.policy:
         raise NotProven("the file would not read as the policy that was proven")

@@ -150,7 +150,7 @@ def prune(
 
 def _age(older: str | None) -> float | None:
     from wardian.errors import UsageError
-    from wardian.sandbox.units import parse_duration
+    from wardian.sandbox.policy.units import parse_duration
 
     if older is None:
         return None

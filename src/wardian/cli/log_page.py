@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wardian.sandbox.units import human_bytes
+from wardian.sandbox.policy.units import human_bytes
 from wardian.text import printable
 
 if TYPE_CHECKING:

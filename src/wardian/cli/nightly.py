@@ -19,11 +19,11 @@ from wardian.cli.progress import Line, bar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.evaluation.config import Config
-    from wardian.evaluation.executing import Executor
-    from wardian.evaluation.nightly import Night
-    from wardian.evaluation.performing import Produced
-    from wardian.evaluation.units import Unit
+    from wardian.measure.campaign.config import Config
+    from wardian.measure.campaign.executing import Executor
+    from wardian.measure.campaign.performing import Produced
+    from wardian.measure.campaign.units import Unit
+    from wardian.measure.nightly import Night
 
 SCHEMA = "wardian.nightly/1"
 
@@ -107,11 +107,11 @@ def _run(
     issues: tuple[int, ...],
     as_json: bool,
 ) -> int:
-    from wardian.evaluation import nightly
-    from wardian.evaluation.campaign import Hearing, Wishes
-    from wardian.evaluation.config import read_config
-    from wardian.evaluation.documents.decision import OpenOnes
-    from wardian.evaluation.store import Store
+    from wardian.measure import nightly
+    from wardian.measure.campaign.campaign import Hearing, Wishes
+    from wardian.measure.campaign.config import read_config
+    from wardian.measure.pages.documents.decision import OpenOnes
+    from wardian.measure.store.store import Store
 
     config = _named(read_config(config_path), jobs, sandboxes)._replace(try_wider=try_wider)
     wishes = Wishes(
@@ -140,7 +140,7 @@ def _run(
 
 
 def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
-    from wardian.evaluation.documents.evaluation import headline
+    from wardian.measure.pages.documents.evaluation import headline
 
     campaign, decision = done.gathered.campaign, done.decision
     if as_json:
@@ -177,7 +177,7 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
 
 def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
     """The configuration, and what the command line names."""
-    from wardian.evaluation.config import HOST
+    from wardian.measure.campaign.config import HOST
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
@@ -191,7 +191,7 @@ def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
 
 def _steps(only: Sequence[str]) -> tuple[str, ...]:
     from wardian.errors import UsageError
-    from wardian.evaluation.campaign import STEPS
+    from wardian.measure.campaign.campaign import STEPS
 
     names = [name for one in only for name in one.split(",")]
     for name in names:
@@ -228,13 +228,13 @@ def _night(text: str | None) -> str:
 
 def _executor(url: str | None, config: Config) -> Executor:
     from wardian.errors import UsageError
-    from wardian.evaluation.executing import Local
+    from wardian.measure.campaign.executing import Local
 
     if url is None:
         return Local(config.jobs)
     if not url.startswith("dask://"):
         raise UsageError(f"--executor: {url!r} is none; dask://HOST:PORT is")
-    from wardian.evaluation.cluster import Dask
+    from wardian.measure.campaign.cluster import Dask
 
     return Dask(url.removeprefix("dask://"))
 

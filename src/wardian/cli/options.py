@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import NamedTuple
 
-    from wardian.sandbox.policy import Policy, Share
+    from wardian.sandbox.policy.policy import Policy, Share
 else:
     from wardian.values import NamedTuple
 
@@ -130,7 +130,7 @@ def policy_of(given: Given) -> Policy:
     """The policy that these options ask for. Raises UsageError and PolicyError."""
     policy = base_policy(one(given, "policy"))
     if "net" in given:
-        from wardian.sandbox.policy import NETWORKS
+        from wardian.sandbox.policy.policy import NETWORKS
 
         policy = policy._replace(network=choice(given, "net", NETWORKS))
     if "work" in given:
@@ -165,7 +165,7 @@ def is_file(name: str | None) -> bool:
 def _refuse_writable_policy(path: str, policy: Policy) -> None:
     """A run that could write its own policy would write the next run's. Raises PolicyError."""
     from wardian.errors import PolicyError
-    from wardian.sandbox.shares import is_below
+    from wardian.sandbox.root.shares import is_below
 
     real = os.path.realpath(os.path.expanduser(path))
     written = [share.path for share in policy.shares if share.write]
@@ -181,7 +181,7 @@ def _refuse_writable_policy(path: str, policy: Policy) -> None:
 def base_policy(name: str | None) -> Policy:
     """A preset by its name, or a file: whatever ends in .toml or holds a slash."""
     from wardian.errors import PolicyError
-    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy.policy import Policy
 
     if name is None:
         return Policy.default()
@@ -212,7 +212,7 @@ def _rootfs(given: Given, policy: Policy) -> str:
 
 
 def _shares(given: Given, name: str, *, write: bool) -> Iterable[Share]:
-    from wardian.sandbox.policy import Share
+    from wardian.sandbox.policy.policy import Share
 
     for text in given.get(name, ()):
         if not text:
@@ -221,7 +221,7 @@ def _shares(given: Given, name: str, *, write: bool) -> Iterable[Share]:
 
 
 def _limit(name: str, text: str) -> float | None:
-    from wardian.sandbox import units
+    from wardian.sandbox.policy import units
 
     read: Callable[[str], float | None] = getattr(units, _LIMITS[name][1])
     try:
@@ -231,7 +231,7 @@ def _limit(name: str, text: str) -> float | None:
 
 
 def _variable(text: str) -> tuple[str, str]:
-    from wardian.sandbox.policy import check_environment_name
+    from wardian.sandbox.policy.policy import check_environment_name
 
     name, equals, value = text.partition("=")
     check_environment_name(name)
@@ -247,7 +247,7 @@ def _variable(text: str) -> tuple[str, str]:
 
 def bounded_duration(option: str, text: str, such: str) -> float:
     """Seconds, of something that must have an end. Raises UsageError."""
-    from wardian.sandbox.units import parse_duration
+    from wardian.sandbox.policy.units import parse_duration
 
     try:
         seconds = parse_duration(text)

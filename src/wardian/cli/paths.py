@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from wardian.sandbox.named_paths import trusted_path
-from wardian.sandbox.whole_files import OPEN_ALREADY
+from wardian.sandbox.paths.named import trusted_path
+from wardian.sandbox.paths.whole_files import OPEN_ALREADY
 
 
 class NamedPath(click.Path):

@@ -12,7 +12,7 @@ from wardian.cli.options import POLICY_OPTIONS, Given, Option, base_policy, pars
 from wardian.text import printable
 
 if TYPE_CHECKING:
-    from wardian.sandbox.policy_difference import Difference
+    from wardian.sandbox.policy.difference import Difference
 
 SCHEMA = "wardian.policy/1"
 DIFF_SCHEMA = "wardian.policy-diff/1"
@@ -90,7 +90,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def presets(as_json: bool) -> None:
     """List the presets that ship with wardian."""
-    from wardian.sandbox.policy_file import preset_names
+    from wardian.sandbox.policy.file import preset_names
 
     if as_json:
         output.print_json({"schema": "wardian.presets/1", "presets": preset_names()})
@@ -119,7 +119,7 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
     A and B are policy files (*.toml, or with a slash) or shipped presets. What they allow is
     compared, not how they are written: who may read a directory may read all in it.
     """
-    from wardian.sandbox.policy_difference import differences
+    from wardian.sandbox.policy.difference import differences
 
     policies = base_policy(a), base_policy(b)
     found = differences(*policies)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wardian.cli.options import POLICY_OPTIONS, policy_of
 
 if TYPE_CHECKING:
-    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy.policy import Policy
 
 # Each case has a /work of its own, and interpreters are the host's.
 _NOT_HERE = ("work", "rootfs")

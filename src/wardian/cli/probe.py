@@ -16,9 +16,9 @@ from wardian.cli.probe_options import in_option, json_option, policy_option, pro
 from wardian.cli.progress import Line, bar
 
 if TYPE_CHECKING:
-    from wardian.probes.artifact import Artifact
-    from wardian.probes.sandboxes import Setting
-    from wardian.probes.specimen import Specimen
+    from wardian.measure.probes.artifact import Artifact
+    from wardian.measure.probes.sandboxes import Setting
+    from wardian.measure.probes.specimen import Specimen
 
 Command = Callable[..., Any]
 
@@ -52,7 +52,7 @@ def list_probes(
     patterns: tuple[str, ...], domains: tuple[str, ...], probes_dir: str | None, as_json: bool
 ) -> None:
     """List the specimens: ID, capability, language, what each shows."""
-    from wardian.probes import report
+    from wardian.measure.probes import report
 
     found = chosen(probes_dir, patterns, domains)
     if as_json:
@@ -137,7 +137,7 @@ def chosen(
     probes_dir: str | None, patterns: Sequence[str], domains: Sequence[str]
 ) -> list[Specimen]:
     """Raises NothingMatched, InputError."""
-    from wardian.probes import specimen
+    from wardian.measure.probes import specimen
 
     root = specimen.probes_dir(probes_dir)
     return specimen.select(specimen.find_specimens(root), patterns, domains)
@@ -155,8 +155,8 @@ def settings(
     InputError."""
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
-    from wardian.probes import expectations, specimen
-    from wardian.probes.sandboxes import setting
+    from wardian.measure.probes import expectations, specimen
+    from wardian.measure.probes.sandboxes import setting
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
@@ -198,9 +198,9 @@ def _measure(
     probes_dir: str | None,
     as_json: bool,
 ) -> int:
-    from wardian.probes import artifact, report
-    from wardian.probes.running import kept, measure
-    from wardian.probes.witnesses import witnesses
+    from wardian.measure.probes import artifact, report
+    from wardian.measure.probes.running import kept, measure
+    from wardian.measure.probes.witnesses import witnesses
 
     timeout_s = bounded_duration("timeout", timeout, "20s")
     places = settings(sandboxes, policy, profiles, probes_dir)
@@ -230,7 +230,7 @@ def _measure(
 
 
 def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None:
-    from wardian.probes import report
+    from wardian.measure.probes import report
 
     for line in report.matrix(found) if matrix else map(report.one_line, found):
         output.print_text(line)
@@ -253,7 +253,7 @@ class Progress(Line):
 
     def step(self, artifact: Artifact) -> None:
         """One more is done."""
-        from wardian.probes.report import unexpected
+        from wardian.measure.probes.report import unexpected
 
         self.advance(bad=unexpected(artifact))
 

@@ -13,9 +13,9 @@ from wardian.cli.probe_options import json_option, policy_option
 from wardian.cli.progress import Line
 
 if TYPE_CHECKING:
-    from wardian.probes.fuzz.campaign import Bounds
-    from wardian.probes.fuzz.state import State
-    from wardian.probes.sandboxes import Setting
+    from wardian.measure.fuzz.campaign import Bounds
+    from wardian.measure.fuzz.state import State
+    from wardian.measure.probes.sandboxes import Setting
 
 DEFAULT_SECONDS = 60.0
 
@@ -79,8 +79,8 @@ def fuzz(
     What the policy explains is counted by its reason. What it does not explain is seen again,
     made as small as it gets, and written as a specimen.
     """
-    from wardian.probes.fuzz import campaign, specimens
-    from wardian.probes.fuzz import state as documents
+    from wardian.measure.fuzz import campaign, specimens
+    from wardian.measure.fuzz import state as documents
     from wardian.sandbox.host import this_host
 
     out = out or _default_out()
@@ -118,7 +118,7 @@ def _state(
     from click.core import ParameterSource
 
     from wardian.errors import UsageError
-    from wardian.probes.fuzz import state
+    from wardian.measure.fuzz import state
     from wardian.sandbox.backends import NAMES
 
     if resume is not None:
@@ -137,7 +137,7 @@ def _state(
 
 def _setting(sandbox: str, policy: str | None) -> Setting:
     from wardian.cli.options import base_policy
-    from wardian.probes.sandboxes import neutral
+    from wardian.measure.probes.sandboxes import neutral
 
     found = neutral(sandbox, base_policy(policy))
     if found.degraded:
@@ -147,7 +147,7 @@ def _setting(sandbox: str, policy: str | None) -> Setting:
 
 def _default_out() -> str:
     """The specimens of the repository; a directory here where wardian is installed."""
-    from wardian.probes.specimen import HERE, shipped
+    from wardian.measure.probes.specimen import HERE, shipped
 
     return (
         "probes"

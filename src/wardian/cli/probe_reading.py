@@ -14,7 +14,7 @@ from wardian.cli.probe_options import json_option, policy_option, probes_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.probes.artifact import Artifact
+    from wardian.measure.probes.artifact import Artifact
 
 REQUIRE_SCHEMA = "wardian.probe-require/1"
 _directory = NamedPath(exists=True, file_okay=False, path_type=Path)
@@ -40,7 +40,7 @@ def diff(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
     A probe flips when it is allowed here and blocked there, or changes its status. Directories of
     one sandbox each are compared whatever the sandboxes are.
     """
-    from wardian.probes import artifact, comparing
+    from wardian.measure.probes import artifact, comparing
 
     found = comparing.differences(artifact.read_all(str(old)), artifact.read_all(str(new)))
     if as_json:
@@ -85,8 +85,8 @@ def require(
 ) -> None:
     """Do these capabilities hold? For scripts that need to know before they start."""
     from wardian.errors import UsageError
-    from wardian.probes import artifact
-    from wardian.probes.comparing import holding
+    from wardian.measure.probes import artifact
+    from wardian.measure.probes.comparing import holding
 
     if "," in sandbox:
         raise UsageError("--in: one sandbox at a time")
@@ -111,10 +111,10 @@ def _measured(
     names: Sequence[str], sandbox: str, policy: str | None, probes_dir: str | None
 ) -> Sequence[Artifact]:
     from wardian.cli.probe import settings
-    from wardian.probes.running import measure
-    from wardian.probes.specimen import choose_capabilities, find_specimens
-    from wardian.probes.specimen import probes_dir as place
-    from wardian.probes.witnesses import witnesses
+    from wardian.measure.probes.running import measure
+    from wardian.measure.probes.specimen import choose_capabilities, find_specimens
+    from wardian.measure.probes.specimen import probes_dir as place
+    from wardian.measure.probes.witnesses import witnesses
 
     chosen = choose_capabilities(find_specimens(place(probes_dir)), names)
     with witnesses() as env:
@@ -164,10 +164,10 @@ def blame(
     from wardian.cli.options import base_policy
     from wardian.cli.probe import chosen
     from wardian.errors import UsageError
-    from wardian.probes import blame as blaming
-    from wardian.probes.specimen import probes_dir as place
-    from wardian.probes.specimen import ships
-    from wardian.probes.witnesses import witnesses
+    from wardian.measure.probes import blame as blaming
+    from wardian.measure.probes.specimen import probes_dir as place
+    from wardian.measure.probes.specimen import ships
+    from wardian.measure.probes.witnesses import witnesses
 
     bare = named is not None
     alone = no_launcher or not (bare or launcher or ships(place(probes_dir)))

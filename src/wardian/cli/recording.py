@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from wardian.cli.spool import Spool
     from wardian.observe.record import Run
     from wardian.sandbox.backends import Copies
-    from wardian.sandbox.policy import Policy
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.result import Result
 
 
 def recorded(
@@ -48,7 +48,7 @@ def recorded(
 
 def given_by_the_caller(policy: Policy) -> Mapping[str, str]:
     """The variables that may hold secrets: what passes by default holds none."""
-    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy.policy import Policy
 
     harmless = Policy.default().pass_env
     values = policy.environment(os.environ)

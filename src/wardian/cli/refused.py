@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.sandbox.result import Refusal, Result
+    from wardian.sandbox.run.result import Refusal, Result
 
     Cells = tuple[str, str, str, str, str]
 
@@ -25,7 +25,7 @@ _SPACE = "  "
 
 def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) -> list[str]:
     """The likely cause of a failure first; one line if nothing failed; none for what is no news."""
-    from wardian.sandbox.refusals import is_news, likely_first
+    from wardian.sandbox.refusals.reading import is_news, likely_first
 
     failed = result.exit_code != 0
     told = likely_first(result.refusals) if failed else list(result.refusals)

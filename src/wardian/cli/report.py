@@ -74,15 +74,15 @@ def command(
 
     Overview, capabilities by sandbox, system calls, skills, suites, and a timeline over nights.
     """
-    from wardian.evaluation.store import Store
+    from wardian.measure.store.store import Store
 
     with Store.open(path, create=False) as store:
         if served:
-            from wardian.report import serving
+            from wardian.measure.pages import serving
 
             serving.serve(store, campaign, against, port, lambda url: _serving(url, opened))
             return
-        from wardian.report import facts, site
+        from wardian.measure.pages import facts, site
 
         found = facts.read(store, campaign, against)
         pages = site.write(found, directory)
@@ -113,7 +113,7 @@ def _open(place: str) -> None:
     import os
     import webbrowser
 
-    from wardian.sandbox.programs import system_path
+    from wardian.sandbox.root.programs import system_path
 
     os.environ["PATH"] = system_path(os.environ)  # in which browsers are looked for
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wardian.runner.location import Located
     from wardian.runner.outputs import Kept, Target, Written
     from wardian.runner.script import Chosen
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
 
 RUN_OPTIONS = (
@@ -212,7 +212,7 @@ def _state(skill: Located, given: Given) -> str | None:
 
 
 def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.run.result import Result
 
     result = Result((missing.program, script.path), 127, "not found", detail=missing.why)
     if as_json:
@@ -240,7 +240,7 @@ def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | N
 def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:
     if not made:
         return
-    from wardian.sandbox.units import human_bytes
+    from wardian.sandbox.policy.units import human_bytes
     from wardian.text import printable
 
     count, size = len(made), human_bytes(sum(found.size for found in made))

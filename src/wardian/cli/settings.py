@@ -64,7 +64,7 @@ def _from_file() -> str | None:
 
 
 def _text_of(path: str) -> str:
-    from wardian.sandbox.whole_files import read_decisive
+    from wardian.sandbox.paths.whole_files import read_decisive
 
     try:
         return read_decisive(path, MAX_BYTES).decode("utf-8")
@@ -75,7 +75,7 @@ def _text_of(path: str) -> str:
 def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:
     import tomllib
 
-    from wardian.sandbox.policy_file import suggest, syntax_place
+    from wardian.sandbox.policy.file import suggest, syntax_place
 
     try:
         document = tomllib.loads(text)
@@ -99,7 +99,7 @@ def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:
 def _error(
     path: str, text: str, keys: list[str], message: str, hint: str | None = None
 ) -> InputError:
-    from wardian.sandbox.policy_file import locate
+    from wardian.sandbox.policy.file import locate
 
     line, column = locate(text, keys)
     return InputError(message, path=path, line=line, column=column, hint=hint)

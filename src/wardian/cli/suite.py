@@ -16,9 +16,9 @@ from wardian.cli.paths import NamedPath
 from wardian.cli.progress import Line
 
 if TYPE_CHECKING:
-    from wardian.suites.outcomes import ProgramResult
-    from wardian.suites.report import Told
-    from wardian.suites.running import Place
+    from wardian.measure.suites.outcomes import ProgramResult
+    from wardian.measure.suites.report import Told
+    from wardian.measure.suites.running import Place
 
 
 @click.group(
@@ -136,11 +136,11 @@ def run(
     baseline, what passes there and not elsewhere is told by cause, with what was refused.
     """
     from wardian.errors import NothingMatched, UsageError
-    from wardian.suites import report
-    from wardian.suites.programs import check_protocol, find_programs
-    from wardian.suites.running import Way
-    from wardian.suites.selection import Selection, parse_shard
-    from wardian.suites.suite import Hearing, Keeping, run_suite
+    from wardian.measure.suites import report
+    from wardian.measure.suites.programs import check_protocol, find_programs
+    from wardian.measure.suites.running import Way
+    from wardian.measure.suites.selection import Selection, parse_shard
+    from wardian.measure.suites.suite import Hearing, Keeping, run_suite
 
     if resume and directory is None:
         raise UsageError("--resume needs the directory of the results: -o DIR")
@@ -200,8 +200,8 @@ def _places(
 ) -> list[Place]:
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
-    from wardian.sandbox.policy import Share, check_environment_name
-    from wardian.suites.suite import place
+    from wardian.measure.suites.suite import place
+    from wardian.sandbox.policy.policy import Share, check_environment_name
 
     variables = []
     for text in env:
@@ -227,7 +227,7 @@ def _announce(places: Sequence[Place], baseline: str | None, passed_over: Sequen
 
 
 def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
-    from wardian.suites.catalogue import calls_of_cases, calls_of_programs, read_catalogue
+    from wardian.measure.suites.catalogue import calls_of_cases, calls_of_programs, read_catalogue
 
     if sources is None:
         return calls_of_programs()
@@ -235,7 +235,7 @@ def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
 
 
 def _tell(told: Told, *, as_json: bool, every: bool) -> None:
-    from wardian.suites import report
+    from wardian.measure.suites import report
 
     if as_json:
         output.print_json(report.document(told))
@@ -264,7 +264,7 @@ class Progress(Line):
 
     def case(self, sandbox: str, program: str, case: str, status: str) -> None:
         """One more case has ended."""
-        from wardian.suites.outcomes import BAD
+        from wardian.measure.suites.outcomes import BAD
 
         with self._lock:
             if self._again is None:
@@ -314,7 +314,7 @@ Exit code: 0, 1 the table names tests that are not there, 2 usage, 3 no case the
 @click.pass_context
 def catalogue(ctx: click.Context, path: Path, as_json: bool) -> None:
     """Tell which system calls the googletest sources at PATH exercise, case by case."""
-    from wardian.suites import catalogue as work
+    from wardian.measure.suites import catalogue as work
 
     found = work.read_catalogue(str(path))
     if as_json:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from wardian.cli.exec import ORDINARY_SIGNALS, given_up
 from wardian.cli.refused import refusal_lines, shell_words
-from wardian.sandbox.units import format_duration, format_size, human_bytes
+from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wardian.sandbox.result import Limit, Protection, Result
+    from wardian.sandbox.run.result import Limit, Protection, Result
 
 _SIZES = ("memory", "disk", "output")
 _DURATIONS = ("time", "cpu")

@@ -13,8 +13,8 @@ from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, probes_option
 
 if TYPE_CHECKING:
-    from wardian.coverage.matrix import Line
-    from wardian.probes.specimen import Specimen
+    from wardian.measure.probes.specimen import Specimen
+    from wardian.measure.syscalls.matrix import Line
     from wardian.syscalls.table import Row
 
 DECISIONS = ("allow", "when", "deny", "absent")
@@ -71,8 +71,8 @@ def table(
     as_json: bool,
 ) -> None:
     """List system calls: number, group, priority, decision, reason."""
-    from wardian.coverage import report
     from wardian.errors import NothingMatched
+    from wardian.measure.syscalls import report
     from wardian.syscalls.knowledge import known
     from wardian.syscalls.table import canonical_arch, rows
     from wardian.syscalls.table import groups as known_groups
@@ -122,7 +122,7 @@ Exit code: 0, 2 usage, 3 there is no such call, 125 not artifacts.""",
 @json_option
 def show(name: str, source: Path | None, probes_dir: str | None, as_json: bool) -> None:
     """Show all that is known of a system call: decision, reason, users, tests, results."""
-    from wardian.coverage import report
+    from wardian.measure.syscalls import report
     from wardian.syscalls.knowledge import know
 
     row = _row(name)
@@ -147,8 +147,8 @@ def _row(name: str) -> Row:
 
 
 def _probes(row: Row, probes_dir: str | None) -> list[Specimen]:
-    from wardian.coverage.cells import CAPABILITY
-    from wardian.probes import specimen
+    from wardian.measure.probes import specimen
+    from wardian.measure.syscalls.cells import CAPABILITY
 
     found = specimen.find_specimens(specimen.probes_dir(probes_dir))
     return [one for one in found if one.capability == f"{CAPABILITY}{row.name}"]
@@ -156,7 +156,7 @@ def _probes(row: Row, probes_dir: str | None) -> list[Specimen]:
 
 def _skills(row: Row) -> list[str]:
     """The skills that were traced before and make this call."""
-    from wardian.coverage.usage import skill_folders, skill_use, skills_dir
+    from wardian.measure.syscalls.usage import skill_folders, skill_use, skills_dir
 
     uses = [skill_use(folder, "known") for folder in skill_folders(skills_dir())]
     return [use.name for use in uses if row.name in use.calls]
@@ -164,10 +164,10 @@ def _skills(row: Row) -> list[str]:
 
 def _results(row: Row, source: Path | None) -> Line | None:
     """What artifacts say of it. Raises InputError if some were named and are none."""
-    from wardian.coverage.cells import CAPABILITY
-    from wardian.coverage.matrix import build
     from wardian.errors import InputError
-    from wardian.probes import artifact
+    from wardian.measure.probes import artifact
+    from wardian.measure.syscalls.cells import CAPABILITY
+    from wardian.measure.syscalls.matrix import build
 
     try:
         found = artifact.read_all(str(source or ARTIFACTS))

@@ -14,9 +14,9 @@ from wardian.cli.probe_options import json_option, policy_option, probes_option
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wardian.coverage.matrix import Matrix
-    from wardian.coverage.usage import How, Use
-    from wardian.probes.artifact import Artifact
+    from wardian.measure.probes.artifact import Artifact
+    from wardian.measure.syscalls.matrix import Matrix
+    from wardian.measure.syscalls.usage import How, Use
 
 DEFAULT_IN = "wardian,host"
 _directory = NamedPath(exists=True, file_okay=False, path_type=Path)
@@ -87,8 +87,8 @@ def coverage(
     checks hold, partly if some do, denied if it is refused, missing if it is not there. Then
     interpreters, common tools and skills are traced: how many of their calls are supported?
     """
-    from wardian.coverage import report
     from wardian.errors import UsageError
+    from wardian.measure.syscalls import report
 
     if source is not None and (artifacts is not None or policy is not None):
         raise UsageError("--from: nothing is measured then; leave out --artifacts and --policy")
@@ -103,7 +103,7 @@ def coverage(
 
 
 def _tell(matrix: Matrix, uses: Sequence[Use]) -> None:
-    from wardian.coverage import report
+    from wardian.measure.syscalls import report
 
     parts = [
         [*report.matrix_lines(matrix), "", report.LEGEND],
@@ -163,7 +163,7 @@ def docs(
     The first is the table with everything known of each call, the same on every machine. The second
     is the analysis of what was measured: matrix, gaps, recommendations, gVisor's tests.
     """
-    from wardian.coverage import pages
+    from wardian.measure.syscalls import pages
 
     reference = place / pages.REFERENCE
     texts = {reference: pages.reference()}
@@ -224,9 +224,9 @@ def gathered(
 ) -> tuple[list[Artifact], Matrix]:
     """The measurements, read or made now, and their matrix. Raises WardianError."""
     from wardian.cli.options import base_policy
-    from wardian.coverage import measuring
-    from wardian.coverage.matrix import build
     from wardian.errors import NothingMatched
+    from wardian.measure.syscalls import measuring
+    from wardian.measure.syscalls.matrix import build
     from wardian.runner.cases.model import check_backends
     from wardian.sandbox.backends import NAMES
 
@@ -258,7 +258,7 @@ def _measured(
     jobs: int | None,
 ) -> list[Artifact]:
     from wardian.cli.probe import Progress, settings
-    from wardian.coverage import measuring
+    from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
     names = sandboxes or DEFAULT_IN
@@ -285,7 +285,7 @@ def _measured(
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
     """What programs and skills use. Raises InputError if SKILLS is no directory."""
     from wardian.cli.probe import Progress
-    from wardian.coverage.usage import measure_use, programs, skill_folders, skills_dir
+    from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 
     folders = skill_folders(skills_dir(skills))
     progress = Progress(len(programs()) + len(folders))

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from wardian.cli.spool import Document, Spool
     from wardian.observe.events import Event
-    from wardian.sandbox.policy import Policy
-    from wardian.sandbox.process import Process
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.process import Process
+    from wardian.sandbox.run.result import Result
 
 TRACE_OPTIONS = (
     Option("follow", "", "Tell each call as it is made, in place of the report.", short="f"),
@@ -229,7 +229,7 @@ def _opened(path: str | None) -> IO[str] | None:
         return None
     if not path:
         raise UsageError("a file's name can't be empty")
-    from wardian.sandbox.whole_files import open_to_write
+    from wardian.sandbox.paths.whole_files import open_to_write
 
     def opener(name: str, flags: int) -> int:
         return open_to_write(name)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from wardian.learn.data import learning
-from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy.policy import Policy
 from wardian.syscalls import groups, rows
 from wardian.syscalls.table import find
 

@@ -11,11 +11,11 @@ from wardian.learn.calls import Calls, by_group, calls
 from wardian.learn.limits import limits
 from wardian.learn.needs import CHANGING, NOTHING, Needs
 from wardian.learn.places import Place, places, still_used
-from wardian.sandbox.layout import WORK
-from wardian.sandbox.policy import Limits, Policy, Share
-from wardian.sandbox.policy_file import quoted
-from wardian.sandbox.shares import is_below
-from wardian.sandbox.units import format_duration, format_size, human_bytes
+from wardian.sandbox.policy.file import quoted
+from wardian.sandbox.policy.policy import Limits, Policy, Share
+from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
+from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
 
 WIDTH = 96

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from wardian.learn.data import learning
-from wardian.sandbox.policy import Limits
+from wardian.sandbox.policy.policy import Limits
 
 
 def limits(

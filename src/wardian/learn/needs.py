@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.learn.places import whole
 from wardian.runner.elf import read_elf
-from wardian.sandbox.layout import layout
+from wardian.sandbox.root.layout import layout
 
 if TYPE_CHECKING:
     from wardian.observe.trace import Process, Trace

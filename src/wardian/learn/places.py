@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from wardian.learn.data import learning
-from wardian.sandbox.parts import Parts
-from wardian.sandbox.root import base
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.root.parts import Parts
+from wardian.sandbox.root.shares import is_below
+from wardian.sandbox.root.steps import base
 
 
 class Place(NamedTuple):

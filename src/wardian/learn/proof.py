@@ -14,9 +14,9 @@ from wardian.learn.draft import Draft, Wider, draft, text
 from wardian.learn.needs import NOTHING, Needs, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.policy_file import parse_policy
-from wardian.sandbox.result import Refusal
+from wardian.sandbox.policy.file import parse_policy
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.result import Refusal
 
 ROUNDS = 5
 TRIES = 3

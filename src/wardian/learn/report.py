@@ -8,8 +8,8 @@ from typing import Any
 from wardian.learn.calls import counted
 from wardian.learn.proof import Learned
 from wardian.learn.subjects import SkillCase, Subject
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.policy_difference import NOUNS, differences
+from wardian.sandbox.policy.difference import NOUNS, differences
+from wardian.sandbox.policy.policy import Policy
 
 SCHEMA = "wardian.learn/1"
 VERSION_LINE = "Learned by wardian"

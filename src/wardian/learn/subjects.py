@@ -14,8 +14,8 @@ from wardian.runner.cases.model import Case
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.invocation import Invocation, under
 from wardian.runner.location import Located
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.result import Result
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
 MOST_FILES = 100_000

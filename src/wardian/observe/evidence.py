@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
-from wardian.sandbox.layout import WORK, layout
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.programs import INSIDE, NOTHING, find_program
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.layout import WORK, layout
+from wardian.sandbox.root.programs import INSIDE, NOTHING, find_program
+from wardian.sandbox.root.shares import is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:

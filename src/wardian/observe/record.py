@@ -24,10 +24,10 @@ from wardian.observe import journal
 from wardian.observe.evidence import Evidence, program_evidence
 from wardian.observe.masking import Mask
 from wardian.sandbox.backends import Copies
-from wardian.sandbox.named_paths import open_directory, refuse_untrusted, was_shared, way_of
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.result import Result
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.paths.named import open_directory, refuse_untrusted, was_shared, way_of
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.shares import is_below
+from wardian.sandbox.run.result import Result
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from wardian.observe.events import Became, Call, Event, Reader, Total
 from wardian.syscalls.decode import sockaddr_text
 
 if TYPE_CHECKING:
-    from wardian.sandbox.result import Refusal, Result, Usage
+    from wardian.sandbox.run.result import Refusal, Result, Usage
     from wardian.sandbox.sandbox import Sandbox
 
 SCHEMA = "wardian.trace/1"

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from wardian.runner.elf import library, library_folders, read_elf
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.root.shares import is_below
 
 # In the guest /bin is usr/bin, and so on, whatever it is on this host.
 MERGED = ("bin", "lib", "lib64", "sbin")

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from wardian.sandbox.policy import Share
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.root.shares import is_below
 
 _NETWORK = (
     "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy",

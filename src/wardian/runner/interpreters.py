@@ -59,7 +59,7 @@ def runner_for(wish: Wish, path: str, env: Mapping[str, str]) -> Runner | Missin
 
 
 def _installed(program: str, env: Mapping[str, str]) -> bool:
-    from wardian.sandbox.programs import on_path
+    from wardian.sandbox.root.programs import on_path
 
     return on_path(program, env) is not None
 
@@ -100,7 +100,7 @@ def _typescript(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:
 
 
 def _nodes(env: Mapping[str, str]) -> list[str]:
-    from wardian.sandbox.programs import on_path
+    from wardian.sandbox.root.programs import on_path
 
     first = on_path("node", env)
     found = [first] if first is not None else []
@@ -117,7 +117,7 @@ def _nodes(env: Mapping[str, str]) -> list[str]:
 def _node_version(node: str) -> tuple[int, ...]:
     """Asked of the program itself, in a sandbox: whoever could write it decides nothing else."""
     from wardian.errors import SandboxError
-    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.sandbox import Sandbox
 
     policy = Policy.default().with_limits(time_s=10.0)

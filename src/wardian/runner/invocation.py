@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from wardian.runner.location import Located
     from wardian.runner.packages import Prepared
     from wardian.runner.script import Chosen
-    from wardian.sandbox.policy import Policy, Share
-    from wardian.sandbox.programs import Program
+    from wardian.sandbox.policy.policy import Policy, Share
+    from wardian.sandbox.root.programs import Program
 
 SKILL = "/skill"
 STATE = "/state"
@@ -41,7 +41,7 @@ def invocation(
     inside: bool = True,
 ) -> Invocation:
     """``inside`` is False for the backend that has no root of its own, and sees host paths."""
-    from wardian.sandbox.policy import Share
+    from wardian.sandbox.policy.policy import Share
 
     root = SKILL if inside else skill.path
     argv = list(runner.argv)
@@ -72,7 +72,7 @@ def invocation(
 
 def _environment(prepared: Prepared | None) -> list[Share]:
     """A prepared Python and the installation it was made from, as recorded when it was made."""
-    from wardian.sandbox.policy import Share
+    from wardian.sandbox.policy.policy import Share
 
     if prepared is None or prepared.python is None:
         return []
@@ -84,7 +84,7 @@ def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Sh
 
     What lies below /usr is there anyway; the script's own interpreter is the sandbox's business.
     """
-    from wardian.sandbox.policy import Share
+    from wardian.sandbox.policy.policy import Share
 
     wanted = [name for name in COMPANIONS if runner.argv[:1] != (name,)]
     if prepared is not None and prepared.python is not None and runner.kind != "python":
@@ -92,7 +92,7 @@ def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Sh
     found = [program for name in wanted if (program := _found(name)) is not None]
     if not any(program.path for program in found):
         return "", []
-    from wardian.sandbox.layout import layout
+    from wardian.sandbox.root.layout import layout
 
     shares = {s.at: Share(s.path, s.at) for program in found for s in program.sources}
     folders = [os.path.dirname(program.path) for program in found if program.path]
@@ -102,7 +102,7 @@ def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Sh
 def _found(name: str) -> Program | None:
     """None where it can't be shared: the script may do without it."""
     from wardian.errors import ShareError
-    from wardian.sandbox.programs import find_program
+    from wardian.sandbox.root.programs import find_program
 
     try:
         return find_program(name, os.environ)

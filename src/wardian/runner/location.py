@@ -71,7 +71,7 @@ class located:  # noqa: N801 - used like a function, in a with statement
 def _without_links(path: str) -> str:
     """Raises SkillError if a link that a guest may have left leads to it."""
     from wardian.errors import UsageError
-    from wardian.sandbox.named_paths import trusted_path
+    from wardian.sandbox.paths.named import trusted_path
 
     try:
         return trusted_path(path, "SKILL")
@@ -115,7 +115,7 @@ def _by_name(name: str) -> str:
 def _refuse_shadow(name: str, winner: str, shadowed: list[str]) -> None:
     """A skill that a guest may have put before the caller's own does not get the rights that the
     caller means for that. Raises SkillError."""
-    from wardian.sandbox.named_paths import was_shared
+    from wardian.sandbox.paths.named import was_shared
 
     shared = was_shared(os.path.realpath(winner))
     own = [path for path in shadowed if was_shared(os.path.realpath(path)) is None]

@@ -98,7 +98,7 @@ def _installed(python: str) -> set[str]:
     """The names that a Python could import from its packages, by looking at their folders."""
     from glob import escape, glob
 
-    from wardian.sandbox.programs import find_program
+    from wardian.sandbox.root.programs import find_program
 
     program = find_program(python, os.environ).path or os.path.realpath(f"/usr/bin/{python}")
     prefix = escape(os.path.dirname(os.path.dirname(program)))

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, UsageError
-from wardian.sandbox.held import Held
-from wardian.sandbox.named_paths import open_directory, trusted_path
-from wardian.sandbox.removal import listable, set_mode
-from wardian.sandbox.shared_before import remember
+from wardian.sandbox.paths.held import Held
+from wardian.sandbox.paths.named import open_directory, trusted_path
+from wardian.sandbox.paths.removal import listable, set_mode
+from wardian.sandbox.paths.shared_before import remember
 
 MAX_DEPTH = 256
 MAX_ENTRIES = 1_000_000
@@ -129,7 +129,7 @@ def _keep_new(root: str, to: Target, max_bytes: float | None) -> Kept:
         set_mode(made.fd, 0o777 & ~_umask())
         os.rename(beside, to.name, src_dir_fd=to.parent.fd, dst_dir_fd=to.parent.fd)
     except BaseException:
-        from wardian.sandbox.removal import identity, remove_tree
+        from wardian.sandbox.paths.removal import identity, remove_tree
 
         remove_tree(f"{to.parent.path}/{beside}", known=identity(made.fd))
         raise

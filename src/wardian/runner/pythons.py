@@ -82,7 +82,7 @@ def version_of(path: str) -> Version | None:
 
 def _all(env: Mapping[str, str]) -> Iterator[tuple[Python, bool]]:
     from wardian.errors import ShareError
-    from wardian.sandbox.programs import find_program, on_path
+    from wardian.sandbox.root.programs import find_program, on_path
 
     for name in ("python3", "python"):
         path = on_path(name, env)
@@ -117,7 +117,7 @@ def _path(env: Mapping[str, str]) -> list[str]:
 
 
 def _kept(env: Mapping[str, str]) -> Iterator[str]:
-    from wardian.sandbox.installations import KEPT
+    from wardian.sandbox.root.installations import KEPT
 
     home = os.path.expanduser("~")
     for variable, default, below in KEPT:

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from wardian.errors import SandboxError
 from wardian.runner.outputs import open_folder
 from wardian.runner.state import home
-from wardian.sandbox.removal import set_mode
+from wardian.sandbox.paths.removal import set_mode
 
 if TYPE_CHECKING:
     from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
-    from wardian.sandbox.policy import Policy
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.result import Result
 
 ARCHIVE = "/archive"
 WORK = "/work"
@@ -48,7 +48,7 @@ def root_directory(given: str, policy: Policy) -> str:
     ``policy`` is the run's: its limit of the disk holds for the extraction, and walls that it
     gives up are given up there. Raises RootfsError.
     """
-    from wardian.sandbox.named_paths import trusted_path
+    from wardian.sandbox.paths.named import trusted_path
 
     path = trusted_path(given, "--rootfs")
     try:
@@ -158,8 +158,8 @@ def _extract(
 
 
 def _untar(given: str, path: str, target: str, policy: Policy) -> None:
-    from wardian.sandbox.policy import Policy as SandboxPolicy
-    from wardian.sandbox.policy import Share
+    from wardian.sandbox.policy.policy import Policy as SandboxPolicy
+    from wardian.sandbox.policy.policy import Share
     from wardian.sandbox.sandbox import Sandbox
 
     unwanted = [f"--exclude={start}{name}/*" for name in NOT_WANTED for start in ("", "./", "/")]
@@ -176,7 +176,7 @@ def _untar(given: str, path: str, target: str, policy: Policy) -> None:
 
 
 def _failure(given: str, result: Result, policy: Policy) -> RootfsError:
-    from wardian.sandbox.units import format_size
+    from wardian.sandbox.policy.units import format_size
     from wardian.text import printable
 
     told = result.stderr.decode("utf-8", "replace")

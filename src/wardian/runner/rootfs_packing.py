@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wardian.errors import SandboxError
 from wardian.runner.elf import read_elf
 from wardian.runner.image import Image, placed
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.root.shares import is_below
 
 if TYPE_CHECKING:
     from wardian.runner.needs import Needs
@@ -108,7 +108,7 @@ def _add_skill(image: Image, directory: Path, output: Path) -> tuple[str, ...]:
 
 
 def _add_base(image: Image, about: dict[str, Any]) -> None:
-    from wardian.sandbox.programs import on_path
+    from wardian.sandbox.root.programs import on_path
 
     for name in about["always"]:
         path = on_path(name, {"PATH": SYSTEM_PATH})
@@ -161,7 +161,7 @@ def _scripts(skill: str) -> list[Chosen]:
 
 
 def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]:
-    from wardian.sandbox.programs import on_path
+    from wardian.sandbox.root.programs import on_path
 
     system = {"PATH": SYSTEM_PATH}
     for name in about["tools"]:
@@ -176,7 +176,7 @@ def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]
 
 
 def _add_single(image: Image, kind: str) -> set[str]:
-    from wardian.sandbox.programs import on_path
+    from wardian.sandbox.root.programs import on_path
 
     path = on_path(kind, os.environ)
     if path is None:
@@ -256,7 +256,7 @@ def _matches(name: str, patterns: list[str]) -> bool:
 
 
 def _facts_of(python: str) -> dict[str, Any]:
-    from wardian.sandbox.policy import Policy
+    from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.sandbox import Sandbox
 
     policy = Policy.default().with_limits(time_s=60.0)

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError, UsageError
-from wardian.sandbox.named_paths import open_directory, trusted_path
-from wardian.sandbox.shared_before import home
+from wardian.sandbox.paths.named import open_directory, trusted_path
+from wardian.sandbox.paths.shared_before import home
 
 if TYPE_CHECKING:
     from wardian.runner.location import Located

@@ -1,14 +1,14 @@
-"""The boundary.
+"""The sandbox: what a command may reach, how it is started, what came of it.
 
-policy, policy_file   what a run may reach and use; presets/ are shipped policies
-policy_difference     two of them compared by what they allow
-units                 512M, 30s
-host, layout          what this host offers; what every guest finds in its root
-shares, programs      from names to sources that may be mounted
-root, landlock, plan  policy × host → exactly what the launcher does
-records               the form in which it is told
-launcher, process     starting it; a run under way
-status, result        what came of it
-sandbox               the door: Sandbox.run
-backends/             the same door for other sandboxes
+sandbox     the door: everything that executes goes through ``Sandbox``
+files       files of a sandbox's work directory, from outside
+host        what this host offers: kernel, ids, limits
+policy/     what a run may reach and use, and the files that say so
+paths/      which of the host's paths can be trusted, and acting on files without following links
+root/       what the guest finds inside: layout, shares, programs
+run/        one run: planned, launched, attended to, its result
+refusals/   what was refused, and what would allow it
+backends/   the same door for each sandbox; one file each
+doctor/     which walls and backends work on this host
+compile     writes the compiled forms of our data; run by the build
 """

@@ -6,8 +6,10 @@ import functools
 import itertools
 
 from wardian import compiled
-from wardian.sandbox import layout, plan, policy
 from wardian.sandbox.host import Host
+from wardian.sandbox.policy import policy
+from wardian.sandbox.root import layout
+from wardian.sandbox.run import plan
 
 MACHINES = ("x86_64", "aarch64")
 

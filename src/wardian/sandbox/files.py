@@ -12,9 +12,9 @@ from wardian.sandbox.host import fresh_guest_id, is_guest_id
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from wardian.sandbox.held import Held
-    from wardian.sandbox.process import Runs
-    from wardian.sandbox.removal import Identity
+    from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.paths.removal import Identity
+    from wardian.sandbox.run.process import Runs
 
 _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_DEPTH = 512
@@ -179,7 +179,7 @@ class WorkDir:
                 f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
                 hint="point TMPDIR to a directory with room, or name a work directory",
             ) from None
-        from wardian.sandbox.removal import identity
+        from wardian.sandbox.paths.removal import identity
 
         known = identity(held.fd)
         self._path, self._held = path, held
@@ -203,8 +203,8 @@ class WorkDir:
 
 def _make(path: str, *, guests: bool) -> Held:
     """By descriptor from here on: whoever may write to what it lies in could exchange it."""
-    from wardian.sandbox.held import Held
-    from wardian.sandbox.removal import set_mode
+    from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.paths.removal import set_mode
 
     os.mkdir(path, 0o700)
     try:
@@ -285,7 +285,7 @@ def _is_ours(uid: int) -> bool:
 
 
 def _remove_left(path: str) -> None:
-    from wardian.sandbox import removal
+    from wardian.sandbox.paths import removal
 
     try:
         removal.remove_tree(path, if_owned_by=_is_ours)
@@ -295,6 +295,6 @@ def _remove_left(path: str) -> None:
 
 def remove_tree(path: str, *, known: Identity | None = None) -> None:
     """Remove a directory that a guest filled, by descriptor, following nothing. Raises OSError."""
-    from wardian.sandbox import removal
+    from wardian.sandbox.paths import removal
 
     removal.remove_tree(path, known=known)

@@ -10,14 +10,14 @@ from types import TracebackType
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, backend
 from wardian.sandbox.files import Files, WorkDir
-from wardian.sandbox.layout import WORK
-from wardian.sandbox.policy import Policy, check_environment_name
-from wardian.sandbox.process import OnBytes, Process, Runs
-from wardian.sandbox.result import Result
+from wardian.sandbox.policy.policy import Policy, check_environment_name
+from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.run.process import OnBytes, Process, Runs
+from wardian.sandbox.run.result import Result
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from wardian.sandbox.held import Held
+    from wardian.sandbox.paths.held import Held
 
 
 class Sandbox:
@@ -92,7 +92,7 @@ class Sandbox:
                 raise UsageError("this sandbox has no work directory")
             return self._own_work.held
         if self._held is None:
-            from wardian.sandbox.held import Held
+            from wardian.sandbox.paths.held import Held
 
             self._held = Held.named(self.policy.work, "work")
         return self._held

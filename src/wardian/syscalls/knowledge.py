@@ -1,8 +1,8 @@
 """What is known of each syscall beyond our decision: its users, its priority, its tests.
 
 knowledge.tsv has a row for each row of table.tsv, in the same order. It stands apart because no run
-needs it: it is read by those who want to know. ``wardian.coverage.refresh`` writes it from traces,
-from the manual's sources and from gVisor's; only the column ``named`` is written by hand.
+needs it: it is read by those who want to know. ``wardian.measure.syscalls.refresh`` writes it from
+traces, from the manual's sources and from gVisor's; only the column ``named`` is written by hand.
 """
 
 from __future__ import annotations

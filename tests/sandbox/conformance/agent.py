@@ -9,7 +9,7 @@ sys.path.insert(0, sys.argv[1])
 from wardian import Policy, Sandbox
 from wardian.errors import WallError
 from wardian.sandbox.backends import shortfall
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 SCRIPT = "cat; echo $SECRET_TOKEN; echo made > f; echo x > /tmp/x; exit 3"
 

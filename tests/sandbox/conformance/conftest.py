@@ -20,7 +20,7 @@ import pytest
 
 from wardian import Policy, Result, Sandbox
 from wardian.sandbox.backends import NAMES, shortfall
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 PYTHON = os.path.realpath(sys.executable)
 PROGRAMS = {"bubblewrap": ("bwrap", "bubblewrap"), "gvisor": ("runsc", "runsc")}

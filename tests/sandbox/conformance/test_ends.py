@@ -10,7 +10,7 @@ import pytest
 from tests.sandbox.conformance.conftest import LONGEST_S, PYTHON, Box, eventually
 from wardian import Sandbox
 from wardian.errors import CommandFailed, SandboxError, ShareError, UsageError
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 
 def test_the_command_s_own_code_is_the_result_s(sandbox: Sandbox) -> None:

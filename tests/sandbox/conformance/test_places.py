@@ -12,7 +12,7 @@ import pytest
 from tests.sandbox.conformance.conftest import PYTHON, Box
 from wardian import Sandbox
 from wardian.errors import SandboxError, WallError
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 SECRET = "conformance-secret"
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from wardian.errors import UsageError
 from wardian.runner.cases.model import Case
-from wardian.sandbox.policy import Policy
+from wardian.sandbox.policy.policy import Policy
 
 
 class NotGrantedError(UsageError):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError, UsageError
 from wardian.runner.cases.patterns import PatternError, WrongPatternError, check
-from wardian.sandbox.policy import NETWORKS
+from wardian.sandbox.policy.policy import NETWORKS
 from wardian.skills import toml
 from wardian.skills.reading import OutsideError, read_bytes, read_inside
 

@@ -20,10 +20,10 @@ from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
 from wardian.sandbox.backends import shortfall
 from wardian.sandbox.files import remove_tree
-from wardian.sandbox.layout import WORK
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.programs import on_path
-from wardian.sandbox.result import Result
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.programs import on_path
+from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
 MAX_FILE_BYTES = 64 << 20

@@ -32,7 +32,7 @@ from wardian.runner.packages.rooms import (
     installing,
     run,
 )
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 from wardian.text import printable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from wardian.runner.packages.model import Archive, Job, PreparationError
 from wardian.runner.packages.python import new_folder
 from wardian.runner.packages.rooms import ARCHIVES, Room, fetching, installing, not_allowed, run
 from wardian.runner.packages.specs import Package, lock_fault, read_lock
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
@@ -56,7 +56,7 @@ def make(job: Job, node: str, npm: str) -> dict[str, Any]:
 
 
 def _npm(node: str, npm: str) -> Npm:
-    from wardian.sandbox.programs import find_program
+    from wardian.sandbox.root.programs import find_program
 
     found = [find_program(program, os.environ) for program in (node, npm)]
     shares = {s.at: Share(s.path, s.at) for program in found for s in program.sources}

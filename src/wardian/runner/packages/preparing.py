@@ -77,7 +77,7 @@ def _parsed(needs: Needs) -> tuple[Pins, Needs]:
 
 
 def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | None:
-    from wardian.sandbox.programs import on_path
+    from wardian.sandbox.root.programs import on_path
 
     node, npm = (on_path(name, os.environ) for name in ("node", "npm"))
     if node is None:

@@ -31,7 +31,7 @@ from wardian.runner.packages.rooms import (
     run,
 )  # fmt: skip
 from wardian.runner.packages.tools import Tools, pip_for, tools_for
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings

@@ -21,8 +21,8 @@ from wardian.runner.packages.model import (
 )
 from wardian.runner.packages.requirements import is_loopback, url_fault
 from wardian.runner.packages.rooms import FETCH, attempt, failure, fetching, not_allowed, run
-from wardian.sandbox.policy import Share
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
 
 if TYPE_CHECKING:

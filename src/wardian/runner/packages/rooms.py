@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.runner.packages.model import Job, PreparationError
-from wardian.sandbox.policy import Policy, Share
+from wardian.sandbox.policy.policy import Policy, Share
 from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
-    from wardian.sandbox.result import Result
+    from wardian.sandbox.run.result import Result
 
 FETCH = "/fetch"
 ARCHIVES = "/archives"

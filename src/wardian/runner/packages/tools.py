@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wardian.runner.packages.model import PreparationError
 from wardian.runner.packages.rooms import TOOLS
 from wardian.runner.packages.venv import Base
-from wardian.sandbox.policy import Share
+from wardian.sandbox.policy.policy import Share
 
 LIBRARY = f"{TOOLS}/lib"
 PIP_OLDEST = (22, 3)  # installs for another Python, and reports what it would install
@@ -80,7 +80,7 @@ def pip_for(base: Base) -> Tools | None:
 
 def uv_program(env: Mapping[str, str]) -> str | None:
     """uv itself, whatever links or shims lead to it."""
-    from wardian.sandbox.programs import find_program, on_path
+    from wardian.sandbox.root.programs import find_program, on_path
 
     found = on_path("uv", env)
     if found is None:

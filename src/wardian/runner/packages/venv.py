@@ -30,8 +30,8 @@ class Base(NamedTuple):
     @property
     def is_system(self) -> bool:
         """It is inside every sandbox already."""
-        from wardian.sandbox.programs import INSIDE
-        from wardian.sandbox.shares import is_below
+        from wardian.sandbox.root.programs import INSIDE
+        from wardian.sandbox.root.shares import is_below
 
         return any(is_below(self.prefix, root) for root in INSIDE)
 
@@ -43,7 +43,7 @@ def base_of(python: str) -> Base | None:
     it is a home directory or holds one. No ``pyvenv.cfg`` is read.
     """
     from wardian.runner.pythons import version_of
-    from wardian.sandbox.shares import is_below
+    from wardian.sandbox.root.shares import is_below
 
     real = os.path.realpath(python)
     folder, prefix = os.path.dirname(real), os.path.dirname(os.path.dirname(real))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from wardian.errors import UsageError
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.process import OnBytes, Process
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.process import OnBytes, Process
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:

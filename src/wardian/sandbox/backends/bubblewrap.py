@@ -17,7 +17,6 @@ import time
 from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError
-from wardian.sandbox import launcher
 from wardian.sandbox.backends import Job, bwrap, leash, walls
 from wardian.sandbox.backends.interior import (
     Root,
@@ -31,10 +30,11 @@ from wardian.sandbox.backends.lanes import Streams, captured, inherited
 from wardian.sandbox.backends.supervision import End, Run, Told, held
 from wardian.sandbox.backends.tree import Tree, kill_tree
 from wardian.sandbox.host import this_host
-from wardian.sandbox.layout import WORK
-from wardian.sandbox.plan import MAPPED_SLACK, OWN_PROCESSES
-from wardian.sandbox.policy import Limits, Policy
-from wardian.sandbox.process import Process
+from wardian.sandbox.policy.policy import Limits, Policy
+from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.run import launcher
+from wardian.sandbox.run.plan import MAPPED_SLACK, OWN_PROCESSES
+from wardian.sandbox.run.process import Process
 
 SETUP_S = 10.0
 KEYS = {"add_key", "keyctl", "request_key"}

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.backends import leash, walls
 from wardian.sandbox.backends.interior import Root
-from wardian.sandbox.layout import HOSTNAME, USER_ID, layout
-from wardian.sandbox.programs import outside
-from wardian.sandbox.shares import is_below
+from wardian.sandbox.root.layout import HOSTNAME, USER_ID, layout
+from wardian.sandbox.root.programs import outside
+from wardian.sandbox.root.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
 SAYS = b"bwrap: "
@@ -183,7 +183,7 @@ def failure(text: str) -> SandboxError:
     if what.startswith("Can't find source path "):
         return ShareError(what.removeprefix("Can't find source path "), why.lower())
     if "namespace" in text:
-        from wardian.sandbox.surroundings import advice, surroundings
+        from wardian.sandbox.doctor.advice import advice, surroundings
 
         told = advice("namespace.user", _errno(why), surroundings(program()))
         return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{told.why}; {told.fix}")

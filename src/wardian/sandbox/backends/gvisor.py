@@ -32,10 +32,10 @@ from wardian.sandbox.backends.supervision import End, Run, Told, held
 from wardian.sandbox.backends.tree import Tree, descendants, kill_tree
 from wardian.sandbox.files import WorkDir
 from wardian.sandbox.host import this_host
-from wardian.sandbox.layout import HOSTNAME, USER_ID, WORK
-from wardian.sandbox.policy import Limits, Policy
-from wardian.sandbox.process import Process
-from wardian.sandbox.programs import outside
+from wardian.sandbox.policy.policy import Limits, Policy
+from wardian.sandbox.root.layout import HOSTNAME, USER_ID, WORK
+from wardian.sandbox.root.programs import outside
+from wardian.sandbox.run.process import Process
 
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = b"running container: "

@@ -17,12 +17,12 @@ from wardian.sandbox.backends import Job
 from wardian.sandbox.backends.lanes import Streams, captured
 from wardian.sandbox.backends.supervision import End, Run, Told, time_limit
 from wardian.sandbox.backends.tree import Tree
-from wardian.sandbox.layout import WORK
-from wardian.sandbox.plan import ALWAYS, DEGRADABLE
-from wardian.sandbox.policy import Limits, Policy
-from wardian.sandbox.process import Process
-from wardian.sandbox.result import Limit, Protection
-from wardian.sandbox.shares import admitted_unwalled, is_below
+from wardian.sandbox.policy.policy import Limits, Policy
+from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.shares import admitted_unwalled, is_below
+from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE
+from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.result import Limit, Protection
 
 # The host's own, as a command started by hand would find them.
 ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR")

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from wardian.errors import ShareError
 from wardian.sandbox.backends import Job
-from wardian.sandbox.layout import WORK, layout
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.programs import NOTHING, find_program, placed
-from wardian.sandbox.root import base, private_places
-from wardian.sandbox.shares import Source, admitted, is_below
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.layout import WORK, layout
+from wardian.sandbox.root.programs import NOTHING, find_program, placed
+from wardian.sandbox.root.shares import Source, admitted, is_below
+from wardian.sandbox.root.steps import base, private_places
 
 
 class Root(NamedTuple):

@@ -12,9 +12,9 @@ import select
 import stat
 from typing import NamedTuple
 
-from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
-from wardian.sandbox.process import READ_SIZE
+from wardian.sandbox.run import launcher, streams
+from wardian.sandbox.run.process import READ_SIZE
 
 # What a pipe or a terminal that polls as writable takes without blocking; pipe(7), tty.
 PIPE_CHUNK, TERMINAL_CHUNK = 4096, 1024

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import BackendError
-from wardian.sandbox import launcher
 from wardian.sandbox.backends.lanes import Lane, Streams
+from wardian.sandbox.run import launcher
 
 READY, GO = 3, 4  # as single digits: all that a shell can redirect
 SET_S = 30.0  # for setting limits, which takes a millisecond

@@ -19,15 +19,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from wardian.errors import BackendError, SandboxError, WardianError
-from wardian.sandbox import launcher
 from wardian.sandbox.backends import Job
 from wardian.sandbox.backends.lanes import Lane, Streams
 from wardian.sandbox.backends.tree import Tree
-from wardian.sandbox.plan import Plan
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.process import KILL, Process, launched_in_thread
-from wardian.sandbox.result import Limit, Protection, Result
-from wardian.sandbox.status import interpret
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run import launcher
+from wardian.sandbox.run.plan import Plan
+from wardian.sandbox.run.process import KILL, Process, launched_in_thread
+from wardian.sandbox.run.result import Limit, Protection, Result
+from wardian.sandbox.run.status import interpret
 
 LAST_BYTES_S = 0.2
 SETUP_S = 30.0

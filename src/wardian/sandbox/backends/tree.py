@@ -11,8 +11,8 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 
-from wardian.sandbox.layout import INODES
-from wardian.sandbox.policy import Limits
+from wardian.sandbox.policy.policy import Limits
+from wardian.sandbox.root.layout import INODES
 
 SLOW_S, FAST_S, EXACT_S = 0.05, 0.01, 0.3
 LOOKING = 10  # at most this part of the time goes into looking

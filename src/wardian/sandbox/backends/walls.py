@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import UsageError, WallError
-from wardian.sandbox import landlock
 from wardian.sandbox.host import fresh_guest_id, is_guest_id
-from wardian.sandbox.plan import ALWAYS, CGROUP, DEGRADABLE
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.result import Protection
-from wardian.sandbox.shares import Source
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.shares import Source
+from wardian.sandbox.run import landlock
+from wardian.sandbox.run.plan import ALWAYS, CGROUP, DEGRADABLE
+from wardian.sandbox.run.result import Protection
 
 # A control group is the launcher's own way to hold limits; giving it up gives up nothing elsewhere.
 NAMES = tuple(

@@ -7,17 +7,17 @@ import functools
 import os
 from collections.abc import Sequence
 
-from wardian.sandbox import launcher, streams
 from wardian.sandbox.backends import Job
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
-from wardian.sandbox.layout import WORK
-from wardian.sandbox.plan import Plan, finish, make_plan
-from wardian.sandbox.policy import Policy
-from wardian.sandbox.process import Process, uninterrupted
-from wardian.sandbox.programs import NOTHING, Program, find_program, placed
-from wardian.sandbox.records import record
-from wardian.sandbox.shares import Source, admitted
-from wardian.sandbox.status import interpret
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.programs import NOTHING, Program, find_program, placed
+from wardian.sandbox.root.shares import Source, admitted
+from wardian.sandbox.run import launcher, streams
+from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.process import Process, uninterrupted
+from wardian.sandbox.run.records import record
+from wardian.sandbox.run.status import interpret
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:

@@ -1,0 +1,13 @@
+"""Measuring sandboxes: case × target → outcome → store → history → findings → pages.
+
+probes/    capability probes: specimens, expectations, verdicts
+suites/    other people's test programs, compared with a baseline
+syscalls/  which system calls a sandbox supports, and which programs use
+fuzz/      random programs of system calls, compared with the host
+campaign/  one measuring of everything: what to measure, measured, kept
+store/     what was measured: one SQLite file
+history/   results over time: what flipped, since when, and what came between
+findings/  what is wrong, and proposals that would fix it
+pages/     what people read: Markdown documents and the HTML report
+nightly    all of it: measure, compare, find, propose, write
+"""

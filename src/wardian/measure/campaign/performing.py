@@ -1,0 +1,274 @@
+"""One unit of work, performed here and now: what comes of it is told, never raised."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import os
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from wardian.errors import WardianError
+from wardian.measure.campaign import trust
+from wardian.measure.campaign.units import Unit
+from wardian.measure.probes import expectations
+from wardian.measure.probes.artifact import Artifact
+from wardian.measure.probes.running import measure_one
+from wardian.measure.probes.sandboxes import Setting, setting
+from wardian.measure.probes.specimen import read_specimen
+from wardian.measure.probes.witnesses import witnesses
+from wardian.measure.store.model import Case, Outcome
+from wardian.measure.store.store import now
+from wardian.measure.suites.outcomes import Outcome as SuiteOutcome
+from wardian.measure.suites.programs import find_programs
+from wardian.measure.suites.running import Running, Way, run_program
+from wardian.measure.suites.suite import place
+from wardian.observe.trace import Trace, traced
+from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+from wardian.runner.cases.model import Case as SkillCase
+from wardian.runner.cases.running import HOST, Options, plain_run, run_case, without_shortfall
+from wardian.runner.cases.running import Outcome as CaseOutcome
+from wardian.runner.location import Located, located
+from wardian.sandbox.policy.file import parse_policy
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.run.result import Refusal, Result
+from wardian.sandbox.sandbox import Sandbox
+
+MAX_REFUSALS = 20
+MAX_OUTPUT = 2000
+MAX_FILES = 200
+
+
+class Produced(NamedTuple):
+    """A case, and what came of it."""
+
+    case: Case
+    outcome: Outcome
+    duration_s: float
+    time: str
+
+
+def perform(unit: Unit) -> list[Produced]:
+    """Never raises for what is measured. What is not as it should be is tried once more, for a
+    busy machine makes some fail that are sound; a wall that fell once has fallen."""
+    first = _performed(unit)
+    main = first[0].outcome if first else None
+    if main is None or unit.case.kind == "suite" or main.health not in ("bad", "broken"):
+        return first
+    if main.status == "allowed_unexpected":
+        return first
+    again = _performed(unit)
+    if any(one.outcome.health in ("bad", "broken") for one in again):
+        return first
+    told = {"unsteady": {"status": main.status, "cause": main.cause}}
+    steady = again[0].outcome
+    marked = steady._replace(evidence={**steady.evidence, **told})
+    return [again[0]._replace(outcome=marked), *again[1:]]
+
+
+def _performed(unit: Unit) -> list[Produced]:
+    when, begun = now(), time.monotonic()
+    try:
+        trust.check(unit)
+        if unit.case.kind == "probe":
+            return _probe(unit, when)
+        if unit.case.kind == "trace":
+            return _trace(unit, when)
+        if unit.case.kind == "suite":
+            return _suite(unit, when)
+        return _skill(unit, when)
+    except Exception as error:  # one case that can't be measured must not cost the others
+        told = str(error) if isinstance(error, WardianError | OSError) else repr(error)
+        outcome = Outcome("error", f"it could not be measured: {told}")
+        return [Produced(unit.case, outcome, time.monotonic() - begun, when)]
+
+
+# Specimens
+
+
+def _probe(unit: Unit, when: str) -> list[Produced]:
+    given = unit.payload
+    specimen = read_specimen(given["root"], given["path"])
+    where = _setting(given["sandbox"], given["policy"], _profile_text(given["profile"]))
+    where = where._replace(named=bool(given.get("host_named")))
+    found = measure_one(specimen, where, _environment(), timeout_s=given["timeout_s"])
+    evidence = {"artifact": stable(found), "refusals": list(found.refusals)}
+    outcome = Outcome(
+        found.status, found.cause, found.detail, found.errno, found.observed, evidence
+    )
+    produced = [Produced(unit.case, outcome, found.duration_s, when)]
+    for check in found.checks:
+        status = _check_status(check.ok, found.status)
+        cause = check.detail if status == "fail" else ""
+        case = unit.case._replace(
+            kind="check",
+            name=f"{unit.case.name}#{check.name}",
+            about={"specimen": unit.case.name, "title": check.name},
+        )
+        outcome = Outcome(status, cause, check.detail, check.errno)
+        produced.append(Produced(case, outcome, 0.0, when))
+    return produced
+
+
+def _check_status(ok: bool | None, specimen: str) -> str:
+    """What a specimen is expected to be denied, its checks are denied by right."""
+    if ok is None:
+        return "unavailable"
+    if ok:
+        return "ok"
+    return "blocked_expected" if specimen == "blocked_expected" else "fail"
+
+
+_VOLATILE = ("time", "duration_s", "host", "kernel", "machine", "uid", "wardian", "refusals")
+
+
+def stable(artifact: Artifact) -> dict[str, Any]:
+    """What of an artifact is the same each time."""
+    return {key: value for key, value in artifact.document().items() if key not in _VOLATILE}
+
+
+def _profile_text(name: str) -> tuple[str, float]:
+    """The name, and when the file was last changed, so that a new one is read anew."""
+    is_file = name.endswith(".toml") or "/" in name
+    return name, os.stat(name).st_mtime if is_file else 0.0
+
+
+@functools.lru_cache(64)
+def _setting(sandbox: str, policy: str, profile: tuple[str, float]) -> Setting:
+    return setting(sandbox, policy_of(policy), expectations.read_profile(profile[0]))
+
+
+@functools.lru_cache(64)
+def policy_of(text: str) -> Policy:
+    """A policy from its canonical text. Raises PolicyError."""
+    return parse_policy(text, "policy.toml", Policy.default())
+
+
+_LOCK = threading.Lock()
+_STANDING = contextlib.ExitStack()
+_ENVIRONMENT: dict[str, str] = {}
+
+
+def _environment() -> Mapping[str, str]:
+    """The witnesses of this process, put up when the first specimen wants them."""
+    with _LOCK:
+        if not _ENVIRONMENT:
+            _ENVIRONMENT.update(_STANDING.enter_context(witnesses()))
+            atexit.register(_STANDING.close)
+    return _ENVIRONMENT
+
+
+# Skills
+
+
+def _case(given: Mapping[str, Any]) -> SkillCase:
+    for one in read_cases(os.path.join(given["skill"], DEFAULT_FILE)):
+        if one.name == given["case"]:
+            return one
+    raise ValueError(f"there is no case {given['case']!r} any more")
+
+
+def _skill(unit: Unit, when: str) -> list[Produced]:
+    results: list[Result] = []
+
+    def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
+        results.append(plain_run(sandbox, command, stdin))
+        return results[-1]
+
+    with located(unit.payload["skill"]) as skill:
+        outcome = _outcome_of(skill, unit.payload, run)
+    told = _told(outcome, results)
+    return [Produced(unit.case, told, round(outcome.seconds, 4), when)]
+
+
+def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutcome:
+    options = Options(
+        backends=(given["sandbox"],),
+        say=lambda text: None,
+        policy=policy_of(given["policy"]),
+        at_best=without_shortfall,
+        run=run,
+    )
+    (outcome,) = run_case(skill, _case(given), options)
+    return outcome
+
+
+def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
+    evidence: dict[str, Any] = {}
+    if outcome.problems:
+        evidence["problems"] = [one[:MAX_OUTPUT] for one in outcome.problems[:10]]
+    refusals = [one for result in results for one in result.refusals if not is_routine(one)]
+    if refusals:
+        evidence["refusals"] = [_refusal(one) for one in refusals[:MAX_REFUSALS]]
+    if outcome.observed is not None and outcome.verdict != "pass":
+        evidence["exit"] = outcome.observed.exit
+        evidence["reason"] = outcome.observed.reason
+        evidence["stdout"] = outcome.observed.stdout[-MAX_OUTPUT:]
+        evidence["stderr"] = outcome.observed.stderr[-MAX_OUTPUT:]
+    cause = outcome.problems[0] if outcome.problems else ""
+    return Outcome(outcome.verdict, cause[:MAX_OUTPUT], "", None, None, evidence)
+
+
+def _refusal(one: Refusal) -> dict[str, Any]:
+    """What of a refusal is the same each time."""
+    document = one.document()
+    return {
+        "kind": one.kind, "action": one.action, "target": one.target, "reason": one.reason,
+        "process": one.process.command, "allow": document["allow"],
+    }  # fmt: skip
+
+
+def _trace(unit: Unit, when: str) -> list[Produced]:
+    traces: list[Trace] = []
+
+    def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
+        traces.append(traced(sandbox, command, input=stdin))
+        return traces[-1].result
+
+    with located(unit.payload["skill"]) as skill:
+        outcome = _outcome_of(skill, unit.payload, run)
+    told = _told(outcome, [one.result for one in traces])
+    calls = sorted({total.name for one in traces for total in one.syscalls})
+    files = sorted({file.path for one in traces for file in one.files})
+    evidence = {**told.evidence, "syscalls": calls, "files": files[:MAX_FILES]}
+    # Watching takes time and memory of its own: what fails only when watched is no failure.
+    status = "ok" if calls or outcome.verdict == "pass" else outcome.verdict
+    return [Produced(unit.case, told._replace(status=status, evidence=evidence),
+                     round(outcome.seconds, 4), when)]  # fmt: skip
+
+
+# Suites
+
+
+_SUITE_STATUS = {"passed": "pass", "failed": "fail", "skipped": "skip", "disabled": "skip"}
+
+
+def _suite(unit: Unit, when: str) -> list[Produced]:
+    given = unit.payload
+    (program,) = find_programs([given["path"]], given["protocol"]).programs
+    where = place(given["sandbox"], policy_of(given["policy"]))
+    way = Way(timeout_s=given["timeout_s"])
+    counted = run_program(program, where, way, Running(), lambda case, status: None)
+    return [_suite_case(unit.case, one, when) for one in counted.outcomes]
+
+
+def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
+    case = program._replace(name=f"{program.name}:{one.case}", about={"program": program.name})
+    status = _SUITE_STATUS.get(one.status, one.status)
+    evidence: dict[str, Any] = {}
+    if status not in ("pass", "skip"):
+        evidence["output"] = one.output[-MAX_OUTPUT:]
+        evidence["refusals"] = [
+            {**refused._asdict(), "allow": None} for refused in one.refusals[:MAX_REFUSALS]
+        ]
+    cause = one.detail if status != "pass" else ""
+    return Produced(
+        case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when
+    )
+
+
+__all__ = ["HOST", "Produced", "perform", "policy_of", "stable"]

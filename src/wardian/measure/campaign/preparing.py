@@ -1,0 +1,160 @@
+"""What a campaign will measure: skills, specimens and sandboxes made into units of work."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from wardian.errors import UsageError
+from wardian.measure.campaign import units as making
+from wardian.measure.campaign.config import Config, ConfigError
+from wardian.measure.campaign.inventory import Entry, inventory, sources
+from wardian.measure.campaign.surroundings import Surroundings, fitted, here, working_sandboxes
+from wardian.measure.campaign.trust import may_run, not_run
+from wardian.measure.campaign.units import Unit
+from wardian.measure.probes import expectations
+from wardian.measure.probes.sandboxes import Setting, setting
+from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
+from wardian.measure.suites.programs import find_programs
+from wardian.measure.suites.suite import place
+from wardian.sandbox.policy.difference import differences
+from wardian.sandbox.policy.policy import Policy
+
+SUITE_POLICY = "conformance"  # what `wardian suite run` takes, too
+SUITE_TIMEOUT_S = 60.0
+
+
+class Prepared(NamedTuple):
+    """All that a campaign will measure, and with what."""
+
+    config: Config
+    around: Surroundings
+    entries: tuple[Entry, ...]
+    specimens: tuple[Specimen, ...]
+    settings: tuple[Setting, ...]
+    profiles: dict[str, str]
+    policy: Policy
+    units: tuple[Unit, ...]
+    not_run: dict[str, str]  # step → why nothing of it runs, though there is something
+
+    @property
+    def sandboxes(self) -> tuple[str, ...]:
+        return tuple(one.name for one in self.settings)
+
+
+def prepare(
+    config: Config,
+    shard: tuple[int, int] = (1, 1),
+    elsewhere: tuple[Surroundings, tuple[str, ...]] | None = None,
+) -> Prepared:
+    """``shard`` is number and total, from 1 on; ``elsewhere`` is what stands for this machine and
+    its sandboxes, where others measure.
+
+    Raises InputError, PolicyError, UsageError, NothingMatched.
+    """
+    making.forget_files()
+    around, working = elsewhere or (here(), ())
+    names = config.sandboxes or working or working_sandboxes()
+    if not names:
+        raise UsageError("no sandbox works here", hint="see: wardian doctor")
+    policy = policy_of_config(config)
+    roots = {probes_dir(), probes_dir(config.probes or None)}
+    every = [one for root in sorted(roots) for one in find_specimens(root)]
+    known = expectations.Known.of(every)
+    given = dict(config.profiles)
+    profiles = {name: given.get(name, expectations.default_profile(name)) for name in names}
+    settings = tuple(
+        setting(name, policy, expectations.read_profile(profiles[name], known)) for name in names
+    )
+    chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
+    entries = tuple(inventory(config.skills))
+    text = policy.to_toml()
+    found = making.of_specimens(chosen, settings, profiles, around, config.timeout_s, text)
+    digests = {name: fitted(name, policy).digest for name in names}
+    for traced in (True, False):
+        found += making.of_skills(entries, text, digests, around, traced=traced)
+    if config.suites:
+        wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
+        places = [place(name, wanted_policy) for name in names]
+        programs = find_programs(config.suites).programs
+        theirs = wanted_policy.to_toml()
+        found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S, theirs)
+    if config.host_named:
+        found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
+    left_out = not_run(found)
+    found = [one for one in found if may_run(one)]
+    number, total = shard
+    wanted = [one for one in found if _shard(one, total) == number - 1]
+    wanted.sort(key=lambda one: one.priority)
+    return Prepared(
+        config, around, entries, tuple(chosen), settings, profiles, policy, tuple(wanted), left_out
+    )
+
+
+def policy_of_config(config: Config) -> Policy:
+    """Raises PolicyError; ConfigError if a file that was only found names a wider policy than
+    there is without it."""
+    name = config.policy
+    if not name:
+        return Policy.default()
+    policy = Policy.from_toml(name) if "/" in name else Policy.preset(name)
+    if config.found:
+        wider = [one for one in differences(Policy.default(), policy) if one.more == "b"]
+        if wider:
+            raise ConfigError(
+                f"its policy allows more than the default: {wider[0].text}; a file that is only "
+                "found here may narrow, and nothing else",
+                path=config.path,
+                hint=f"if you trust it, name it: --config {config.path}",
+            )
+    return policy
+
+
+def _shard(unit: Unit, total: int) -> int:
+    """The same for a case in every sandbox, so that each can be compared where it is measured."""
+    name = f"{unit.case.group}\0{unit.case.name.partition(':')[0]}"
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % total
+
+
+# What results depend on, kept so that it can be told and taken back
+
+
+def kept_sources(prepared: Prepared) -> Iterable[tuple[str, dict[str, str]]]:
+    policy = prepared.config.policy
+    text = _text(policy) if "/" in policy else None
+    for one in prepared.settings:
+        yield one.policy.digest, {os.path.basename(policy): text} if text is not None else {}
+    for entry in prepared.entries:
+        files = sources(entry.path) if entry.digest else None
+        if files is not None:
+            yield entry.digest, files
+    for specimen in prepared.specimens:
+        found = _text(specimen.source)
+        if found is not None:
+            yield making.specimen_digest(specimen), {specimen.path: found}
+    for digest, (path, text) in (
+        (digest, (path, _text(path))) for digest, path in profile_files(prepared).values()
+    ):
+        if text is not None:
+            yield digest, {os.path.basename(path): text}
+
+
+def profile_files(prepared: Prepared) -> dict[str, tuple[str, str]]:
+    """Sandbox → digest and path of the profile that stands for it."""
+    found = {}
+    for sandbox, name in prepared.profiles.items():
+        path = expectations.profile_path(name)
+        text = _text(path)
+        if text is not None:
+            found[sandbox] = ("sha256:" + hashlib.sha256(text.encode()).hexdigest(), path)
+    return found
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(1 << 20)
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,163 @@
+"""What would mend a finding: changes drawn from its evidence, each tried on the failing cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wardian.errors import WardianError
+from wardian.measure.campaign.performing import perform
+from wardian.measure.campaign.preparing import Prepared
+from wardian.measure.campaign.trust import is_ours
+from wardian.measure.campaign.units import Unit
+from wardian.measure.findings.candidates import (
+    NEW_POLICY,
+    Candidate,
+    config_file,
+    of_policy,
+    policy_file,
+    shown,
+)
+from wardian.measure.findings.findings import Trouble
+from wardian.measure.findings.patches import Edit, patch
+from wardian.measure.findings.policy_edit import with_lines
+from wardian.measure.findings.reverting import reverted
+from wardian.measure.store.model import Campaign, health
+from wardian.measure.store.reading import Reader
+from wardian.sandbox.policy.file import parse_policy
+from wardian.sandbox.policy.policy import Policy
+
+MAX_TRIED = 12  # cases of one finding
+Campaigns = Mapping[int, Campaign]
+
+
+class Tried(NamedTuple):
+    """What came of the failing cases under a change."""
+
+    candidate: Candidate
+    outcomes: tuple[tuple[tuple[str, str, str], str], ...]
+    skipped: int
+
+    @property
+    def mends(self) -> bool:
+        """All of them were as they should be."""
+        return bool(self.outcomes) and all(health(s) == "good" for _, s in self.outcomes)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "what": self.candidate.what,
+            "title": self.candidate.title,
+            "patch": patch(self.candidate.edits),
+            "verified": self.mends,
+            "tried": [
+                {"kind": k, "name": n, "sandbox": s, "status": status}
+                for (k, n, s), status in self.outcomes
+            ],
+            "not_tried": self.skipped,
+        }
+
+
+def proposals(
+    troubles: Sequence[Trouble],
+    prepared: Prepared,
+    store: Reader,
+    campaigns: Mapping[int, Campaign],
+) -> list[Tried]:
+    """Every change that might mend these, tried; stops at the second that does."""
+    units = {one.case.identity: one for one in prepared.units}
+    failing = [units[t.result.case.identity] for t in troubles if t.result.case.identity in units]
+    found: list[Tried] = []
+    if not failing:
+        return found
+    for candidate in _candidates(troubles, prepared, store, campaigns):
+        found.append(tried(candidate, failing, try_wider=prepared.config.try_wider))
+        if sum(one.mends for one in found) == 2:
+            break
+    return sorted(found, key=lambda one: not one.mends)
+
+
+def tried(candidate: Candidate, failing: Sequence[Unit], *, try_wider: bool = False) -> Tried:
+    """Run the failing cases where the change is in force.
+
+    What a skill was refused is its own doing, so to be refused something never gets it that right:
+    a change that widens is tried on code that ships with wardian, or if the caller says so.
+    """
+    if candidate.widens and not try_wider and not all(is_ours(one) for one in failing):
+        return Tried(candidate, (), len(failing))
+    chosen = failing[:MAX_TRIED]
+    outcomes = []
+    try:
+        with candidate.given() as given:
+            for unit in chosen:
+                produced = perform(unit._replace(payload={**unit.payload, **given(unit)}))
+                outcomes.append((unit.case.identity, produced[0].outcome.status))
+    except (WardianError, OSError, ValueError):
+        pass  # it can't be put in force, so it mends nothing
+    return Tried(candidate, tuple(outcomes), len(failing) - len(chosen))
+
+
+def _candidates(
+    troubles: Sequence[Trouble],
+    prepared: Prepared,
+    store: Reader,
+    campaigns: Mapping[int, Campaign],
+) -> Iterator[Candidate]:
+    if not all(one.own_fault for one in troubles):
+        lines = _lines(troubles)
+        if lines:
+            yield from _policy_lines(lines, prepared)
+    seen: set[tuple[str, str]] = set()
+    for one in troubles:
+        if one.difference is None or one.difference.before is None:
+            continue
+        before = campaigns.get(one.difference.before.campaign_id)
+        for change in one.difference.changes:
+            if (change.what, change.before) not in seen:
+                seen.add((change.what, change.before))
+                yield from reverted(change, one, prepared, store, before)
+
+
+# Policy lines that refusals name
+
+
+def _lines(troubles: Sequence[Trouble]) -> list[str]:
+    found: dict[str, None] = {}
+    for one in troubles:
+        for refusal in one.refusals:
+            allow = refusal.get("allow")
+            if allow:
+                found[str(allow["policy"])] = None
+            elif one.result.case.kind == "probe" and refusal["kind"] in ("syscall", "process"):
+                found[f'[syscalls]\nallow = ["{refusal["action"]}"]'] = None
+    return list(found)
+
+
+def _policy_lines(lines: Sequence[str], prepared: Prepared) -> Iterator[Candidate]:
+    """The likeliest by itself, then all together, as each may be needed."""
+    path, text = policy_file(prepared)
+    preset = prepared.config.policy if text is None else ""
+    for ones in dict.fromkeys((tuple(lines[:1]), tuple(lines))):
+        new = text if text is not None else prepared.policy.to_toml() if preset else ""
+        try:
+            for one in ones:
+                new = with_lines(new, one)
+            policy = parse_policy(new, path, Policy.default())
+        except (WardianError, ValueError):
+            continue
+        edits = [Edit(shown(path), text, new)]
+        edits += [_named_in_config(prepared)] if text is None else []
+        told = " and ".join(" ".join(one.split()) for one in ones)
+        yield of_policy(f"allow it in the policy: {told}", edits, policy, prepared.policy)
+
+
+def _named_in_config(prepared: Prepared) -> Edit:
+    """A policy file of one's own has to be named: what says what is measured gets a line."""
+    path = config_file(prepared)
+    text = None
+    if prepared.config.path:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    others = [one for one in (text or "").splitlines() if not re.match(r"\s*policy\s*=", one)]
+    return Edit(shown(path), text, "\n".join([f'policy = "{NEW_POLICY}"', *others, ""]))

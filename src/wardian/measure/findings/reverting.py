@@ -1,0 +1,138 @@
+"""What changed since something was well, taken back: policy, skill, specimen, expectation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from wardian.errors import UsageError
+from wardian.measure.campaign.inventory import sources
+from wardian.measure.campaign.preparing import Prepared
+from wardian.measure.findings.candidates import Candidate, Given, of_policy, policy_file, shown
+from wardian.measure.findings.findings import Trouble
+from wardian.measure.findings.patches import Edit
+from wardian.measure.history.changes import Change
+from wardian.measure.probes.expectations import profile_path
+from wardian.measure.probes.specimen import MAX_BYTES
+from wardian.measure.store.model import Campaign
+from wardian.measure.store.reading import Reader
+from wardian.runner.outputs import open_below
+from wardian.sandbox.files import Files
+from wardian.sandbox.policy.file import parse_policy
+from wardian.sandbox.policy.policy import Policy
+from wardian.skills.reading import read_inside
+
+
+def reverted(
+    change: Change, one: Trouble, prepared: Prepared, store: Reader, before: Campaign | None
+) -> Iterator[Candidate]:
+    case = one.result.case
+    if change.what == "policy":
+        files = store.sources(change.before)
+        path, text = policy_file(prepared)
+        if files is None or text is None:
+            return
+        old = next(iter(files.values()), "")
+        policy = parse_policy(old, path, Policy.default())
+        edit = Edit(shown(path), text, old)
+        title = "take the change of the policy back"
+        yield of_policy(title, [edit], policy, prepared.policy)
+    elif change.what == "skill":
+        yield from _skill_reverted(change, case.group, prepared, store)
+    elif change.what == "specimen":
+        yield from _specimen_reverted(change, case.name, prepared, store)
+    elif change.what == "expectation" and before is not None:
+        yield from _profile_reverted(case.sandbox, prepared, store, before)
+
+
+def _skill_reverted(
+    change: Change, name: str, prepared: Prepared, store: Reader
+) -> Iterator[Candidate]:
+    entry = next((one for one in prepared.entries if one.name == name), None)
+    old, new = store.sources(change.before), sources(entry.path) if entry is not None else None
+    if entry is None or old is None or new is None:
+        return
+    edits = tuple(
+        Edit(shown(os.path.join(entry.path, path)), new.get(path), old.get(path))
+        for path in sorted({**old, **new})
+        if old.get(path) != new.get(path)
+    )
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
+            folder = os.path.join(place, os.path.basename(entry.path))
+            shutil.copytree(entry.path, folder, symlinks=True)
+            for path in {**old, **new}:
+                _put(folder, path, old.get(path))
+            yield lambda unit: {"skill": folder} if unit.case.group == name else {}
+
+    yield Candidate("skill", f"take the change of the skill {name} back", edits, given)
+
+
+def _put(root: str, path: str, text: str | None) -> None:
+    """The file with that text, its mode as it is; without one, no file. Below ``root``, whatever
+    links the skill has there. Raises OSError, UsageError."""
+    parent, _, name = path.rpartition("/")
+    if ".." in path.split("/") or path.startswith("/"):
+        raise UsageError(f"{path!r} is not a path below a skill")
+    if text is None:
+        folder = open_below(root, parent)
+        try:
+            os.unlink(name, dir_fd=folder)
+        finally:
+            os.close(folder)
+        return
+    place = os.path.join(root, path)
+    executable = os.path.lexists(place) and bool(os.lstat(place).st_mode & 0o111)
+    Files(root).write(path, text, executable=executable)
+
+
+def _specimen_reverted(
+    change: Change, name: str, prepared: Prepared, store: Reader
+) -> Iterator[Candidate]:
+    old = store.sources(change.before)
+    specimen = next((one for one in prepared.specimens if one.id == name), None)
+    if specimen is None or not old:
+        return
+    path, text = next(iter(old.items()))
+    now = read_inside(specimen.root, specimen.path, MAX_BYTES).decode("utf-8")
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
+            root = os.path.join(place, "probes")
+            shutil.copytree(specimen.root, root, symlinks=True)
+            _put(root, path, text)
+            yield lambda unit: {"root": root} if unit.case.name == name else {}
+
+    edit = Edit(shown(specimen.source), now, text)
+    yield Candidate("specimen", f"take the change of {path} back", (edit,), given)
+
+
+def _profile_reverted(
+    sandbox: str, prepared: Prepared, store: Reader, before: Campaign
+) -> Iterator[Candidate]:
+    old = store.sources(before.versions.get(f"profile:{sandbox}", ""))
+    path = profile_path(prepared.profiles[sandbox])
+    if not old:
+        return
+    text = next(iter(old.values()))
+    with open(path, encoding="utf-8") as file:
+        now = file.read()
+
+    @contextmanager
+    def given() -> Iterator[Given]:
+        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
+            place = os.path.realpath(made)
+            copied = os.path.join(place, os.path.basename(path))
+            _put(place, os.path.basename(path), text)
+            yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}
+
+    edit = Edit(shown(path), now, text)
+    yield Candidate("expectation", "take the change of what is expected back", (edit,), given)

@@ -1,0 +1,66 @@
+"""What changed between two results or two campaigns, of all that could explain a flip. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from wardian.measure.store.model import Campaign, Case
+
+_TOLD = 12
+# What a campaign's fields are called when they change.
+_FIELDS = ("kernel", "machine", "host", "user_id", "wardian", "wardian_digest", "policy_digest")
+_WORDS = {"wardian_digest": "wardian's files", "policy_digest": "policy", "user_id": "user"}
+
+
+class Change(NamedTuple):
+    """``what`` is kernel, policy, wardian, sandbox, specimen, skill …; empty is: was not there."""
+
+    what: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {_short(self.before)} → {_short(self.after)}"
+
+
+def between(before: Mapping[str, str], after: Mapping[str, str]) -> list[Change]:
+    """What differs in what two results depend on."""
+    return [
+        Change(name, before.get(name, ""), after.get(name, ""))
+        for name in sorted({**before, **after})
+        if before.get(name, "") != after.get(name, "")
+    ]
+
+
+def of_campaigns(before: Campaign, after: Campaign, case: Case | None = None) -> list[Change]:
+    """What differs between two campaigns; with a case only what could matter to it."""
+    found = []
+    for field in _FIELDS:
+        one, other = str(getattr(before, field)), str(getattr(after, field))
+        if one != other:
+            found.append(Change(_WORDS.get(field, field), one, other))
+    words = {change.what for change in found}
+    if "wardian" in words:  # of two names for the same thing the version says more
+        found = [change for change in found if change.what != "wardian's files"]
+    versions = between(before.versions, after.versions)
+    return found + [one for one in versions if case is None or _matters(one.what, case)]
+
+
+def _matters(what: str, case: Case) -> bool:
+    kind, _, name = what.partition(":")
+    if kind == "sandbox":
+        return name == case.sandbox
+    if kind == "skill":
+        return case.kind in ("skill", "trace") and name == case.group
+    if kind == "interpreter":
+        return name == str(case.about.get("language", name))
+    return True
+
+
+def _short(text: str) -> str:
+    if not text:
+        return "(none)"
+    digest = text.removeprefix("sha256:")
+    plain = len(digest) >= 32 and all(c in "0123456789abcdef" for c in digest)
+    return digest[:_TOLD] if plain else text

@@ -1,0 +1,183 @@
+"""This campaign beside what was last known of each case: what flipped, and what came between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from wardian.measure.history.changes import Change, between, of_campaigns
+from wardian.measure.history.timeline import told
+from wardian.measure.store.model import Campaign, Case, Moment, Result
+from wardian.measure.store.reading import Reader
+
+LOOKED_BACK = 30
+Identity = tuple[str, str, str]
+
+
+class Difference(NamedTuple):
+    """``kind``: regressed, recovered, flipped (as good or as bad, but otherwise), appeared,
+    vanished. ``unexplained``: although nothing that it depends on changed."""
+
+    kind: str
+    case: Case
+    before: Result | None
+    after: Result | None
+    changes: tuple[Change, ...] = ()
+    unexplained: bool = False
+
+
+class Comparison(NamedTuple):
+    """``last`` is None for the first campaign. ``stable_since`` is the campaign since which no
+    case flipped, and ``nights`` how many there are from it on, this one included."""
+
+    last: Campaign | None
+    differences: tuple[Difference, ...]
+    stable_since: Campaign | None
+    nights: int
+    flips: Mapping[Identity, str]  # case → the night since which it is as it is
+
+    def of(self, *kinds: str) -> list[Difference]:
+        """Those of these kinds."""
+        return [one for one in self.differences if one.kind in kinds]
+
+    @property
+    def unchanged(self) -> bool:
+        """Nothing is other than it was; new cases, and those that are gone, are other."""
+        return self.last is not None and not self.differences
+
+
+def comparable(store: Reader, campaign: Campaign) -> list[Campaign]:
+    """Those before it that say something about the same: oldest first."""
+    return [
+        one
+        for one in store.campaigns(kind=campaign.kind, states=("finished", "partial"))
+        if one.id != campaign.id
+        and (one.started, one.id) < (campaign.started, campaign.id)
+        and (one.machine, one.user_id) == (campaign.machine, campaign.user_id)
+    ]
+
+
+def compare(store: Reader, campaign: Campaign, *, whole: bool) -> Comparison:
+    """``whole``: all was measured that there is, so what is not there is gone, unless it was no
+    longer wanted."""
+    earlier = comparable(store, campaign)
+    after = {one.case.identity: one for one in store.results(campaign.id)}
+    before = _last_known(store, earlier, set(after))
+    campaigns = {one.id: one for one in (*earlier, campaign)}
+    found = [_difference(before.get(name), one) for name, one in after.items()]
+    if whole and earlier and earlier[-1].config_digest == campaign.config_digest:
+        gone = [r for r in store.results(earlier[-1].id) if r.case.identity not in after]
+        found += [Difference("vanished", one.case, one, None) for one in gone]
+    differences = [one for one in found if one is not None and (earlier or one.before)]
+    explained = _explained(store, differences, campaigns)
+    since, nights, flips = _stability(store, campaign, earlier, after)
+    return Comparison(earlier[-1] if earlier else None, tuple(explained), since, nights, flips)
+
+
+def onsets(
+    store: Reader, campaign: Campaign, results: Sequence[Result]
+) -> dict[Identity, Difference]:
+    """For each result that is not as it should be and once was: when it ceased to be, with the
+    evidence of when it was well. What came between then explains it tonight as well."""
+    earlier = comparable(store, campaign)
+    campaigns = {one.id: one for one in (*earlier, campaign)}
+    wrong = [one for one in results if one.health in ("bad", "broken")]
+    timelines = store.timelines(case_ids=[one.case.id for one in wrong]) if wrong else {}
+    found = []
+    for one in wrong:
+        moments = [m for m in timelines.get(one.case.id, []) if m.campaign_id in campaigns]
+        well = max((i for i, m in enumerate(moments) if m.health == "good"), default=None)
+        if well is None or well + 1 >= len(moments):
+            continue
+        before = store.result(moments[well].campaign_id, one.case.identity)
+        after = store.result(moments[well + 1].campaign_id, one.case.identity)
+        found.append(Difference("regressed", one.case, before, after))
+    return {one.case.identity: one for one in _explained(store, found, campaigns)}
+
+
+def _last_known(
+    store: Reader, earlier: Sequence[Campaign], wanted: set[Identity]
+) -> dict[Identity, Result]:
+    found: dict[Identity, Result] = {}
+    for one in reversed(earlier[-LOOKED_BACK:]):
+        if len(found) == len(wanted):
+            break
+        for result in store.results(one.id):
+            if result.case.identity in wanted:
+                found.setdefault(result.case.identity, result)
+    return found
+
+
+def _difference(before: Result | None, after: Result) -> Difference | None:
+    if before is None:
+        return Difference("appeared", after.case, None, after)
+    if _told(before) == _told(after):
+        return None
+    if before.health == "good" and after.health != "good":
+        kind = "regressed"
+    elif before.health != "good" and after.health == "good":
+        kind = "recovered"
+    else:
+        kind = "flipped"
+    return Difference(kind, after.case, before, after)
+
+
+def _told(result: Result) -> tuple[str, str | None, str | None]:
+    return result.outcome.status, result.outcome.observed, result.outcome.errno
+
+
+def _explained(
+    store: Reader, differences: Sequence[Difference], campaigns: Mapping[int, Campaign]
+) -> list[Difference]:
+    both = [(one.before, one.after) for one in differences]
+    keys = [side.key for pair in both if None not in pair for side in pair if side is not None]
+    depends = store.dependencies(keys)
+    found = []
+    for one in differences:
+        if one.before is None or one.after is None:
+            found.append(one)
+            continue
+        old, new = depends.get(one.before.key), depends.get(one.after.key)
+        if old is not None and new is not None:
+            changes = between(old, new)
+            found.append(one._replace(changes=tuple(changes), unexplained=not changes))
+        else:
+            changes = of_campaigns(
+                campaigns[one.before.campaign_id], campaigns[one.after.campaign_id], one.case
+            )
+            found.append(one._replace(changes=tuple(changes)))
+    return found
+
+
+def _stability(
+    store: Reader,
+    campaign: Campaign,
+    earlier: Sequence[Campaign],
+    after: Mapping[Identity, Result],
+) -> tuple[Campaign | None, int, dict[Identity, str]]:
+    """The campaign since which nothing flipped, how many there are since, each case's night."""
+    if not earlier:
+        return None, 1, dict.fromkeys(after, campaign.night)
+    order = {one.id: number for number, one in enumerate((*earlier, campaign))}
+    every = (*earlier, campaign)
+    timelines = store.timelines()
+    flips: dict[Identity, str] = {}
+    latest = 0
+    for name, one in after.items():
+        moments = [m for m in timelines.get(one.case.id, []) if m.campaign_id in order]
+        first = _since(moments)
+        if first is not None:
+            flips[name] = every[order[first.campaign_id]].night
+            if moments[0].campaign_id != first.campaign_id:
+                latest = max(latest, order[first.campaign_id])
+    return every[latest], len(every) - latest, flips
+
+
+def _since(moments: Sequence[Moment]) -> Moment | None:
+    """The first of the last that are the same."""
+    first: Moment | None = None
+    for moment in reversed(moments):
+        if first is not None and told(moment) != told(first):
+            break
+        first = moment
+    return first

@@ -1,0 +1,117 @@
+"""A case or a figure over campaigns: since when it is as it is, when it flipped, and why. Pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wardian.measure.history.changes import Change, between, of_campaigns
+from wardian.measure.store.model import Campaign, Case, Figure, Moment
+
+SIGNS = {"good": "+", "bad": "x", "broken": "!", "absent": "."}
+STRIP = 60
+
+
+class Span(NamedTuple):
+    """Campaigns in a row in which it was the same; ``changes`` lie between it and the one before.
+
+    ``unexplained``: it is another than before, although nothing that it depends on changed.
+    """
+
+    value: str
+    health: str
+    first: Campaign
+    last: Campaign
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    changes: tuple[Change, ...] = ()
+    unexplained: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "value": self.value,
+            "health": self.health,
+            "first": {"night": self.first.night, "campaign": self.first.uid},
+            "last": {"night": self.last.night, "campaign": self.last.uid},
+            "count": self.count,
+            "changes": [one._asdict() for one in self.changes],
+            "unexplained": self.unexplained,
+        }
+
+
+def told(moment: Moment) -> str:
+    """What makes two results the same: status, and how it was blocked."""
+    return f"{moment.status} {moment.errno}" if moment.errno else moment.status
+
+
+def spans(
+    case: Case,
+    moments: Sequence[Moment],
+    campaigns: Mapping[int, Campaign],
+    dependencies: Mapping[str, Mapping[str, str]],
+) -> list[Span]:
+    """Oldest first."""
+    found: list[Span] = []
+    before: Moment | None = None
+    for moment in moments:
+        campaign = campaigns[moment.campaign_id]
+        if found and before is not None and told(before) == told(moment):
+            found[-1] = found[-1]._replace(last=campaign, count=found[-1].count + 1)
+        else:
+            changes, known = _changes(case, before, moment, campaigns, dependencies)
+            flaky = before is not None and known and not changes
+            found.append(
+                Span(told(moment), moment.health, campaign, campaign, 1, tuple(changes), flaky)
+            )
+        before = moment
+    return found
+
+
+def _changes(
+    case: Case,
+    before: Moment | None,
+    after: Moment,
+    campaigns: Mapping[int, Campaign],
+    dependencies: Mapping[str, Mapping[str, str]],
+) -> tuple[list[Change], bool]:
+    """What came between, and whether that is all that could have."""
+    if before is None:
+        return [], False
+    one, other = dependencies.get(before.key), dependencies.get(after.key)
+    if one is not None and other is not None:
+        return between(one, other), True
+    return of_campaigns(campaigns[before.campaign_id], campaigns[after.campaign_id], case), False
+
+
+def flipping(moments: Sequence[Moment]) -> list[str]:
+    """The keys at which it flips: of these the dependencies are wanted."""
+    keys = []
+    for one, other in itertools.pairwise(moments):
+        if told(one) != told(other):
+            keys += [one.key, other.key]
+    return keys
+
+
+def figure_spans(figures: Sequence[Figure], campaigns: Mapping[int, Campaign]) -> list[Span]:
+    """Of one figure in one sandbox, oldest first."""
+    found: list[Span] = []
+    for figure in figures:
+        campaign = campaigns[figure.campaign_id]
+        value = number(figure.value)
+        if found and found[-1].value == value:
+            found[-1] = found[-1]._replace(last=campaign, count=found[-1].count + 1)
+        else:
+            changes = tuple(of_campaigns(found[-1].last, campaign)) if found else ()
+            found.append(Span(value, "", campaign, campaign, 1, changes))
+    return found
+
+
+def strip(moments: Sequence[Moment]) -> str:
+    """One sign for each of the last campaigns."""
+    return "".join(SIGNS[one.health] for one in moments[-STRIP:])
+
+
+def number(value: float) -> str:
+    """Without a fraction where there is none."""
+    return str(int(value)) if value == int(value) else f"{value:.4g}"

@@ -1,0 +1,143 @@
+"""A whole nightly: measure, compare, find, propose, write it down. The command only calls this."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from wardian.measure.campaign import campaign as running
+from wardian.measure.campaign.campaign import MEASURING, Hearing, Wishes
+from wardian.measure.campaign.config import Config
+from wardian.measure.campaign.executing import Executor
+from wardian.measure.campaign.preparing import Prepared, prepare
+from wardian.measure.findings import findings, proposals
+from wardian.measure.history import comparison as comparing
+from wardian.measure.history.comparison import Comparison
+from wardian.measure.pages.documents.decision import Decision, OpenOnes, decide
+from wardian.measure.pages.documents.gathered import Gathered, coverage_of, gather
+from wardian.measure.pages.documents.writing import write_documents
+from wardian.measure.store import figures
+from wardian.measure.store.model import Campaign, Figure, Finding, Result
+from wardian.measure.store.store import Store, now
+from wardian.measure.syscalls.matrix import Matrix
+
+MAX_PROPOSED = 20  # findings for which changes are tried
+
+
+class Night(NamedTuple):
+    """What came of it. ``files`` are the documents that were written; ``skipped`` are steps of
+    which nothing ran, though there was something, and why."""
+
+    gathered: Gathered
+    decision: Decision
+    files: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
+def run(
+    store: Store,
+    config: Config,
+    wishes: Wishes,
+    *,
+    output: str | None = None,
+    open_ones: OpenOnes | None = None,
+    executor: Executor | None = None,
+    hearing: Hearing | None = None,
+) -> Night:
+    """All steps that are wanted; if none of them measures, on the last campaign that did.
+
+    Raises what ``prepare``, ``measure`` and writing raise.
+    """
+    hearing = hearing or Hearing()
+    begun = time.monotonic()
+    elsewhere = executor.surroundings() if executor is not None else None
+    prepared = prepare(config, wishes.shard, elsewhere)
+    again = bool(wishes.only) and not set(wishes.only) & {"inventory", *MEASURING}
+    if again:
+        made = running.last_measured(store, prepared)
+    else:
+        made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
+    results = store.results(made.id, evidence=True)
+    compared, found = _judged(store, made, results, prepared, wishes, hearing)
+    measured = coverage_of(made, results)
+    if not again:
+        seconds = time.monotonic() - begun
+        store.record_figures(made.id, _figures(made, results, measured[1], found, seconds))
+        made = running.close(store, made)
+    gathered = gather(store, made, compared, results, measured)
+    before = store.findings(compared.last.id) if compared.last is not None else []
+    decision = decide(gathered, before, open_ones or OpenOnes(), config.title)
+    files: list[str] = []
+    if output is not None and _wanted(wishes, "documents"):
+        files = write_documents(output, gathered, decision)
+        store.step(made.id, "documents", state="done", ended=now(), total=len(files),
+                   done=len(files))  # fmt: skip
+    skipped = () if again else tuple(sorted(prepared.not_run.items()))
+    wanted = tuple((step, why) for step, why in skipped if _wanted(wishes, step))
+    return Night(gathered, decision, tuple(files), wanted)
+
+
+def _wanted(wishes: Wishes, step: str) -> bool:
+    return not wishes.only or step in wishes.only
+
+
+def _judged(
+    store: Store,
+    made: Campaign,
+    results: list[Result],
+    prepared: Prepared,
+    wishes: Wishes,
+    hearing: Hearing,
+) -> tuple[Comparison, list[Finding]]:
+    """The comparison, and the findings with what would mend them."""
+    steps = {one.name: one.state for one in store.steps(made.id)}
+    whole = (
+        all(steps.get(step, "done") == "done" for step in MEASURING)
+        and not made.shard
+        and not set(wishes.only) & set(MEASURING)
+    )
+    store.step(made.id, "comparison", state="running")
+    compared = comparing.compare(store, made, whole=whole)
+    store.step(made.id, "comparison", state="done", ended=now(), total=len(compared.differences),
+               done=len(compared.differences))  # fmt: skip
+    if not _wanted(wishes, "findings"):
+        return compared, []
+    store.step(made.id, "findings", state="running")
+    onsets = comparing.onsets(store, made, results)
+    troubles = findings.troubles(results, compared, onsets)
+    pairs = findings.findings(troubles, compared, findings.users(results))
+    campaigns = {one.id: one for one in store.campaigns()}
+    found = []
+    for number, (one, ones) in enumerate(pairs):
+        tries: list[dict[str, Any]] = []
+        if number < MAX_PROPOSED and ones:
+            hearing.say(f"looking for what mends: {one.title}")
+            tried = proposals.proposals(ones, prepared, store, campaigns)
+            tries = [each.document() for each in tried]
+        proposal = {"proposal": tries[0] if tries else None, "alternatives": tries[1:]}
+        found.append(one._replace(document={**one.document, **proposal}))
+    store.record_findings(made.id, found)
+    store.step(made.id, "findings", state="done", ended=now(), total=len(found), done=len(found))
+    return compared, found
+
+
+def _figures(
+    made: Campaign, results: list[Result], matrix: Matrix, found: list[Finding], seconds: float
+) -> list[Figure]:
+    own = sum(one.measured_in == made.uid for one in results)
+    used = len(findings.users(results))
+    calls = [
+        Figure(made.id, f"syscalls.{status}", sandbox, count, "calls", "SYSCALL_ANALYSIS.md")
+        for sandbox in matrix.sandboxes
+        for status, count in matrix.counts(sandbox).items()
+    ]
+    return [
+        *figures.counted(results),
+        *figures.skills_passing(results),
+        *calls,
+        Figure(made.id, "syscalls.used", "", used, "calls", "trace:total"),
+        Figure(made.id, "findings.total", "", len(found), "findings", "findings"),
+        Figure(made.id, "campaign.seconds", "", round(seconds, 1), "s", "steps"),
+        Figure(made.id, "campaign.measured", "", own, "results", "results"),
+        Figure(made.id, "campaign.reused", "", len(results) - own, "results", "results"),
+    ]

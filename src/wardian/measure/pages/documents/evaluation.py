@@ -1,0 +1,280 @@
+"""EVALUATION_YYYY-MM-DD.md: what people read in the morning; short if nothing changed. Pure."""
+
+from __future__ import annotations
+
+from wardian.measure.campaign.units import OURS
+from wardian.measure.history.changes import of_campaigns
+from wardian.measure.history.timeline import number as plain
+from wardian.measure.pages.documents.gathered import Gathered
+from wardian.measure.pages.documents.markdown import (
+    SIGNS,
+    block,
+    code,
+    number,
+    several,
+    table,
+    text,
+)
+from wardian.measure.pages.documents.skills import skill_rows
+from wardian.measure.store.model import Finding
+
+NIGHTS_SHOWN = 10
+CHANGES_SHOWN = 60
+KINDS = ("probe", "check", "suite", "skill")
+GROUPS_TITLE = "Coverage by group of system calls"
+
+
+def page(gathered: Gathered) -> str:
+    """The whole document."""
+    lines = [
+        f"# Evaluation, {gathered.campaign.night}", "",
+        *_summary(gathered), *_changed(gathered), *_timeline(gathered),
+    ]  # fmt: skip
+    if gathered.comparison.unchanged and not gathered.findings:
+        lines += ["Nothing changed, so this is all there is to say.", "", *_documents()]
+        return "\n".join(lines)
+    lines += [
+        *_coverage(gathered), *_interpreters(gathered), *_skills(gathered),
+        *_gaps(gathered), *_recommendations(gathered), *_next(gathered), *_documents(),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def headline(gathered: Gathered) -> str:
+    """The state of things in a sentence."""
+    comparison, findings = gathered.comparison, gathered.findings
+    if gathered.campaign.state == "partial":
+        return "partly measured: the budget was spent"
+    since = comparison.stable_since
+    if comparison.last is None:
+        stable = "first campaign"
+    elif comparison.unchanged and since is not None:
+        stable = f"stable since {since.night}, {several(comparison.nights, 'campaign')}"
+    else:
+        flips = comparison.of("regressed", "recovered", "flipped")
+        rest = [f"{len(comparison.of(kind))} {kind}" for kind in ("appeared", "vanished")
+                if comparison.of(kind)]  # fmt: skip
+        stable = ", ".join([f"{len(flips)} flipped", *rest])
+    worst = findings[0].severity if findings else ""
+    return f"{stable}; {several(len(findings), 'finding')}" + (f", worst {worst}" if worst else "")
+
+
+def _summary(gathered: Gathered) -> list[str]:
+    campaign = gathered.campaign
+    measured = gathered.figure("campaign.measured") or 0
+    reused = gathered.figure("campaign.reused") or 0
+    took = f"{gathered.seconds():.0f} s"
+    lines = [
+        f"**{headline(gathered)[:1].upper()}{headline(gathered)[1:]}.**", "",
+        f"Linux {text(campaign.kernel)} on {campaign.machine}, wardian {campaign.wardian}, policy "
+        f"{code(campaign.policy_digest[:19])}; [{plain(measured)}](evaluation.json) results "
+        f"measured, [{plain(reused)}](evaluation.json) used again because nothing they depend on "
+        f"changed, in {took}.", "",
+    ]  # fmt: skip
+    rows = []
+    for kind in KINDS:
+        for sandbox in gathered.sandboxes:
+            total = gathered.number(kind, sandbox)
+            if total:
+                cells = [
+                    number(gathered.number(kind, sandbox, health), kind, sandbox, health)
+                    for health in SIGNS
+                ]
+                rows.append((kind, sandbox, number(total, kind, sandbox), *cells))
+    head = ("kind", "sandbox", "cases", *(f"{sign} {health}" for health, sign in SIGNS.items()))
+    lines += table(head, rows)
+    if gathered.unsteady:
+        names = ", ".join(f"{code(one.case.name)} in {one.case.sandbox}"
+                          for one in gathered.unsteady[:10])  # fmt: skip
+        lines.append(f"- {several(len(gathered.unsteady), 'case')} as they should be only at the "
+                     f"second try: {names}.")  # fmt: skip
+    for step in gathered.steps:
+        note = step.document.get("note") if isinstance(step.document, dict) else None
+        if step.state == "partial":
+            lines.append(f"- {step.name}: {step.total - step.done} of {step.total} were not "
+                         "measured, for want of time; they come first next time.")  # fmt: skip
+        elif note:
+            lines.append(f"- {step.name}: {text(str(note))}.")
+    return [*lines, ""]
+
+
+def _changed(gathered: Gathered) -> list[str]:
+    comparison = gathered.comparison
+    lines = ["## What changed", ""]
+    if comparison.last is None:
+        return [*lines, "There is no campaign to compare with: this is the first.", ""]
+    between = "; ".join(str(one) for one in of_campaigns(comparison.last, gathered.campaign))
+    told = f" Between them: {text(between, 2000)}." if between else ""
+    lines += [f"Compared with {comparison.last.night} ({comparison.last.uid[:8]}).{told}", ""]
+    if not comparison.differences:
+        since = comparison.stable_since
+        told = f" Stable since {since.night}." if since is not None else ""
+        return [*lines, f"Nothing.{told}", ""]
+    shown = [
+        one for one in comparison.differences
+        if one.kind in ("regressed", "recovered", "flipped", "vanished")
+    ]  # fmt: skip
+    rows = []
+    for one in shown[:CHANGES_SHOWN]:
+        before = one.before.status if one.before is not None else "not measured"
+        after = one.after.status if one.after is not None else "not measured"
+        why = "; ".join(str(change) for change in one.changes)
+        if one.unexplained:
+            why = "nothing that it depends on: it does not do the same each time"
+        rows.append((one.kind, one.case.kind, code(one.case.name), one.case.sandbox,
+                     f"{before} → {after}", text(why)))  # fmt: skip
+    if rows:
+        lines += table(("", "kind", "case", "sandbox", "status", "what came between"), rows)
+    if len(shown) > CHANGES_SHOWN:
+        lines.append(f"… and {len(shown) - CHANGES_SHOWN} more, in evaluation.json.")
+    appeared = comparison.of("appeared")
+    if appeared:
+        lines.append(f"{several(len(appeared), 'case')} measured for the first time.")
+    return [*lines, ""]
+
+
+def _timeline(gathered: Gathered) -> list[str]:
+    """Figures of our own sandbox over the last campaigns."""
+    columns = [("probe.good", "probes as expected"), ("probe.bad", "not"), ("check.good", "checks"),
+               ("skills.working", "skills working"), ("suite.good", "suite cases")]  # fmt: skip
+    history = gathered.history[-NIGHTS_SHOWN:]
+    used = [(name, title) for name, title in columns if any(name in f for _, f in history)]
+    rows = []
+    before: dict[str, float] = {}
+    for campaign, figures in history:
+        values = {name: figures[name] for name, _ in used if name in figures}
+        same = "first" if not before else "stable" if values == before else "changed"
+        cells = [plain(values[name]) if name in values else "" for name, _ in used]
+        mark = "**" if campaign.id == gathered.campaign.id else ""
+        rows.append((f"{mark}{campaign.night}{mark}", *cells, same, f"`{campaign.uid[:8]}`"))
+        before = values
+    head = ("night", *(title for _, title in used), "", "campaign")
+    return [f"## Stability, in {OURS}", "", *table(head, rows)]
+
+
+def _coverage(gathered: Gathered) -> list[str]:
+    lines = [f"## {GROUPS_TITLE}", ""]
+    found = gathered.matrix
+    if not found.sandboxes:
+        return [*lines, "No specimen of a system call was among what was measured.", ""]
+    rows = []
+    for name, by_sandbox in [("all", {}), *found.by_group().items()]:
+        counts = by_sandbox or {sandbox: found.counts(sandbox) for sandbox in found.sandboxes}
+        cells = []
+        for sandbox in found.sandboxes:
+            own = counts[sandbox]
+            asked = sum(own.values()) - own["unmeasured"]
+            rest = ", ".join(f"{own[s]} {s}" for s in ("partial", "denied", "missing") if own[s])
+            told = f"[{own['supported']} of {asked}](SYSCALL_ANALYSIS.md)"
+            cells.append(f"{told}{f', {rest}' if rest else ''}" if asked else "")
+        total = sum(next(iter(counts.values())).values())
+        rows.append((name, f"[{total}](SYSCALL_ANALYSIS.md)", *cells))
+    note = "Calls that are fully there, of those that specimens measured."
+    return [*lines, note, "", *table(("group", "calls", *found.sandboxes), rows)]
+
+
+def _interpreters(gathered: Gathered) -> list[str]:
+    lines = ["## Interpreters", ""]
+    languages = sorted({str(one.case.about.get("language", "")) for one in gathered.of("skill")})
+    rows = []
+    for language in filter(None, languages):
+        version = gathered.campaign.versions.get(f"interpreter:{language}", "")
+        cells = []
+        for sandbox in gathered.sandboxes:
+            ones = [
+                one
+                for one in gathered.of("skill", sandbox)
+                if one.case.about.get("language") == language and one.health != "absent"
+            ]
+            good = sum(one.health == "good" for one in ones)
+            sign = SIGNS["good"] if good == len(ones) else SIGNS["bad"]
+            link = f"[{good} of {len(ones)}](evidence/skill-{sandbox}.md)"
+            cells.append(f"{sign} {link}" if ones else "")
+        rows.append((language, text(version), *cells))
+    if not rows:
+        return [*lines, "No case of a skill was measured.", ""]
+    return [*lines, *table(("language", "version", *gathered.sandboxes), rows)]  # fmt: skip
+
+
+def _skills(gathered: Gathered) -> list[str]:
+    lines = ["## Skills", ""]
+    if not gathered.skills:
+        return [*lines, "No skills were given.", ""]
+    head, rows = skill_rows(gathered)
+    return [*lines, "[All cases](SKILLS_COMPATIBILITY_MATRIX.md).", "", *table(head, rows)]
+
+
+def _gaps(gathered: Gathered) -> list[str]:
+    lines = ["## Gaps", ""]
+    if not gathered.findings:
+        return [*lines, "None: everything that could be asked is as it should be.", ""]
+    for one in gathered.findings:
+        lines += finding_lines(one)
+    return lines
+
+
+def finding_lines(one: Finding) -> list[str]:
+    """A finding with its evidence."""
+    document = one.document
+    lines = [f"### {one.severity}: {text(one.title)}", "", text(one.cause, 800), ""]
+    if document.get("needed_by"):
+        lines.append(f"- needed by: {', '.join(map(text, document['needed_by']))}")
+    if document.get("since"):
+        lines.append(f"- since {document['since']}")
+    for case in document["cases"][:10]:
+        where = f"evidence/{case['kind']}-{case['sandbox']}.md"
+        told = f"[{case['kind']}]({where}) {code(case['name'])} in {case['sandbox']}"
+        lines.append(f"- {told}: {case['status']} {text(case.get('cause') or '', 200)}".rstrip())
+    left = document["count"] - 10
+    lines += [f"- … and {left} more"] if left > 0 else []
+    return [*lines, ""]
+
+
+def _recommendations(gathered: Gathered) -> list[str]:
+    lines = ["## Recommendations", ""]
+    proposed = [one for one in gathered.findings if one.document.get("proposal")]
+    if not proposed:
+        why = "no change was found that mends what is wrong" if gathered.findings else "none"
+        return [*lines, f"{why[:1].upper()}{why[1:]}.", ""]
+    for one in proposed:
+        proposal = one.document["proposal"]
+        tried = proposal["tried"]
+        good = sum(entry["status"] in ("pass", "supported", "blocked_expected") for entry in tried)
+        verdict = "verified" if proposal["verified"] else "**not** enough"
+        lines += [
+            f"### {text(one.title)}", "",
+            f"{text(proposal['title'], 600)}: {verdict}, {good} of {len(tried)} failing cases pass "
+            f"under it. [Patch](patches/{one.slug}.patch)", "",
+            *block(proposal["patch"][:4000], "diff"),
+        ]  # fmt: skip
+    return lines
+
+
+def _next(gathered: Gathered) -> list[str]:
+    todo = []
+    verified = [one for one in gathered.findings
+                if (one.document.get("proposal") or {}).get("verified")]  # fmt: skip
+    rest = [one for one in gathered.findings if one not in verified]
+    if verified:
+        names = ", ".join(f"[{one.slug}](patches/{one.slug}.patch)" for one in verified)
+        todo.append(f"Review and apply what is verified: {names}.")
+    for one in rest[:5]:
+        probe = next((c for c in one.document["cases"] if c["kind"] == "probe"), None)
+        how = f" `wardian probe blame {probe['name']}` tells which wall." if probe else ""
+        todo.append(f"Look into: {text(one.title)}.{how}")
+    lacking = [entry["name"] for entry in gathered.skills if not entry["cases"]]
+    if lacking:
+        todo.append(f"Write cases for {several(len(lacking), 'skill')} without any: "
+                    f"{', '.join(map(text, lacking[:10]))}.")  # fmt: skip
+    if not todo:
+        todo.append("Nothing: the next campaign will tell if that changes.")
+    return ["## Next steps", "", *(f"{n}. {one}" for n, one in enumerate(todo, 1)), ""]
+
+
+def _documents() -> list[str]:
+    return [
+        "## Documents", "",
+        "[System calls](SYSCALL_ANALYSIS.md) · [skills](SKILLS_COMPATIBILITY_MATRIX.md) · "
+        "[capabilities](CAPABILITIES.md) · [everything as JSON](evaluation.json) · "
+        "[decision](decision.json)", "",
+    ]  # fmt: skip

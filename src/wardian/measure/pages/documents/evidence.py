@@ -1,0 +1,77 @@
+"""The pages that numbers lead to: every case of a kind in a sandbox, by health. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wardian.measure.pages.documents.gathered import Gathered
+from wardian.measure.pages.documents.markdown import SIGNS, code, several, table, text
+from wardian.measure.store.model import Result
+
+ORDER = ("bad", "broken", "absent", "good")
+_WORDS = {
+    "good": "As it should be",
+    "bad": "Not as it should be",
+    "broken": "No answer came",
+    "absent": "Can't be asked here",
+}
+
+
+def pages(gathered: Gathered) -> dict[str, str]:
+    """File name → page."""
+    pairs = sorted({(one.case.kind, one.case.sandbox) for one in gathered.results})
+    return {f"{kind}-{sandbox}.md": _page(gathered, kind, sandbox) for kind, sandbox in pairs}
+
+
+def _page(gathered: Gathered, kind: str, sandbox: str) -> str:
+    ones = gathered.of(kind, sandbox)
+    campaign = gathered.campaign
+    lines = [
+        f"# {kind} in {sandbox}, {campaign.night}", "",
+        f"{several(len(ones), 'case')}, Linux {text(campaign.kernel)} on {campaign.machine}, "
+        f"wardian {campaign.wardian}, policy {code(campaign.policy_digest[:19])}. "
+        "Measured: the campaign that ran it; results whose dependencies did not change are "
+        "used again.", "",
+    ]  # fmt: skip
+    for health in ORDER:
+        chosen = [one for one in ones if one.health == health]
+        # A heading of its own name, for links to it; empty ones too, for they are counted as 0.
+        lines += [f"## {health}", "", f"{_WORDS[health]}: {len(chosen)}.", ""]
+        if chosen:
+            lines += table(
+                ("case", "status", "since", "what", "measured"),
+                [_row(gathered, one) for one in chosen],
+            )
+        for one in chosen if health in ("bad", "broken") else ():
+            lines += _details(one)
+    return "\n".join(lines)
+
+
+def _row(gathered: Gathered, one: Result) -> tuple[str, ...]:
+    since = gathered.comparison.flips.get(one.case.identity, "")
+    own = one.measured_in == gathered.campaign.uid
+    measured = "now" if own else f"{one.time[:10]} ({one.measured_in[:8]})"
+    status = f"{SIGNS[one.health]} {one.status}" + (f" {one.outcome.errno}" if one.outcome.errno
+                                                    else "")  # fmt: skip
+    what = one.outcome.cause or one.outcome.detail or str(one.case.about.get("title", ""))
+    return code(one.case.name), status, since, text(what), measured
+
+
+def _details(one: Result) -> list[str]:
+    evidence: dict[str, Any] = dict(one.outcome.evidence)
+    lines = [f"### {code(one.case.name)}", ""]
+    for problem in evidence.get("problems", [])[:5]:
+        lines.append(f"- {text(problem, 600)}")
+    for refusal in evidence.get("refusals", [])[:10]:
+        lines.append(f"- refused: {_refusal(refusal)}")
+    for check in evidence.get("artifact", {}).get("checks", []):
+        if check["ok"] is False:
+            lines.append(f"- check {code(check['name'])}: {text(check['detail'])}")
+    return [*lines, ""]
+
+
+def _refusal(refusal: Any) -> str:
+    if isinstance(refusal, str):
+        return code(refusal)
+    told = code(f"{refusal['kind']} {refusal['action']} {refusal['target']}".strip())
+    return f"{told}: {text(str(refusal.get('reason', '')))}"

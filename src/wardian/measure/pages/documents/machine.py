@@ -1,0 +1,127 @@
+"""A campaign for programs: one JSON document, and JUnit XML. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from wardian.measure.pages.documents.coverage import uses
+from wardian.measure.pages.documents.decision import Decision
+from wardian.measure.pages.documents.evaluation import headline
+from wardian.measure.pages.documents.gathered import Gathered
+from wardian.measure.store.model import Result
+from wardian.measure.syscalls import report as coverage
+
+SCHEMA = "wardian.evaluation/1"
+# What XML 1.0 can't hold, escaped or not.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
+    """Everything that the pages tell, and all results."""
+    campaign, comparison = gathered.campaign, gathered.comparison
+    since = comparison.stable_since
+    return {
+        "schema": SCHEMA,
+        "headline": headline(gathered),
+        "campaign": {
+            k: v for k, v in campaign._asdict().items() if k not in ("id", "owner", "policy")
+        },
+        "compared_with": comparison.last.uid if comparison.last is not None else None,
+        "unchanged": comparison.unchanged,
+        "stable_since": since.night if since is not None else None,
+        "stable_campaigns": comparison.nights,
+        "differences": [
+            {
+                "kind": one.kind,
+                "case": list(one.case.identity),
+                "before": one.before.status if one.before is not None else None,
+                "after": one.after.status if one.after is not None else None,
+                "changes": [change._asdict() for change in one.changes],
+                "unexplained": one.unexplained,
+            }
+            for one in comparison.differences
+        ],
+        "findings": [
+            {k: v for k, v in one._asdict().items() if k != "campaign_id"}
+            for one in gathered.findings
+        ],
+        "figures": [
+            {k: v for k, v in one._asdict().items() if k != "campaign_id"}
+            for one in gathered.figures
+        ],
+        "steps": [
+            {k: v for k, v in one._asdict().items() if k not in ("campaign_id", "document")}
+            for one in gathered.steps
+        ],
+        "skills": gathered.skills,
+        "syscalls": _coverage(gathered),
+        "results": [_result(one, comparison.flips) for one in gathered.results],
+        "decision": decision.action,
+    }  # fmt: skip
+
+
+def _coverage(gathered: Gathered) -> dict[str, Any] | None:
+    """As `wardian syscalls coverage --json` tells it; nothing if no call was measured."""
+    if not gathered.matrix.sandboxes:
+        return None
+    return coverage.document(gathered.matrix, gathered.artifacts, uses(gathered))
+
+
+def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
+    return {
+        "kind": one.case.kind,
+        "name": one.case.name,
+        "sandbox": one.case.sandbox,
+        "group": one.case.group,
+        "status": one.status,
+        "health": one.health,
+        "errno": one.outcome.errno,
+        "cause": one.outcome.cause,
+        "since": since.get(one.case.identity, ""),
+        "duration_s": one.duration_s,
+        "measured_in": one.measured_in,
+    }
+
+
+def junit(gathered: Gathered) -> str:
+    """One suite for each kind and sandbox."""
+    suites: dict[tuple[str, str], list[Result]] = {}
+    for one in gathered.results:
+        if one.case.kind != "trace":
+            suites.setdefault((one.case.kind, one.case.sandbox), []).append(one)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    for (kind, sandbox), ones in suites.items():
+        counts = Counter(one.health for one in ones)
+        lines.append(
+            f'<testsuite name={_attribute(f"{kind} [{sandbox}]")} tests="{len(ones)}" '
+            f'failures="{counts["bad"]}" errors="{counts["broken"]}" '
+            f'skipped="{counts["absent"]}" time="{sum(one.duration_s for one in ones):.3f}">'
+        )
+        lines += [_junit_case(one) for one in ones]
+        lines.append("</testsuite>")
+    return "\n".join([*lines, "</testsuites>", ""])
+
+
+def _junit_case(one: Result) -> str:
+    where = _attribute(f"{one.case.kind}.{one.case.group or one.case.sandbox}")
+    opening = (
+        f'<testcase name={_attribute(one.case.name)} classname={where} time="{one.duration_s:.3f}"'
+    )
+    if one.health == "good":
+        return f"{opening}/>"
+    kind = {"bad": "failure", "broken": "error", "absent": "skipped"}[one.health]
+    told = one.outcome.cause or one.status
+    inner = f"<{kind} message={_attribute(told[:300])}>{escape(_xml(told))}</{kind}>"
+    return f"{opening}>{inner}</testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_xml(text).replace("\n", " "))
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)

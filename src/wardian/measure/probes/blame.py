@@ -1,0 +1,332 @@
+"""Which wall blocked it: found by taking walls away one at a time, and by leaving one standing.
+
+A launcher that can leave walls out is built for tests only, and is used where it is there; without
+it, what a policy can give up is tried, and what could not be tried is told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wardian.measure.probes.artifact import Artifact
+from wardian.measure.probes.running import measure
+from wardian.measure.probes.sandboxes import HOST, Setting, neutral
+from wardian.measure.probes.specimen import HERE, Specimen
+from wardian.sandbox.backends.wardian import Wardian
+from wardian.sandbox.policy.policy import Limits, Policy, Share
+from wardian.sandbox.run.landlock import FEATURES
+from wardian.sandbox.run.records import record
+from wardian.sandbox.sandbox import Sandbox
+from wardian.text import printable
+
+SCHEMA = "wardian.probe-blame/1"
+WARDIAN = "wardian"
+SYSCALL = "syscall "  # how the refusals of the filter begin
+TEST_LAUNCHER = os.path.join(HERE, "..", "..", "..", "..", "core", "build", "wardian-launch-test")
+ChangePolicy = Callable[[Policy, Mapping[str, str]], Policy]
+# The launcher builds the guest's root over this directory; who is not moved into it finds it there.
+ROOT_PLACE = "/tmp"  # noqa: S108
+
+
+class Wall(NamedTuple):
+    """A wall, and the ways to take it away: flags of the test launcher, or a weaker policy.
+
+    ``also`` is what the policy must give up besides, for the launcher to be able to.
+    """
+
+    name: str
+    kind: str
+    flags: tuple[str, ...] = ()
+    policy: ChangePolicy | None = None
+    also: ChangePolicy | None = None
+
+    def way(self, *, launcher: bool) -> str | None:
+        """How it is taken away here; None if it can't be."""
+        if launcher and self.flags:
+            return "launcher"
+        return "policy" if self.policy is not None else None
+
+
+def _allow_all_syscalls(policy: Policy, env: Mapping[str, str]) -> Policy:
+    from wardian.syscalls import rows
+
+    names = tuple(row.name for row in rows() if row.kind != "allow")
+    return policy.but(allow_syscalls=names, deny_syscalls=())
+
+
+def _degrade(policy: Policy, names: Iterable[str]) -> Policy:
+    return policy.but(degrade=tuple(dict.fromkeys((*policy.degrade, *names))))
+
+
+def _no_landlock(policy: Policy, env: Mapping[str, str]) -> Policy:
+    return _degrade(policy, dict(FEATURES))
+
+
+def _no_proc(policy: Policy, env: Mapping[str, str]) -> Policy:
+    """Mounting a proc needs a pid namespace of one's own."""
+    return _degrade(policy, ["proc"])
+
+
+def _host_network(policy: Policy, env: Mapping[str, str]) -> Policy:
+    return policy.but(network="host")
+
+
+def _no_limits(policy: Policy, env: Mapping[str, str]) -> Policy:
+    return policy.but(limits=Limits())
+
+
+def _share_witnesses(policy: Policy, env: Mapping[str, str]) -> Policy:
+    path = env.get("PROBE_HOST_FILE")
+    folder = os.path.dirname(path) if path else ""
+    return policy.with_shares([Share(folder, folder, True)]) if folder else policy
+
+
+SECCOMP = Wall("seccomp", "seccomp", ("seccomp",), _allow_all_syscalls)
+LANDLOCK = Wall("landlock", "landlock", ("landlock",), _no_landlock)
+# Landlock names paths of the guest's own root, so it can't stand without.
+ROOT = Wall("own root", "mount", ("pivot", "landlock"), _share_witnesses)
+WALLS = (
+    SECCOMP,
+    LANDLOCK,
+    ROOT,
+    Wall("read-only mounts", "mount", ("readonly",)),
+    Wall("nosuid, nodev", "mount", ("nosuid",)),
+    Wall("masks", "mount", ("mask",)),
+    Wall("namespace.network", "namespace", ("network",), _host_network),
+    Wall("namespace.pid", "namespace", ("pid",), also=_no_proc),
+    Wall("namespace.ipc", "namespace", ("ipc",)),
+    Wall("namespace.uts", "namespace", ("uts",)),
+    Wall("namespace.cgroup", "namespace", ("cgroup",)),
+    Wall("nested namespaces", "namespace", ("sysctl",)),
+    Wall("identity", "capability", ("identity",)),
+    Wall("capabilities", "capability", ("capabilities",)),
+    Wall("descriptors", "process", ("close",)),
+    Wall("session", "process", ("session",)),
+    Wall("not dumpable", "process", ("dumpable",)),
+    Wall("limits", "rlimit", ("rlimits", "watch"), _no_limits),
+)
+# There is no guest without these; they are blamed by elimination.
+FRAME = Wall("namespace.user, no_new_privs", "namespace")
+
+
+class Trial(NamedTuple):
+    """One wall: what was observed without it, and with no other wall but it."""
+
+    wall: Wall
+    way: str
+    without: Artifact
+    alone: Artifact | None = None
+
+
+class Blame(NamedTuple):
+    """``blamed`` are the walls that hold it, ``first`` those among all whose answer it was."""
+
+    specimen: Specimen
+    baseline: Artifact
+    host: Artifact
+    trials: tuple[Trial, ...]
+    not_tried: tuple[str, ...]
+    first: tuple[Wall, ...]
+    blamed: tuple[Wall, ...]
+    answer: str
+    certain: bool
+
+
+def launcher_for_tests(given: str | None = None) -> str | None:
+    """The launcher that can leave walls out, if it is there."""
+    path = os.path.realpath(given or TEST_LAUNCHER)
+    return path if os.access(path, os.X_OK) else None
+
+
+def blame(
+    specimen: Specimen,
+    policy: Policy,
+    env: Mapping[str, str],
+    *,
+    launcher: str | None = None,
+    jobs: int | None = None,
+    timeout_s: float = 20.0,
+    host_named: bool = False,
+) -> Blame:
+    """Measure behind all walls, without each, and where that does not tell, behind each alone; and
+    on the bare host, if the specimen ships with wardian or the host was named."""
+    ways = [(wall, wall.way(launcher=launcher is not None)) for wall in WALLS]
+    tried = [(wall, way) for wall, way in ways if way is not None]
+    walls = [wall for wall, _ in tried]
+
+    def measured(*removals: Sequence[Wall]) -> list[Artifact]:
+        settings = [without(removed, policy, env, launcher) for removed in removals]
+        return measure([specimen], settings, env, jobs=jobs, timeout_s=timeout_s)
+
+    host = measure(
+        [specimen], [neutral(HOST, policy)._replace(named=host_named)], env, timeout_s=timeout_s
+    )[0]
+    baseline, *removals = measured((), *([wall] for wall in walls))
+    trials = [Trial(wall, way, seen) for (wall, way), seen in zip(tried, removals, strict=True)]
+    bare: Artifact | None = None
+    if baseline.observed == "blocked" and not any(_allowed(one.without) for one in trials):
+        bare, *alone = measured(walls, *(_all_but(walls, wall) for wall in walls))
+        if _allowed(bare):
+            trials = [one._replace(alone=seen) for one, seen in zip(trials, alone, strict=True)]
+    not_tried = tuple(wall.name for wall, way in ways if way is None)
+    blamed, answer, certain = _judge(baseline, host, bare, trials, not_tried)
+    first = _first(baseline, trials)
+    return Blame(specimen, baseline, host, tuple(trials), not_tried, first, blamed, answer, certain)
+
+
+def _all_but(walls: Sequence[Wall], wall: Wall) -> list[Wall]:
+    kept = (LANDLOCK, ROOT) if wall is LANDLOCK else (wall,)
+    return [one for one in walls if one not in kept]
+
+
+def without(
+    walls: Sequence[Wall], policy: Policy, env: Mapping[str, str], launcher: str | None
+) -> Setting:
+    """wardian without some of its walls; they are taken away by the launcher where it can."""
+    flags: list[str] = []
+    for wall in walls:
+        change = wall.policy
+        if wall.way(launcher=launcher is not None) == "launcher":
+            flags += wall.flags
+            change = wall.also
+        if change is not None:
+            policy = change(policy, env)
+
+    def make(final: Policy, backend: str) -> Sandbox:
+        sandbox = Sandbox.create(final, backend=backend)
+        if flags and launcher is not None:
+            extra = b"".join(record("flag", f"without-{flag}") for flag in dict.fromkeys(flags))
+            sandbox._backend = Wardian(binary=launcher, extra=extra)
+        return sandbox
+
+    root = ROOT_PLACE if "pivot" in flags else ""
+    return neutral(WARDIAN, policy)._replace(make=make, root=root)
+
+
+def _allowed(seen: Artifact) -> bool:
+    return seen.observed == "allowed"
+
+
+def _judge(
+    baseline: Artifact,
+    host: Artifact,
+    bare: Artifact | None,
+    trials: Sequence[Trial],
+    not_tried: Sequence[str],
+) -> tuple[tuple[Wall, ...], str, bool]:
+    """The walls, the answer in words, and whether it is certain."""
+    if _allowed(baseline):
+        return (), "nothing blocks it: it is allowed", True
+    if baseline.observed != "blocked":
+        return (), f"there is no answer to blame anyone for: {baseline.cause}", False
+    needed = tuple(one.wall for one in trials if _allowed(one.without))
+    if needed:
+        it = "it" if len(needed) == 1 else "any of them"
+        return needed, f"{_names(needed)}: without {it} it is allowed", True
+    each = _each(trials)
+    if each:
+        it = "it blocks this by itself" if len(each) == 1 else "each blocks it by itself"
+        return each, f"{_names(each)}: {it}", True
+    if bare is not None and _allowed(bare):
+        return (), "several walls together: none blocks it alone", False
+    if host.observed == "blocked":
+        return (), f"no wall of ours: the host blocks it too ({host.errno or host.detail})", True
+    if not_tried or bare is None or bare.observed != "blocked":
+        return (), "none of the walls that could be taken away here", False
+    return (FRAME,), f"{_names([FRAME])}: what is left when every other wall is away", True
+
+
+def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
+    """Those whose answer it was: without them there is another one, or the supervisor saw it."""
+    if baseline.observed != "blocked":
+        return ()
+    seen = any(text.startswith(SYSCALL) for text in baseline.refusals)
+    return tuple(
+        one.wall
+        for one in trials
+        if _answers_otherwise(one, baseline) or (seen and one.wall is SECCOMP)
+    )
+
+
+def _answers_otherwise(trial: Trial, baseline: Artifact) -> bool:
+    seen = trial.without
+    if seen.observed not in ("allowed", "blocked") or _told(seen) == _told(baseline):
+        return False
+    # What had to go with a wall (/proc with the pid namespace) may be what is missed now.
+    return not (trial.wall.also is not None and seen.errno == "ENOENT")
+
+
+def _each(trials: Sequence[Trial]) -> tuple[Wall, ...]:
+    """Those that block alone; Landlock, which needs the root, only if the root does not."""
+    found = {one.wall: one.alone for one in trials if one.alone and one.alone.observed == "blocked"}
+    if ROOT in found:
+        found.pop(LANDLOCK, None)
+    return tuple(found)
+
+
+def _names(walls: Sequence[Wall]) -> str:
+    return ", ".join(f"{wall.name} ({wall.kind})" for wall in walls)
+
+
+def document(found: Sequence[Blame]) -> dict[str, Any]:
+    """The JSON document of ``probe blame``."""
+    return {
+        "schema": SCHEMA,
+        "probes": [
+            {
+                "id": one.specimen.id,
+                "capability": one.specimen.capability,
+                "observed": _seen(one.baseline),
+                "host": _seen(one.host),
+                "first": [{"wall": wall.name, "kind": wall.kind} for wall in one.first],
+                "blamed": [{"wall": wall.name, "kind": wall.kind} for wall in one.blamed],
+                "answer": one.answer,
+                "certain": one.certain,
+                "refusals": list(one.baseline.refusals),
+                "trials": [
+                    {
+                        "wall": trial.wall.name,
+                        "kind": trial.wall.kind,
+                        "by": trial.way,
+                        "without": _seen(trial.without),
+                        "alone": _seen(trial.alone) if trial.alone is not None else None,
+                    }
+                    for trial in one.trials
+                ],
+                "not_tried": list(one.not_tried),
+            }
+            for one in found
+        ],
+    }
+
+
+def _seen(one: Artifact) -> dict[str, Any]:
+    keys = ("observed", "errno", "detail", "cause")
+    return {key: getattr(one, key) for key in keys}
+
+
+def lines(one: Blame, *, verbose: bool) -> list[str]:
+    """What a person reads."""
+    told = [f"{one.specimen.id}: {_told(one.baseline)}", f"  {printable(one.answer)}"]
+    if one.first and one.first != one.blamed:
+        told.append(f"  answered first by {_names(one.first)}")
+    told += [f"  seen by the supervisor: {printable(text)}" for text in _relevant(one.baseline)]
+    if verbose:
+        for trial in one.trials:
+            alone = f"   alone: {_told(trial.alone)}" if trial.alone is not None else ""
+            told.append(f"  without {trial.wall.name:<18} {_told(trial.without)}{alone}")
+    if one.not_tried:
+        told.append(f"  not tried: {', '.join(one.not_tried)} (they need the launcher for tests)")
+    return told
+
+
+def _relevant(one: Artifact) -> list[str]:
+    """What an interpreter looks for at its start comes first; what was asked about, last."""
+    calls = [text for text in one.refusals if text.startswith(SYSCALL)]
+    return calls[-2:] or list(one.refusals[-1:])
+
+
+def _told(one: Artifact) -> str:
+    return " ".join(filter(None, (one.observed or one.status, one.errno)))

@@ -1,0 +1,203 @@
+"""What people and machines read about measurements: list, matrix, JSON, JUnit. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from wardian.measure.probes.artifact import Artifact
+from wardian.measure.probes.specimen import Specimen
+from wardian.measure.probes.verdict import GOOD, STATUSES
+from wardian.text import printable
+
+LIST_SCHEMA = "wardian.probe-list/1"
+RUN_SCHEMA = "wardian.probe-run/1"
+# A short word for each status: the matrix is read at a glance.
+WORDS = {
+    "supported": "yes",
+    "blocked_expected": "no",
+    "blocked_unexpected": "NO!",
+    "allowed_unexpected": "YES!",
+    "unavailable": "-",
+    "timeout": "TIMEOUT",
+    "crashed": "CRASHED",
+    "error": "ERROR",
+    "garbage": "GARBAGE",
+    "silent": "SILENT",
+    "not_run": "NOT RUN",
+}
+LEGEND = "yes: allowed   no: blocked, as expected   NO!, YES!: not as expected   -: can't be asked"
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def unexpected(artifact: Artifact, *, require_all: bool = False) -> bool:
+    """Is this one to be looked at?"""
+    if artifact.status == "unavailable":
+        return require_all
+    return artifact.status not in GOOD
+
+
+# The list
+
+
+def listing(specimens: Iterable[Specimen]) -> dict[str, Any]:
+    """The JSON document of ``probe list``."""
+    keys = ("id", "capability", "language")
+    return {
+        "schema": LIST_SCHEMA,
+        "probes": [
+            {key: getattr(one, key) for key in keys}
+            | {"path": f"probes/{one.path}", "domain": one.domain, "summary": one.summary}
+            for one in specimens
+        ],
+    }
+
+
+def list_lines(specimens: Sequence[Specimen]) -> list[str]:
+    """ID, capability, language, what it shows."""
+    rows = [(one.id, one.capability, one.language, printable(one.summary)) for one in specimens]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    return [
+        "  ".join([*(f"{row[i]:<{widths[i]}}" for i in range(3)), row[3]]).rstrip() for row in rows
+    ]
+
+
+# A run
+
+
+def summary(artifacts: Sequence[Artifact]) -> str:
+    """One line of counts."""
+    counts = Counter(one.status for one in artifacts)
+    told = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts[name])
+    total = len(artifacts)
+    return f"{total} measurement{'s' if total != 1 else ''}: {told or 'none'}"
+
+
+def document(artifacts: Sequence[Artifact], seconds: float) -> dict[str, Any]:
+    """The JSON document of ``probe run`` and ``probe all``."""
+    counts = Counter(one.status for one in artifacts)
+    return {
+        "schema": RUN_SCHEMA,
+        "summary": {name: counts[name] for name in STATUSES},
+        "seconds": round(seconds, 3),
+        "results": [one.document() for one in artifacts],
+    }
+
+
+def matrix(artifacts: Sequence[Artifact]) -> list[str]:
+    """Capability × sandbox. Specimens of one capability that agree share a line."""
+    sandboxes = list(dict.fromkeys(one.sandbox for one in artifacts))
+    rows: list[tuple[str, list[str]]] = []
+    for capability, ones in _grouped(artifacts).items():
+        by_specimen: dict[str, dict[str, str]] = {}
+        for one in ones:
+            by_specimen.setdefault(one.id, {})[one.sandbox] = _cell(one)
+        kinds = {tuple(by.get(name, "") for name in sandboxes) for by in by_specimen.values()}
+        if len(kinds) == 1:
+            rows.append((capability, list(*kinds)))
+        else:
+            rows.append((capability, [""] * len(sandboxes)))
+            for name, by in by_specimen.items():
+                label = f"  {name.removeprefix('core__')}"
+                rows.append((label, [by.get(sandbox, "") for sandbox in sandboxes]))
+    width = max(len("capability"), *(len(label) for label, _ in rows))
+    head = ("capability", sandboxes)
+    columns = [
+        max(len(sandboxes[i]), *(len(cells[i]) for _, cells in rows)) for i in range(len(sandboxes))
+    ]
+    lines = []
+    for label, cells in (head, *rows):
+        padded = (f"{cell:<{columns[i]}}" for i, cell in enumerate(cells))
+        lines.append("  ".join([f"{label:<{width}}", *padded]).rstrip())
+    return lines
+
+
+def _grouped(artifacts: Sequence[Artifact]) -> dict[str, list[Artifact]]:
+    groups: dict[str, list[Artifact]] = {}
+    for one in sorted(artifacts, key=lambda a: (a.domain, a.capability)):
+        groups.setdefault(one.capability, []).append(one)
+    return groups
+
+
+def _cell(one: Artifact) -> str:
+    return f"{WORDS[one.status]} {one.errno}" if one.errno else WORDS[one.status]
+
+
+def troubles(artifacts: Iterable[Artifact], *, require_all: bool = False) -> list[str]:
+    """What was not as expected, one paragraph each; what did not run for one reason, together."""
+    lines = []
+    together: dict[tuple[str, str], list[Artifact]] = {}
+    for one in artifacts:
+        if one.status == "not_run":
+            together.setdefault((one.sandbox, one.cause), []).append(one)
+        elif unexpected(one, require_all=require_all):
+            lines.append(f"{one.status}: {one.id} in {one.sandbox}")
+            lines.append(f"  {printable(one.cause)}")
+            if one.observed is not None and one.detail:
+                seen = f"{one.observed}, {one.errno}" if one.errno else one.observed
+                lines.append(f"  observed {seen}: {printable(one.detail)}")
+    for (sandbox, cause), ones in together.items():
+        more = f" and {len(ones) - 1} more" if len(ones) > 1 else ""
+        lines += [f"not_run: {ones[0].id}{more} in {sandbox}", f"  {printable(cause)}"]
+    return lines
+
+
+def one_line(one: Artifact) -> str:
+    """A measurement as a line."""
+    seen = " ".join(filter(None, (one.observed or "", one.errno)))
+    told = printable(one.detail or one.cause)
+    return f"{one.sandbox:<10}  {one.status:<18}  {one.id}  {seen}: {told}".rstrip(": ")
+
+
+def junit(artifacts: Sequence[Artifact], *, require_all: bool = False) -> str:
+    """JUnit XML, one suite for each sandbox and domain."""
+    root = ElementTree.Element("testsuites")
+    suites: dict[tuple[str, str], list[Artifact]] = {}
+    for one in artifacts:
+        suites.setdefault((one.sandbox, one.domain), []).append(one)
+    for (sandbox, domain), ones in suites.items():
+        kinds = Counter(_junit_kind(one, require_all) for one in ones)
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            _xml(
+                name=f"{domain} [{sandbox}]",
+                tests=len(ones),
+                failures=kinds["failure"],
+                errors=kinds["error"],
+                skipped=kinds["skipped"],
+                time=f"{sum(one.duration_s for one in ones):.3f}",
+            ),
+        )
+        for one in ones:
+            case = ElementTree.SubElement(
+                suite,
+                "testcase",
+                _xml(name=one.id, classname=f"{sandbox}.{one.capability}", time=one.duration_s),
+            )
+            kind = _junit_kind(one, require_all)
+            if kind:
+                told = ElementTree.SubElement(case, kind, _xml(message=one.cause or one.status))
+                told.text = _xml(text=f"{one.status}\n{one.detail}")["text"]
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _junit_kind(one: Artifact, require_all: bool) -> str:
+    if one.status == "unavailable":
+        return "failure" if require_all else "skipped"
+    if one.status in GOOD:
+        return ""
+    return "failure" if one.status.endswith("_unexpected") else "error"
+
+
+def _xml(**values: Any) -> dict[str, str]:
+    """Attributes without what XML 1.0 can't hold, escaped or not."""
+    return {
+        name: _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", str(value))
+        for name, value in values.items()
+    }

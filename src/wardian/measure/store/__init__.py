@@ -1,0 +1,10 @@
+"""What was measured: one SQLite file.
+
+store      written: each result when it is there, whole or not at all
+schema     the tables, and how an older store becomes a new one
+model      what it holds, as values
+figures    numbers drawn from results
+reading    questions to it
+merging    stores joined, campaigns deleted
+exporting  JSON lines and CSV
+"""

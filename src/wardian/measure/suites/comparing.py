@@ -1,0 +1,145 @@
+"""What passes in the baseline and not here: the list that matters, and the cause of each. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult, Refused
+
+UNSTEADY = "it passes when it is run by itself"
+
+
+class Lost(NamedTuple):
+    """A case that passes in the baseline; ``here`` is None where the sandbox has no such case."""
+
+    sandbox: str
+    program: str
+    case: str
+    status: str
+    cause: str
+    here: Outcome | None
+    besides: bool = False  # it befell the program here, and is no case of the baseline's
+
+    @property
+    def unsteady(self) -> bool:
+        """It failed beside others, and passed by itself: nothing of the sandbox's forbids it."""
+        return self.here is not None and self.here.alone == "passed"
+
+
+def lost_cases(results: Sequence[ProgramResult], baseline: str) -> list[Lost]:
+    """In the order of the programs, for every sandbox but the baseline."""
+    native = {one.program: one for one in results if one.sandbox == baseline}
+    found: list[Lost] = []
+    for result in results:
+        if result.sandbox != baseline and result.program in native:
+            found += _lost(native[result.program], result)
+    return found
+
+
+def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
+    mine = {one.case: one for one in here.outcomes}
+    whole = mine.get(PROGRAM_CASE)
+    found: list[Lost] = []
+    for one in native.outcomes:
+        if one.status == "passed" and not _passed(mine.get(one.case)):
+            outcome = mine.get(one.case)
+            if outcome is not None:
+                found.append(_told(here, one.case, outcome))
+            else:
+                cause = cause_of(whole) if whole is not None else "it has no such case here"
+                found.append(Lost(here.sandbox, here.program, one.case, "not_run", cause, None))
+    if native.listed and here.listed:
+        # What befell the program besides its cases has no name where it did not happen.
+        theirs = {one.case for one in native.outcomes}
+        befell = [one for one in here.outcomes if one.of_program and one.case not in theirs]
+        lost = [_told(here, one.case, one) for one in befell if one.status != "passed"]
+        found += [one._replace(besides=True) for one in lost]
+    return found
+
+
+def _passed(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.status == "passed"
+
+
+def _told(here: ProgramResult, case: str, outcome: Outcome) -> Lost:
+    return Lost(here.sandbox, here.program, case, outcome.status, cause_of(outcome), outcome)
+
+
+def gained_cases(results: Sequence[ProgramResult], baseline: str) -> list[tuple[str, str, str]]:
+    """Sandbox, program and case of what passes there and fails in the baseline."""
+    native = {(one.program, o.case): o for one in results if one.sandbox == baseline
+              for o in one.outcomes}  # fmt: skip
+    return [
+        (result.sandbox, result.program, one.case)
+        for result in results
+        if result.sandbox != baseline
+        for one in result.outcomes
+        if one.status == "passed"
+        and (before := native.get((result.program, one.case))) is not None
+        and before.status in ("failed", "crashed", "timeout")
+    ]
+
+
+def cause_of(outcome: Outcome) -> str:
+    """The same cause is the same text: a refusal if the supervisor saw one, else what was told."""
+    if outcome.alone == "passed":
+        return UNSTEADY
+    refusal = likely(outcome.refusals)
+    if refusal is not None:
+        return f"refused: {_general(refusal)} ({refusal.reason})"
+    if outcome.status in ("crashed", "timeout", "not_run") and outcome.detail:
+        return f"{outcome.status}: {outcome.detail}"
+    first = outcome.detail or _last_line(outcome.output)
+    return f"{outcome.status}: {first}" if first else outcome.status
+
+
+def likely(refusals: Iterable[Refused]) -> Refused | None:
+    """The one that most likely is the cause: not a look at a file, if there is another."""
+    told = list(refusals)
+    weighty = [one for one in told if one.action != "stat"]
+    return (weighty or told)[-1] if told else None
+
+
+def _general(refusal: Refused) -> str:
+    """Without what differs from one try to the next: arguments of a call, names made up anew."""
+    if refusal.kind in ("syscall", "process") and not refusal.target.startswith("pid "):
+        call, _, _ = refusal.target.partition("(")
+        return f"{refusal.kind} {call or refusal.action}"
+    if refusal.kind == "limit":
+        return f"{refusal.kind} {refusal.action} {refusal.target}"
+    target = re.sub(r"[0-9]+|(?<=[_./-])[A-Za-z0-9]{6}$", "…", refusal.target)
+    return f"{refusal.kind} {refusal.action} {target}"
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else ""
+
+
+class Cause(NamedTuple):
+    """What several lost cases have in common."""
+
+    sandbox: str
+    cause: str
+    cases: tuple[Lost, ...]
+
+
+def walls(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
+    """Sandbox → wall → how many lost cases pass without it, where that was asked; most first."""
+    found: dict[str, Counter[str]] = {}
+    for one in lost:
+        if one.here is not None and one.here.wall:
+            found.setdefault(one.sandbox, Counter())[one.here.wall] += 1
+    return {sandbox: dict(counts.most_common()) for sandbox, counts in found.items()}
+
+
+def causes(lost: Sequence[Lost]) -> list[Cause]:
+    """Those of most cases first."""
+    groups: dict[tuple[str, str], list[Lost]] = {}
+    for one in lost:
+        groups.setdefault((one.sandbox, one.cause), []).append(one)
+    ordered = sorted(groups.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1]))
+    return [Cause(sandbox, cause, tuple(ones)) for (sandbox, cause), ones in ordered]

@@ -1,0 +1,119 @@
+"""What came of a case, and of a program with its cases: values, and documents that are read back.
+
+docs/reference/suite.md describes the documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wardian.errors import InputError
+from wardian.sandbox.run.result import Refusal
+
+SCHEMA = "wardian.suite-program/1"
+STATUSES = ("passed", "failed", "skipped", "crashed", "timeout", "not_run", "disabled")
+BAD = ("failed", "crashed", "timeout", "not_run")
+PROGRAM_CASE = "(program)"  # the program as a whole: what no case of it can be charged with
+MAX_REFUSALS = 20
+
+
+class Refused(NamedTuple):
+    """A refusal that the supervisor saw, without who asked for it: that is the test."""
+
+    kind: str
+    action: str
+    target: str
+    reason: str
+
+    @classmethod
+    def of(cls, refusal: Refusal) -> Refused:
+        """The part of a refusal that explains a failure."""
+        return cls(refusal.kind, refusal.action, refusal.target, refusal.reason)
+
+    def __str__(self) -> str:
+        named = self.target.startswith(self.action)
+        return f"{self.kind} {self.target if named else f'{self.action} {self.target}'}"
+
+
+class Outcome(NamedTuple):
+    """One case. ``detail`` is one line: a signal, a reason to skip, the first failure.
+
+    ``alone`` is what came of it in a sandbox of its own afterwards, and ``wall`` the one without
+    which it passes, where that was asked.
+    """
+
+    case: str
+    status: str
+    seconds: float = 0.0
+    detail: str = ""
+    output: str = ""
+    refusals: tuple[Refused, ...] = ()
+    alone: str = ""
+    parameter: str = ""
+    wall: str = ""
+
+    @property
+    def of_program(self) -> bool:
+        """Not a case of the program's own, but what befell it besides."""
+        return self.case.endswith(")") and "(" in self.case
+
+    def document(self) -> dict[str, Any]:
+        """As JSON; what is empty is left out."""
+        told: dict[str, Any] = {"case": self.case, "status": self.status}
+        told["seconds"] = round(self.seconds, 4)
+        for name in ("detail", "output", "alone", "parameter", "wall"):
+            if getattr(self, name):
+                told[name] = getattr(self, name)
+        if self.refusals:
+            told["refusals"] = [one._asdict() for one in self.refusals]
+        return told
+
+    @classmethod
+    def read(cls, told: dict[str, Any]) -> Outcome:
+        """Raises InputError."""
+        try:
+            refusals = tuple(Refused(**one) for one in told.get("refusals", ()))
+            outcome = cls(**{**told, "refusals": refusals})
+            seconds = float(outcome.seconds)
+        except (TypeError, ValueError):
+            raise InputError("not an outcome of a case") from None
+        if outcome.status not in STATUSES:
+            raise InputError(f"there is no status {outcome.status!r}")
+        return outcome._replace(seconds=seconds)
+
+
+class ProgramResult(NamedTuple):
+    """One program in one sandbox. ``key`` names all that the result depends on."""
+
+    program: str
+    path: str
+    digest: str
+    protocol: str
+    sandbox: str
+    key: str
+    outcomes: tuple[Outcome, ...]
+    seconds: float = 0.0
+    runs: int = 0
+    note: str = ""
+
+    @property
+    def listed(self) -> bool:
+        """Its cases are known: it did not die before it could say which it has."""
+        return any(not one.of_program for one in self.outcomes)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        told = self._asdict() | {"seconds": round(self.seconds, 4)}
+        return {"schema": SCHEMA, **told, "outcomes": [one.document() for one in self.outcomes]}
+
+    @classmethod
+    def read(cls, told: Any) -> ProgramResult:
+        """Raises InputError."""
+        if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+            raise InputError(f"not a document of the schema {SCHEMA}")
+        fields = {name: told[name] for name in told if name != "schema"}
+        try:
+            outcomes = tuple(Outcome.read(one) for one in fields["outcomes"])
+            return cls(**fields | {"outcomes": outcomes})
+        except (TypeError, KeyError):
+            raise InputError("not the result of a program") from None

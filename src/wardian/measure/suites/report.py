@@ -1,0 +1,348 @@
+"""What people and machines read about a suite: lines, a JSON document, JUnit XML. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+from wardian.measure.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
+from wardian.measure.suites.outcomes import BAD, STATUSES, Outcome, ProgramResult
+from wardian.measure.suites.running import Place
+from wardian.text import printable
+
+SCHEMA = "wardian.suite/1"
+SHOWN_CASES = 8
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+CallsOf = Mapping[str, Sequence[str]]
+
+
+class Told(NamedTuple):
+    """Everything about one command: its results, and with what they are compared."""
+
+    results: Sequence[ProgramResult]
+    places: Sequence[Place]
+    baseline: str | None = None
+    calls_of: CallsOf = MappingProxyType({})
+    seconds: float = 0.0
+
+    @property
+    def sandboxes(self) -> list[str]:
+        return [one.name for one in self.places]
+
+    @property
+    def lost(self) -> list[Lost]:
+        """With a baseline: what it has and others have not."""
+        return lost_cases(self.results, self.baseline) if self.baseline is not None else []
+
+
+def is_bad(told: Told) -> bool:
+    """With a baseline, something steady is lost; without, something did not pass."""
+    if told.baseline is not None:
+        return any(not one.unsteady for one in told.lost)
+    return any(one.status in BAD for result in told.results for one in result.outcomes)
+
+
+def counts(results: Sequence[ProgramResult]) -> Counter[str]:
+    """Cases by status."""
+    return Counter(one.status for result in results for one in result.outcomes)
+
+
+def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
+    """Of the cases that pass in the baseline: how many pass there, and how many there are."""
+    native = sum(
+        one.status == "passed"
+        for result in told.results
+        if result.sandbox == told.baseline
+        for one in result.outcomes
+    )
+    lost = sum(one.sandbox == sandbox and not one.unsteady and not one.besides for one in told.lost)
+    return native - lost, native
+
+
+# Lines
+
+
+def table(told: Told) -> list[str]:
+    """Programs × sandboxes, each cell the cases that passed of those that were to run."""
+    by_program: dict[str, dict[str, ProgramResult]] = {}
+    for result in told.results:
+        by_program.setdefault(result.program, {})[result.sandbox] = result
+    rows = [
+        (printable(program), [_cell(by.get(name)) for name in told.sandboxes])
+        for program, by in by_program.items()
+        if any(one.outcomes for one in by.values())
+    ]
+    return _aligned(("program", told.sandboxes), rows)
+
+
+def _cell(result: ProgramResult | None) -> str:
+    if result is None or not result.outcomes:
+        return "-"
+    found = Counter(one.status for one in result.outcomes)
+    wanted = sum(found.values()) - found["disabled"]
+    rest = [f"{found[name]} {name}" for name in STATUSES if found[name] and name in _WORTH]
+    return ", ".join([f"{found['passed']}/{wanted}", *rest])
+
+
+_WORTH = ("failed", "skipped", "crashed", "timeout", "not_run")
+
+
+def _aligned(head: tuple[str, list[str]], rows: list[tuple[str, list[str]]]) -> list[str]:
+    every = [head, *rows]
+    width = max(len(label) for label, _ in every)
+    widths = [max(len(cells[i]) for _, cells in every) for i in range(len(head[1]))]
+    return [
+        "  ".join(
+            [f"{label:<{width}}", *(f"{cell:<{widths[i]}}" for i, cell in enumerate(cells))]
+        ).rstrip()
+        for label, cells in every
+    ]
+
+
+def troubles(told: Told, *, every: bool = False) -> list[str]:
+    """With a baseline what is lost, by cause; without, what did not pass."""
+    if told.baseline is None:
+        return _failures(told.results, every=every)
+    lines: list[str] = []
+    for sandbox in told.sandboxes:
+        found = [one for one in causes(told.lost) if one.sandbox == sandbox]
+        if found:
+            count = sum(len(one.cases) for one in found)
+            if lines:
+                lines.append("")
+            lines.append(
+                f"{_plural(count, 'case')} that pass{'es' if count == 1 else ''} in"
+                f" {told.baseline} and not in {sandbox}, by cause"
+            )
+            for cause in found:
+                lines += _of_cause(cause, every=every)
+            blamed = walls(told.lost).get(sandbox, {})
+            if blamed:
+                lines += ["", f"of these pass in {sandbox} without"]
+                lines += [f"  {number:>4}  {wall}" for wall, number in blamed.items()]
+    return lines
+
+
+def _of_cause(cause: Cause, *, every: bool) -> list[str]:
+    lines = [f"  {len(cause.cases):>4}  {printable(cause.cause)}"]
+    shown = cause.cases if every else cause.cases[:SHOWN_CASES]
+    for one in shown:
+        lines.append(f"        {one.status:<8}  {printable(f'{one.program}:{one.case}')}")
+    if len(shown) < len(cause.cases):
+        lines.append(f"        and {len(cause.cases) - len(shown)} more (--all shows them)")
+    return lines
+
+
+def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
+    """What was told of several in the same words is told once."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        for one in result.outcomes:
+            if one.status in BAD:
+                key = (one.status, result.program, result.sandbox, *_about(one))
+                groups.setdefault(key, []).append(one.case)
+    lines = []
+    limit = len(groups) if every else 5 * SHOWN_CASES
+    for (status, program, sandbox, *told), cases in list(groups.items())[:limit]:
+        more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+        lines.append(f"{status}: {printable(f'{program}:{cases[0]}')}{more} in {sandbox}")
+        lines += [f"  {printable(line)}" for line in told]
+    if len(groups) > limit:
+        lines.append(f"and {_plural(len(groups) - limit, 'failure')} more (--all shows them)")
+    return lines
+
+
+def _about(one: Outcome) -> list[str]:
+    refused = [f"refused: {refusal}: {refusal.reason}" for refusal in one.refusals]
+    return [*([one.detail] if one.detail else []), *refused]
+
+
+def summary(told: Told) -> list[str]:
+    """A line for each sandbox; with a baseline, what is kept of it."""
+    lines = []
+    for name in told.sandboxes:
+        mine = [one for one in told.results if one.sandbox == name]
+        found = counts(mine)
+        total = sum(found.values())
+        rest = ", ".join(f"{found[status]} {status}" for status in STATUSES if found[status])
+        line = f"{name}: {_plural(total, 'case')} of {_plural(len(mine), 'program')}: {rest}"
+        if told.baseline is not None and name != told.baseline:
+            kept, native = kept_share(told, name)
+            if native:
+                line += (
+                    f"; of {native} that pass in {told.baseline} {kept} pass"
+                    f" ({100 * kept / native:.2f} %)"
+                )
+        lines.append(line)
+    return lines
+
+
+def by_call(told: Told) -> dict[str, dict[str, Counter[str]]]:
+    """System call → sandbox → cases by status, for programs and cases whose calls are known."""
+    found: dict[str, dict[str, Counter[str]]] = {}
+    for result in told.results:
+        for one in result.outcomes:
+            keys = (f"{result.program}:{_plain(one.case)}", result.program)
+            calls = next((told.calls_of[key] for key in keys if key in told.calls_of), ())
+            for call in calls:
+                of_call = found.setdefault(call, {})
+                of_call.setdefault(result.sandbox, Counter())[one.status] += 1
+    return dict(sorted(found.items()))
+
+
+def _plain(case: str) -> str:
+    """The name in the source: ``Any/Fixture.Case/3`` is Fixture.Case."""
+    suite, _, name = case.partition(".")
+    parts = suite.split("/")
+    suite = parts[1] if len(parts) > 1 and not parts[1].isdigit() else parts[0]
+    return f"{suite}.{name.partition('/')[0]}"
+
+
+def call_lines(told: Told, *, every: bool = False) -> list[str]:
+    """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
+    the same it is left out, unless every one is asked for."""
+    rows = []
+    for call, by in by_call(told).items():
+        cells = []
+        for name in told.sandboxes:
+            found = by.get(name, Counter())
+            ran = sum(found.values()) - found["disabled"]
+            cells.append(f"{found['passed']}/{ran}" if ran else "-")
+        if every or len(set(cells)) > 1:
+            rows.append((call, cells))
+    return _aligned(("syscall", told.sandboxes), rows) if rows else []
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+# Documents
+
+
+def document(told: Told) -> dict[str, Any]:
+    """The JSON document (docs/reference/suite.md)."""
+    lost = told.lost
+    return {
+        "schema": SCHEMA,
+        "sandboxes": [_sandbox(told, place) for place in told.places],
+        "baseline": told.baseline,
+        "seconds": round(told.seconds, 3),
+        "lost": [_lost(one) for one in lost],
+        "causes": [
+            {
+                "sandbox": one.sandbox,
+                "cause": one.cause,
+                "count": len(one.cases),
+                "cases": [f"{case.program}:{case.case}" for case in one.cases],
+            }
+            for one in causes(lost)
+        ],
+        "walls": walls(lost),
+        "gained": [
+            {"sandbox": sandbox, "program": program, "case": case}
+            for sandbox, program, case in (
+                gained_cases(told.results, told.baseline) if told.baseline is not None else []
+            )
+        ],
+        "syscalls": {
+            call: {name: dict(found) for name, found in by.items()}
+            for call, by in by_call(told).items()
+        },
+        "programs": [_program(result) for result in told.results],
+    }
+
+
+def _sandbox(told: Told, place: Place) -> dict[str, Any]:
+    found = counts([one for one in told.results if one.sandbox == place.name])
+    described: dict[str, Any] = {
+        "name": place.name,
+        "version": place.version,
+        "policy_digest": place.policy.digest,
+        "degraded": list(place.degraded),
+        "cases": {status: found[status] for status in STATUSES},
+    }
+    if told.baseline is not None and place.name != told.baseline:
+        kept, native = kept_share(told, place.name)
+        described |= {"kept": kept, "of_baseline": native}
+    return described
+
+
+def _lost(one: Lost) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "sandbox": one.sandbox,
+        "program": one.program,
+        "case": one.case,
+        "status": one.status,
+        "cause": one.cause,
+        "unsteady": one.unsteady,
+        "refusals": [],
+    }
+    if one.here is not None:
+        told["refusals"] = [refusal._asdict() for refusal in one.here.refusals]
+        told |= {"detail": one.here.detail, "wall": one.here.wall}
+        told["output"] = one.here.output[-4096:]
+    return told
+
+
+def _program(result: ProgramResult) -> dict[str, Any]:
+    told = result.document()
+    del told["schema"]
+    for one in told["outcomes"]:
+        if one["status"] == "passed":
+            one.pop("output", None)  # kept in the file of the program; here it is only bulk
+    found = Counter(one.status for one in result.outcomes)
+    return told | {"cases": {status: found[status] for status in STATUSES if found[status]}}
+
+
+def junit(told: Told) -> str:
+    """JUnit XML, one suite for each program and sandbox."""
+    root = ElementTree.Element("testsuites")
+    lost = {(one.sandbox, one.program, one.case): one.cause for one in told.lost}
+    for result in told.results:
+        kinds = Counter(_junit_kind(one) for one in result.outcomes)
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            _xml(
+                name=f"{result.program} [{result.sandbox}]",
+                tests=len(result.outcomes),
+                failures=kinds["failure"],
+                errors=kinds["error"],
+                skipped=kinds["skipped"],
+                time=f"{result.seconds:.3f}",
+            ),
+        )
+        for one in result.outcomes:
+            group, _, name = one.case.rpartition(".")
+            classname = ".".join(filter(None, (result.sandbox, result.program, group)))
+            case = ElementTree.SubElement(
+                suite, "testcase", _xml(name=name, classname=classname, time=f"{one.seconds:.4f}")
+            )
+            kind = _junit_kind(one)
+            if kind:
+                cause = lost.get((result.sandbox, result.program, one.case))
+                message = cause or one.detail or one.status
+                child = ElementTree.SubElement(case, kind, _xml(message=message, type=one.status))
+                child.text = _xml(text="\n".join([*_about(one), one.output]))["text"]
+    ElementTree.indent(root)
+    body = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _junit_kind(one: Outcome) -> str:
+    kinds = {"passed": "", "failed": "failure", "skipped": "skipped", "disabled": "skipped"}
+    return kinds.get(one.status, "error")
+
+
+def _xml(**values: Any) -> dict[str, str]:
+    """Text without what XML 1.0 can't hold, escaped or not."""
+    return {
+        name: _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", str(value))
+        for name, value in values.items()
+    }

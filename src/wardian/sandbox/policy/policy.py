@@ -1,0 +1,166 @@
+"""A policy: what a run may reach and use. Frozen, compared by value, identified by a digest.
+
+It says what is wanted; what this host can do about it is ``plan``'s business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from wardian.errors import UsageError
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+NETWORKS = ("none", "host")
+DEFAULT_PRESET = "default"
+DEFAULT_SOURCES = (
+    "sandbox/policy/presets/default.toml",
+    "sandbox/policy/policy.py",
+    "sandbox/policy/file.py",
+    "sandbox/policy/units.py",
+)
+
+
+class Share(NamedTuple):
+    """A path of the host, and where it stands inside."""
+
+    path: str
+    at: str
+    write: bool = False
+
+    @classmethod
+    def parse(cls, text: str, *, write: bool, base: str | None = None) -> Share:
+        """Read ``PATH[:AT]``; a relative PATH counts from ``base``. Raises UsageError."""
+        path, colon, place = text.rpartition(":/")
+        path, at = (path, f"/{place}") if colon and path else (text, "")
+        path = os.path.expanduser(path)
+        if base is not None:
+            path = os.path.join(base, path)
+        if not path or not path.startswith("/") or "\0" in path:
+            raise UsageError(
+                f"{text!r} is not a path that can be shared; write PATH or PATH:/WHERE/INSIDE"
+            )
+        if ":" in at:
+            raise UsageError(f"{text!r}: a place inside can't hold a colon")
+        path = os.path.normpath(path)
+        return cls(path, normal(at) if at else path, write)
+
+    def __str__(self) -> str:
+        plain = self.at == self.path and ":/" not in self.path
+        return self.path if plain else f"{self.path}:{self.at}"
+
+
+def normal(path: str) -> str:
+    """An absolute path inside, without dots and double slashes."""
+    return "/" + os.path.normpath("/" + path).lstrip("/")
+
+
+# Without this call no run can begin: the filter is handed to the supervisor with it.
+NEVER_DENIED = "sendmsg"
+
+
+class Limits(NamedTuple):
+    """None means no limit. Sizes are bytes, times are seconds."""
+
+    time_s: float | None = None
+    cpu_s: float | None = None
+    memory_bytes: int | None = None
+    processes: int | None = None
+    files: int | None = None
+    disk_bytes: int | None = None
+    output_bytes: int | None = None
+
+
+class Policy(NamedTuple):
+    """What a run may reach and use. ``Policy.default()`` is the shipped preset."""
+
+    shares: tuple[Share, ...] = ()
+    work: str | None = None
+    rootfs: str | None = None
+    network: str = "none"
+    pass_env: tuple[str, ...] = ()
+    set_env: tuple[tuple[str, str], ...] = ()
+    limits: Limits = Limits()
+    allow_syscalls: tuple[str, ...] = ()
+    deny_syscalls: tuple[str, ...] = ()
+    landlock_abi: int = 1
+    degrade: tuple[str, ...] = ()
+    base: tuple[str, ...] | None = None  # of the host's /usr and /etc only these; None: all of it
+
+    @classmethod
+    def default(cls) -> Policy:
+        """The shipped preset ``default``."""
+        from wardian import compiled
+
+        fields = compiled.load(DEFAULT_PRESET, DEFAULT_SOURCES, read_default)
+        return cls(**fields | {"limits": Limits(**fields["limits"])})
+
+    @classmethod
+    def preset(cls, name: str) -> Policy:
+        """A shipped preset. Raises PolicyError if there is none of that name."""
+        from wardian.sandbox.policy import file as policy_file
+
+        return policy_file.read_preset(name)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], base: Policy | None = None) -> Policy:
+        """A policy file on top of ``base`` (the default preset). Raises PolicyError."""
+        from wardian.sandbox.policy import file as policy_file
+
+        return policy_file.read_policy(os.fspath(path), base or cls.default())
+
+    def to_toml(self) -> str:
+        """The policy as a file that ``from_toml`` reads back to the same value."""
+        from wardian.sandbox.policy import file as policy_file
+
+        return policy_file.write_policy(self)
+
+    def but(self, **changes: Any) -> Policy:
+        """The same policy with other values for these fields."""
+        return self._replace(**changes)
+
+    def with_shares(self, shares: Iterable[Share]) -> Policy:
+        """The same policy, sharing more."""
+        return self._replace(shares=self.shares + tuple(shares))
+
+    def with_limits(self, **limits: float | None) -> Policy:
+        """The same policy with other limits, by their field names."""
+        changed: dict[str, Any] = dict(limits)
+        return self._replace(limits=self.limits._replace(**changed))
+
+    def with_env(self, values: Mapping[str, str]) -> Policy:
+        """The same policy, with more variables set."""
+        merged = dict(self.set_env) | dict(values)
+        return self._replace(set_env=tuple(sorted(merged.items())))
+
+    @property
+    def digest(self) -> str:
+        """Names this policy: equal policies have equal digests."""
+        import hashlib
+
+        limits = tuple(None if value is None else float(value) for value in self.limits)
+        text = repr(tuple(self._replace(limits=Limits())) + limits)
+        return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+    def environment(self, host_env: Mapping[str, str]) -> dict[str, str]:
+        """The variables that this policy gives the guest, the layout's own not included."""
+        passed = {name: host_env[name] for name in self.pass_env if name in host_env}
+        return passed | dict(self.set_env)
+
+
+def check_environment_name(name: str) -> str:
+    """Return the name, or raise UsageError."""
+    if not name or "=" in name or "\0" in name:
+        raise UsageError(f"{name!r} can't be the name of an environment variable")
+    return name
+
+
+def read_default() -> dict[str, Any]:
+    """The fields of the preset ``default`` as plain values; it shares nothing."""
+    policy = Policy.preset(DEFAULT_PRESET)
+    return policy._asdict() | {"limits": policy.limits._asdict()}

@@ -1,0 +1,7 @@
+"""What a guest was refused, and what would allow it.
+
+reading     the supervisor's notes → refusals that are worth reporting
+remedies    the option, and the policy lines, that would allow it
+asked_host  questions to the host about what a guest named, each asked once
+hostpath    whether the host has a path that a guest named
+"""

@@ -1,0 +1,244 @@
+"""What would allow something that was refused: the option, and the same as lines of a policy file.
+
+A remedy is offered only if it would really help: what can't be shared, what the caller may not do
+either, and what the kernel refuses once the filter lets it pass, have none.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+
+from wardian.errors import WardianError
+from wardian.sandbox.policy.policy import Policy, Share
+from wardian.sandbox.refusals.asked_host import AskedHost
+from wardian.sandbox.root.layout import WORK, layout
+from wardian.sandbox.root.shares import Source, is_below, resolve_shares
+from wardian.sandbox.run.result import Allow, Limit, Protection
+from wardian.syscalls import lookup
+from wardian.text import quoted
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+AF_UNIX = 1
+
+
+class Surroundings(NamedTuple):
+    """What a run's refusals are explained with."""
+
+    policy: Policy
+    sources: tuple[Source, ...]
+    protections: tuple[Protection, ...]
+    arch: str
+    cwd: str  # the caller's
+    home: str  # the caller's
+    command: tuple[str, ...]
+    host: AskedHost
+
+    @property
+    def standing(self) -> frozenset[str]:
+        """The walls that stood."""
+        return frozenset(p.name for p in self.protections if p.enforced)
+
+
+# Files
+
+
+def to_share(
+    outside: str, inside: str, write: bool, around: Surroundings, *, owned: bool = False
+) -> Allow | None:
+    """Sharing a path of the host at a place inside; ``owned`` if only its owner may do it.
+    None also if there is no time to find out."""
+    if not around.host.has_time:
+        return None
+    if inside in (path for path, _ in layout().files):
+        return None  # made by us: sharing the host's own in its place would be another thing
+    if is_below(inside, WORK) and around.policy.work is None:
+        work = _work(around, write)
+        if work is not None:
+            return work
+    while (share := _sharable(outside, inside, write, around)) is None:
+        if not _unnameable(outside, inside):
+            return None
+        if (
+            is_below(around.home, os.path.dirname(outside))
+            or os.path.dirname(outside).count("/") < 2
+        ):
+            return None  # that would be half the host
+        outside, inside = os.path.dirname(outside), os.path.dirname(inside)
+    if (write and not os.access(outside, os.W_OK)) or (owned and not _is_owner(outside)):
+        return None
+    option, key = ("--write", "write") if write else ("--read", "read")
+    return Allow(f"{option} {quoted(str(share))}", f"[files]\n{key} = [{toml(str(share))}]")
+
+
+def _work(around: Surroundings, write: bool) -> Allow | None:
+    if _sharable(around.cwd, WORK, True, around) is None:
+        return None
+    if write and not os.access(around.cwd, os.W_OK):
+        return None
+    return Allow(f"--work {quoted(around.cwd)}", f"[files]\nwork = {toml(around.cwd)}")
+
+
+def _sharable(outside: str, inside: str, write: bool, around: Surroundings) -> Share | None:
+    """The share, if it can be spelled, read back, and put up."""
+    share = Share(outside, inside, write)
+    try:
+        str(share).encode()
+        if Share.parse(str(share), write=write) != share:
+            return None
+        resolve_shares([*around.policy.shares, share])
+    except (WardianError, UnicodeEncodeError):
+        return None
+    return share
+
+
+def _unnameable(outside: str, inside: str) -> bool:
+    """Whether the directory could be shared although the thing itself can't: names that no option
+    can spell, and pipes."""
+    try:
+        outside.encode()
+        inside.encode()
+        special = not stat.S_ISREG(mode := os.stat(outside).st_mode) and not stat.S_ISDIR(mode)
+    except UnicodeEncodeError:
+        return True
+    except OSError:
+        return False
+    return special or ":/" in outside or ":" in inside
+
+
+def _is_owner(path: str) -> bool:
+    try:
+        return os.geteuid() in (0, os.stat(path).st_uid)
+    except OSError:
+        return False
+
+
+def toml(text: str) -> str:
+    """A TOML string (json.dumps would do, and takes as long to load as a run takes to start)."""
+    shown = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in shown) + '"'
+
+
+# The network
+
+
+def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
+    """The host's network, and for its abstract sockets the wall that scopes them; None if neither
+    stands in the way."""
+    flags, lines = [], []
+    if around.policy.network != "host":
+        flags.append("--net host")
+        lines.append('[network]\nmode = "host"')
+    scope = "landlock.scope_abstract_socket"
+    if family == AF_UNIX and scope in around.standing:
+        flags.append(f"--degrade {scope}")
+        lines.append(f'[protections]\ndegrade = ["{scope}"]')
+    return Allow(" ".join(flags), "\n".join(lines)) if flags else None
+
+
+# System calls
+
+# They fail all the same when the filter lets them pass: they need capabilities that no guest has,
+# or what its other walls take away.
+NEEDS_MORE = frozenset((
+    "acct", "bpf", "chroot", "clock_settime", "clone", "delete_module", "finit_module",
+    "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load",
+    "kexec_load", "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root",
+    "reboot", "setdomainname", "sethostname", "setns", "settimeofday", "socketpair", "swapoff",
+    "swapon", "syslog", "umount2", "vhangup",
+))  # fmt: skip
+# The same, but only some of what the call can do: a test of its arguments for what can be had.
+_TIOCSTI, _TIOCSETD = 0x5412, 0x5423
+_S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
+_OPEN_TREE_CLONE = 1
+_AF_INET, _AF_INET6, _AF_KEY, _AF_PACKET, _SOCK_RAW, _SOCK_PACKET = 2, 10, 15, 17, 3, 10
+_PR_SET_MM_MAPS = (14, 15)
+_CLONE_NEWUSER = (
+    0x10000000  # the one namespace that needs no capability, and gives those for others
+)
+# fanotify_init(2): without a capability only events that name files, in no special class.
+_FAN_CLASSES_AND_UNLIMITED, _FAN_NAMES_FILES = 0x3C, 0xE00
+
+
+def _is_device(mode: int) -> bool:
+    return mode & _S_IFMT in (_S_IFCHR, _S_IFBLK)
+
+
+def _may_ioctl(request: int) -> bool:
+    """Typing into a terminal is off in most kernels from 6.2 on; line disciplines can be had."""
+    return request == _TIOCSETD or (
+        request == _TIOCSTI and setting("dev/tty/legacy_tiocsti", unset=1) == 1
+    )
+
+
+_IF: dict[str, Callable[[Sequence[int]], bool]] = {
+    "ioctl": lambda a: _may_ioctl(a[1] & 0xFFFFFFFF),
+    "mknod": lambda a: not _is_device(a[1]),
+    "mknodat": lambda a: not _is_device(a[2]),
+    "open_tree": lambda a: not a[2] & _OPEN_TREE_CLONE,
+    "open_tree_attr": lambda a: not a[2] & _OPEN_TREE_CLONE,
+    "prctl": lambda a: a[1] in _PR_SET_MM_MAPS,
+    "socket": lambda a: (
+        a[0] not in (_AF_KEY, _AF_PACKET)
+        and (a[0] not in (_AF_INET, _AF_INET6) or a[1] & 0xF not in (_SOCK_RAW, _SOCK_PACKET))
+    ),
+    "unshare": lambda a: bool(a[0] & _CLONE_NEWUSER),
+    "fanotify_init": lambda a: (
+        not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
+    ),
+}
+# What the host's own settings forbid to whoever lacks capabilities: setting, and its most.
+_SETTINGS = {
+    "io_uring_setup": ("kernel/io_uring_disabled", 0),
+    "perf_event_open": ("kernel/perf_event_paranoid", 2),
+    "ptrace": ("kernel/yama/ptrace_scope", 2),
+}
+
+
+def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
+    """Letting a system call pass the filter."""
+    if name in NEEDS_MORE or name in policy.allow_syscalls:
+        return None
+    if name in policy.deny_syscalls and lookup(name).kind != "allow":
+        return None  # allowing it again would give more than before it was denied
+    if name in _IF and not _IF[name](args):
+        return None
+    held, most = _SETTINGS.get(name, ("", 0))
+    if held and setting(held) > most:
+        return None
+    return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
+
+
+def setting(name: str, *, unset: int = 0) -> int:
+    """One of the kernel's settings; ``unset`` where it has none of that name."""
+    try:
+        with open(f"/proc/sys/{name}", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return unset
+
+
+# Limits
+
+
+def to_use(limit: Limit, needed: int = 0) -> Allow:
+    """Twice as much, or what is needed in whole sixteenths of a gigabyte."""
+    step = 1 << 26
+    more = spelled(limit.name, max((limit.value or 0) * 2, -(-needed // step) * step))
+    quoted_more = more if more.isdigit() else f'"{more}"'
+    return Allow(f"--{limit.name} {more}", f"[limits]\n{limit.name} = {quoted_more}")
+
+
+def spelled(name: str, value: float) -> str:
+    """A limit's value as its option takes it."""
+    from wardian.sandbox.policy.units import format_duration, format_size
+
+    if name in ("time", "cpu"):
+        return format_duration(value)
+    return str(int(value)) if name in ("processes", "files") else format_size(int(value))

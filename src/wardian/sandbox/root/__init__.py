@@ -1,0 +1,9 @@
+"""What the guest finds inside.
+
+layout         layout.toml as data: what every guest finds, whatever its policy
+steps          the root as the launcher's set-up steps
+shares         from the shares that a policy names to sources that may be mounted
+programs       finding the program that a command names, and what it needs to start
+installations  which installations of interpreters there are on this machine
+parts          parts of the host's /usr and /etc in place of the whole
+"""

@@ -1,0 +1,60 @@
+"""layout.toml as data: what every guest finds in its root, whatever its policy."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+USER_ID = 1000
+HOSTNAME = "wardian"
+WORK = "/work"
+HOME = "/home/user"
+INODES = 200_000
+PTYS = 64
+MQUEUE = "/dev/mqueue"
+NESTING = "sys/user/max_user_namespaces"
+
+
+class Layout(NamedTuple):
+    """See layout.toml, which has a comment on each."""
+
+    read: tuple[str, ...]
+    roots: tuple[str, ...]
+    etc: tuple[str, ...]
+    etc_network: tuple[str, ...]
+    devices: tuple[str, ...]
+    proc: tuple[str, ...]
+    masks: tuple[str, ...]
+    routine: tuple[str, ...]
+    settings: tuple[str, ...]
+    private: tuple[tuple[str, int], ...]
+    sysctl: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str], ...]
+    environment: tuple[tuple[str, str], ...]
+
+
+SOURCES = ("sandbox/root/layout.toml", "sandbox/root/layout.py")
+
+
+@functools.cache
+def layout() -> Layout:
+    """The shipped layout."""
+    from wardian import compiled
+
+    return Layout(*compiled.load("layout", SOURCES, read_layout))
+
+
+def read_layout() -> tuple[tuple[Any, ...], ...]:
+    """The fields of Layout, read from layout.toml: lists as tuples, tables as tuples of pairs."""
+    import tomllib
+
+    with open(os.path.join(os.path.dirname(__file__), "layout.toml"), "rb") as file:
+        data = tomllib.load(file)
+    values = (data[name] for name in Layout._fields)
+    return tuple(tuple(v.items()) if isinstance(v, dict) else tuple(v) for v in values)

@@ -1,0 +1,262 @@
+"""From the shares a policy names to sources that may be mounted: resolved, checked, ordered."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable
+
+from wardian import compiled
+from wardian.errors import ShareError
+from wardian.sandbox.policy.policy import Policy, Share
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from wardian.sandbox.paths.named import Way
+    from wardian.sandbox.paths.own_files import Own
+else:
+    from wardian.values import NamedTuple
+
+# The host's own view of itself: sharing any of it would undo the guest's.
+KERNEL_TREES = ("/proc", "/sys", "/dev")
+PACKAGE = os.path.realpath(compiled.PACKAGE)
+# Places inside that wardian makes itself.
+MADE_HERE = (
+    "/",
+    "/bin",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/proc",
+    "/sbin",
+    "/sys",
+    "/usr",
+)
+
+
+__all__ = [
+    "KERNEL_TREES",
+    "MADE_HERE",
+    "Source",
+    "admitted",
+    "admitted_unwalled",
+    "is_below",
+    "resolve_shares",
+]
+
+
+def is_below(path: str, root: str) -> bool:
+    """True for the root itself and what lies below it: ``/a/b`` is not below ``/a/bc``."""
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+class Source(NamedTuple):
+    """A share whose path is free of links, and which exists."""
+
+    path: str
+    at: str
+    write: bool
+    is_dir: bool
+    owner: bool = True  # the guest acts as its owner, where the caller is root
+
+
+def resolve_shares(
+    shares: Iterable[Share],
+    *,
+    own: Own | None = None,
+    private: Collection[str] = (),
+    make: bool = False,
+) -> list[Source]:
+    """Sources in mounting order, outer places first. Raises ShareError.
+
+    ``private`` are paths that wardian made for this run alone, and removes after it. With ``make``
+    directories of wardian's own that are missing in what may be written are made, so as to be kept.
+    """
+    asked = list(shares)
+    ways = [_way(share) for share in asked]
+    writable = [
+        way.real
+        for share, way in zip(asked, ways, strict=True)
+        if share.write and share.path not in private
+    ]
+    if own is None and writable:
+        from wardian.sandbox.paths.own_files import own_files
+
+        own = own_files()
+    by_place: dict[str, Source] = {}
+    for share, way in zip(asked, ways, strict=True):
+        _refuse_links(share, way, writable)
+        source = _resolve(share, way)
+        _refuse_dangerous(source, own)
+        _refuse_place(source)
+        by_place[source.at] = source  # said twice, the later one counts
+    sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
+    for source in sources:
+        _refuse_ghost(source, sources)
+    return _pinned(sources if own is None else _protect(sources, own, make=make))
+
+
+def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]:
+    """What a run of this policy shares, and remembered as shared for writing where it may be
+    written. The one door for every backend. Raises ShareError."""
+    shares = list(policy.shares)
+    work = policy.work or own_work
+    if work:
+        shares.append(Share(work, work_at, True))
+    private = () if own_work is None or policy.work is not None else (own_work,)
+    sources = resolve_shares(shares, private=private, make=True)
+    made_here = {_real(path) for path in private}
+    _remember([s.path for s in sources if s.write and s.path not in made_here])
+    return sources
+
+
+def admitted_unwalled(policy: Policy, own_work: str | None) -> str | None:
+    """The same for a backend without walls, which mounts nothing: the real path of its work
+    directory, if it has one. Raises ShareError."""
+    shares = [share for share in policy.shares if share.write]
+    for share in policy.shares:
+        _refuse_links(share, _way(share), ())
+    if policy.work is None:
+        _remember([_way(share).real for share in shares])
+        return own_work
+    work = Share(policy.work, policy.work, True)
+    _refuse_links(work, _way(work), ())
+    _remember([_way(share).real for share in (*shares, work)])
+    return _way(work).real
+
+
+def _remember(paths: Iterable[str]) -> None:
+    outer: list[str] = []
+    for path in sorted(set(paths), key=len):
+        if not any(is_below(path, other) for other in outer):
+            outer.append(path)
+    if outer:
+        from wardian.sandbox.paths.shared_before import remember
+
+        remember(outer)
+
+
+def _real(path: str) -> str:
+    from wardian.sandbox.paths.named import way_of
+
+    return way_of(path).real
+
+
+def _way(share: Share) -> Way:
+    from wardian.sandbox.paths.named import way_of
+
+    try:
+        return way_of(share.path)
+    except OSError as error:
+        raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
+
+
+def _refuse_links(share: Share, way: Way, writable: Collection[str]) -> None:
+    """A link that a guest may have left does not decide what is shared. Raises ShareError."""
+    from wardian.sandbox.paths.named import untrusted
+
+    why = untrusted(way, writable)
+    if why is not None:
+        raise ShareError(
+            share.path, f"it {why}", hint=f"name the target itself, if it is meant: {way.real}"
+        )
+
+
+def _resolve(share: Share, way: Way) -> Source:
+    real = way.real
+    try:
+        mode = os.lstat(real).st_mode
+    except OSError as error:
+        raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
+        raise ShareError(share.path, "only directories, files and sockets can be shared")
+    wanted = os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)
+    if not stat.S_ISSOCK(mode) and not os.access(real, wanted):
+        raise ShareError(share.path, "permission denied")
+    return Source(real, share.at, share.write, stat.S_ISDIR(mode))
+
+
+def _refuse_dangerous(source: Source, own: Own | None) -> None:
+    if source.path == "/":
+        raise ShareError("/", "that is the whole host", hint="share the directories it needs")
+    for tree in KERNEL_TREES:
+        if is_below(source.path, tree):
+            raise ShareError(source.path, f"the host's {tree} would let the guest act on the host")
+    launcher = os.path.join(PACKAGE, "_bin")
+    if is_below(source.path, launcher):
+        raise ShareError(source.path, f"it is part of wardian's own files ({launcher})")
+    if source.write and own is not None:
+        from wardian.sandbox.paths.own_files import refuse_own
+
+        refuse_own(source.path, own)
+
+
+def _refuse_place(source: Source) -> None:
+    at = source.at
+    if at in MADE_HERE:
+        what = (
+            "covers /usr, which every program needs"
+            if at in ("/", "/usr")
+            else "is made by wardian"
+        )
+        raise ShareError(
+            source.path,
+            f"{at} inside {what}",
+            hint=f"give it another place: {source.path}:/mnt{at.rstrip('/')}",
+        )
+    for tree in KERNEL_TREES:
+        if is_below(at, tree) and not is_below(at, "/dev/shm"):  # noqa: S108
+            raise ShareError(source.path, f"nothing can be placed below {tree} inside")
+
+
+def _refuse_ghost(source: Source, sources: list[Source]) -> None:
+    """A place below another share must exist there: wardian creates nothing in what is shared."""
+    for outer in sources:
+        if outer.at == source.at or not is_below(source.at, outer.at):
+            continue
+        there = outer.path + source.at[len(outer.at.rstrip("/")) :]
+        if not os.path.lexists(there):
+            raise ShareError(
+                source.path,
+                f"its place {source.at} would have to be created in {outer.path}, which is shared",
+                hint=f"create {there} first, or give it a place of its own",
+            )
+
+
+def _pinned(sources: list[Source]) -> list[Source]:
+    """Directories between a writable share and a place inside it become mounts too, or a guest
+    could rename one of them and put something of its own in that place."""
+    places = {source.at: source for source in sources}
+    for inner in sources:
+        for outer in sources:
+            if not outer.write or inner.at == outer.at or not is_below(inner.at, outer.at):
+                continue
+            names = inner.at[len(outer.at.rstrip("/")) + 1 :].split("/")[:-1]
+            for depth in range(1, len(names) + 1):
+                below = "/".join(names[:depth])
+                at = f"{outer.at.rstrip('/')}/{below}"
+                path = f"{outer.path.rstrip('/')}/{below}"
+                if at not in places:
+                    places[at] = Source(path, at, True, True)
+    return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
+
+
+def _protect(sources: list[Source], own: Own, *, make: bool) -> list[Source]:
+    """A writable share that holds wardian's own files gets those read-only."""
+    from wardian.sandbox.paths.own_files import read_only_within
+
+    protected = list(sources)
+    for source in sources:
+        if not source.write or not source.is_dir:
+            continue
+        for root in read_only_within(source.path, own, make=make):
+            at = source.at.rstrip("/") + root[len(source.path.rstrip("/")) :]
+            if all(one.at != at for one in protected):
+                protected.append(Source(root, at, False, os.path.isdir(root)))
+    return protected

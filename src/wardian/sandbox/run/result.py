@@ -1,0 +1,160 @@
+"""What came of a run: the guest's end, what it used, what held it, what it was refused."""
+
+from __future__ import annotations
+
+from wardian.errors import CommandFailed
+from wardian.sandbox.policy.policy import Policy
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+SCHEMA = "wardian.result/1"
+
+
+class Usage(NamedTuple):
+    """What the run used, all its processes together."""
+
+    wall_s: float = 0.0
+    user_s: float = 0.0
+    system_s: float = 0.0
+    peak_memory_bytes: int = 0
+    processes: int = 0
+    stdin_bytes: int = 0
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+
+    @property
+    def cpu_s(self) -> float:
+        """User and system time together."""
+        return self.user_s + self.system_s
+
+
+class Limit(NamedTuple):
+    """A limit, the mechanism that held it, and whether it ended the run."""
+
+    name: str
+    value: float | None
+    mechanism: str
+    struck: bool = False
+
+
+class Protection(NamedTuple):
+    """A wall: was it asked for, could this host give it, did it stand during the run."""
+
+    name: str
+    requested: bool
+    available: bool
+    enforced: bool
+    note: str = ""
+
+
+class Caller(NamedTuple):
+    """A process of the guest's: its pid inside, its command line, and who started it."""
+
+    pid: int
+    command: str
+    parents: tuple[Caller, ...] = ()
+
+    def __str__(self) -> str:
+        return self.command
+
+    def document(self) -> dict[str, Any]:
+        """As JSON; the nearest parent first."""
+        above = [{"pid": one.pid, "command": one.command} for one in self.parents]
+        return {"pid": self.pid, "command": self.command, "parents": above}
+
+
+class Allow(NamedTuple):
+    """What would allow it: the option, and the lines of a policy file."""
+
+    flag: str
+    policy: str
+
+
+class Refusal(NamedTuple):
+    """Something the guest tried and was refused. ``kind`` is file, network, syscall, process or
+    limit; ``allow`` is None where nothing would allow it."""
+
+    kind: str
+    action: str
+    target: str
+    process: Caller
+    reason: str
+    count: int = 1  # type: ignore[assignment]  # hides tuple.count, which nobody needs
+    time_s: float = 0.0
+    allow: Allow | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As JSON (docs/reference/result.md)."""
+        return self._asdict() | {
+            "process": self.process.document(),
+            "allow": self.allow._asdict() if self.allow is not None else None,
+        }
+
+
+class Result(NamedTuple):
+    """The end of one run. A non-zero exit is a result; ``check()`` turns it into an exception."""
+
+    command: tuple[str, ...]
+    exit_code: int
+    reason: str
+    signal: int | None = None
+    detail: str = ""
+    stdout: bytes = b""
+    stderr: bytes = b""
+    truncated: bool = False
+    usage: Usage = Usage()
+    limits: tuple[Limit, ...] = ()
+    protections: tuple[Protection, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    refusals_dropped: int = 0
+    policy: Policy | None = None
+    backend: str = "wardian"
+
+    @property
+    def ok(self) -> bool:
+        """The command ran to its end and exited with 0."""
+        return self.exit_code == 0
+
+    @property
+    def text(self) -> str:
+        """Standard output as text; bytes that are not UTF-8 become replacement characters."""
+        return self.stdout.decode("utf-8", "replace")
+
+    @property
+    def policy_digest(self) -> str:
+        """Names the policy that was in effect."""
+        return self.policy.digest if self.policy is not None else ""
+
+    def check(self) -> Result:
+        """Return itself, or raise CommandFailed if the exit code is not 0."""
+        if self.exit_code != 0:
+            raise CommandFailed(self)
+        return self
+
+    def document(self, *, output: bool = False) -> dict[str, Any]:
+        """The JSON document (docs/reference/result.md); output is included on request."""
+        usage = self.usage._asdict() | {"cpu_s": self.usage.cpu_s}
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "command": list(self.command),
+            "backend": self.backend,
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "reason": self.reason,
+            "detail": self.detail,
+            "truncated": self.truncated,
+            "usage": usage,
+            "limits": [limit._asdict() for limit in self.limits],
+            "protections": [protection._asdict() for protection in self.protections],
+            "refusals": [refusal.document() for refusal in self.refusals],
+            "refusals_dropped": self.refusals_dropped,
+            "policy_digest": self.policy_digest,
+        }
+        if output:
+            document["stdout"] = self.stdout.decode("utf-8", "replace")
+            document["stderr"] = self.stderr.decode("utf-8", "replace")
+        return document

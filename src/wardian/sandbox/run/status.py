@@ -1,0 +1,316 @@
+"""What the launcher said on its status descriptor, turned into a Result or an error. Pure."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import os
+from collections.abc import Sequence
+
+from wardian.errors import BackendError, SandboxError, ShareError, WallError
+from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.layout import HOME, WORK
+from wardian.sandbox.run.plan import CGROUP, Plan
+from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    import signal
+    from typing import Any
+
+    from wardian.sandbox.refusals.asked_host import AskedHost
+else:
+    import _signal as signal  # without an enum of each, which takes 2 ms
+
+LIMITS = ("time", "cpu", "memory", "output", "disk")
+TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
+NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
+_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+
+
+def interpret(
+    status: bytes,
+    stdout: bytes,
+    stderr: bytes,
+    *,
+    command: Sequence[str],
+    plan: Plan,
+    arch: str,
+    policy: Policy,
+) -> Result:
+    """Raises SandboxError if the sandbox could not be set up."""
+    events = _events(status)
+    by_kind = {event["event"]: event for event in events}
+    if "failed" in by_kind:
+        raise explain(by_kind["failed"])
+    if "ended" not in by_kind:
+        raise BackendError(
+            "the supervisor was killed; the run ended with it",
+            hint="did the host run out of memory, or someone kill wardian-launch?",
+        )
+    ended = by_kind["ended"]
+    if ended["reason"] == "unkillable":
+        raise BackendError(
+            "the run was ended, but a process of it hangs in the kernel and is still there",
+            hint="does a file system that it uses not answer?",
+        )
+    if ended["reason"] == "setup":
+        raise SandboxError(
+            "setting up the sandbox took longer than 30 s; is a shared path hanging?"
+        )
+    exit_code, reason, detail = _verdict(ended, command[0])
+    struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
+    group = ended.get("cgroup", 0)
+    limits, usage = _struck(_counted(plan.limits, group), struck), _usage(ended)
+    return Result(
+        command=tuple(command),
+        exit_code=exit_code,
+        reason=reason,
+        signal=ended["signal"] or None,
+        detail=detail,
+        stdout=stdout,
+        stderr=stderr,
+        truncated=bool(ended["output_exceeded"]),
+        usage=usage,
+        limits=limits,
+        protections=_grouped(plan.protections, group),
+        refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
+        refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
+        policy=policy,
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
+    """Who held memory and CPU time: a control group counts first, where there was one."""
+    if not version:
+        return limits
+    held = {"cpu", "memory"} | ({"processes"} if version > 1 else set())
+    return tuple(
+        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
+        if limit.name in held
+        else limit
+        for limit in limits
+    )
+
+
+@functools.lru_cache(maxsize=32)
+def _grouped(protections: tuple[Protection, ...], version: int) -> tuple[Protection, ...]:
+    note = f"cgroup v{version}" if version else NO_GROUP
+    return tuple(
+        one._replace(available=version > 0, enforced=version > 0, note=note)
+        if one.name == CGROUP and one.requested
+        else one
+        for one in protections
+    )
+
+
+def _struck(limits: tuple[Limit, ...], name: str | None) -> tuple[Limit, ...]:
+    if name is None:
+        return limits
+    return tuple(limit._replace(struck=limit.name == name) for limit in limits)
+
+
+def _events(status: bytes) -> list[dict[str, Any]]:
+    events = []
+    for line in status.splitlines():
+        try:
+            events.append(_event(line.decode()))
+        except ValueError:
+            continue  # cut short by the supervisor's death
+    return events
+
+
+def _event(line: str) -> dict[str, Any]:
+    """One flat JSON object, as core/report.c writes it, read without loading json."""
+    if not line.startswith('{"event":') or not line.endswith("}"):
+        raise ValueError("cut short")
+    if "\\" not in line:
+        return _plain_event(line)
+    event: dict[str, Any] = {}
+    at = 1
+    while at < len(line) - 1:
+        name, at = _string(line, at)
+        if line[at + 1] == '"':
+            event[name], at = _string(line, at + 1)
+        else:
+            end = min(i for i in (line.find(",", at), len(line) - 1) if i > 0)
+            word = line[at + 1 : end]
+            event[name] = word == "true" if word in ("true", "false") else int(word)
+            at = end
+        at += 1
+    return event
+
+
+def _plain_event(line: str) -> dict[str, Any]:
+    """Nothing in it is escaped, so ``,"`` stands only before a name."""
+    event: dict[str, Any] = {}
+    for field in line[2:-1].split(',"'):
+        name, _, word = field.partition('":')
+        if word[:1] == '"':
+            event[name] = word[1:-1]
+        else:
+            event[name] = word == "true" if word in ("true", "false") else int(word)
+    return event
+
+
+def _string(line: str, at: int) -> tuple[str, int]:
+    """The string that begins at a quote, and where it has ended."""
+    end = line.index('"', at + 1)
+    if "\\" not in line[at:end]:
+        return line[at + 1 : end], end + 1
+    pieces, at = [], at + 1
+    while line[at] != '"':
+        if line[at] != "\\":
+            pieces.append(line[at])
+            at += 1
+        elif line[at + 1] == "u":
+            pieces.append(chr(int(line[at + 2 : at + 6], 16)))
+            at += 6
+        else:
+            pieces.append(line[at + 1])
+            at += 2
+    return "".join(pieces), at + 1
+
+
+def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
+    """Exit code, reason, and a sentence."""
+    reason = ended["reason"]
+    if reason in LIMITS:
+        return (TIME_IS_UP if reason == "time" else 137), f"{reason} limit", ""
+    if reason == "exec":
+        error = ended["exec_errno"]
+        if error == errno.ENOENT:
+            return NOT_FOUND, "not found", f"{program}: not found inside the sandbox"
+        if error == errno.ELIBBAD:
+            return NOT_EXECUTABLE, "not executable", f"{program}: its interpreter is not there"
+        return NOT_EXECUTABLE, "not executable", f"{program}: {os.strerror(error).lower()}"
+    if reason == "signal":
+        number = ended["signal"]
+        if number in _SIGNAL_LIMITS:
+            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
+        return 128 + number, "signal", ""
+    if reason == "exited":
+        return ended["code"], "exited", ""
+    return (
+        137,
+        "killed",
+        {
+            "caller": "its caller went away",
+            "supervisor": "the supervisor was told to stop",
+            "hangup": "the terminal went away",
+            "lost": "its first process was killed from outside",
+        }.get(reason, ""),
+    )
+
+
+def _usage(ended: dict[str, Any]) -> Usage:
+    return Usage(
+        wall_s=ended["wall_us"] / 1e6,
+        user_s=ended["user_us"] / 1e6,
+        system_s=ended["system_us"] / 1e6,
+        peak_memory_bytes=ended["peak_bytes"],
+        processes=ended["tasks"],
+        stdin_bytes=ended["stdin_bytes"],
+        stdout_bytes=ended["stdout_bytes"],
+        stderr_bytes=ended["stderr_bytes"],
+    )
+
+
+def _refusals(
+    events: Sequence[dict[str, Any]],
+    plan: Plan,
+    arch: str,
+    policy: Policy,
+    command: tuple[str, ...],
+) -> tuple[Refusal, ...]:
+    if not any(event["event"] == "refused" for event in events):
+        return ()
+    from wardian.sandbox.refusals.asked_host import AskedHost
+
+    host = AskedHost()
+    if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
+        return ()
+    from wardian.sandbox.refusals.reading import refusals
+    from wardian.sandbox.refusals.remedies import Surroundings
+
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        cwd = "/"
+    home = os.path.expanduser("~")
+    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    return refusals(events, around)
+
+
+def _nowhere(event: dict[str, Any], host: AskedHost) -> bool:
+    """Most of what is looked for, the host does not have either; then nothing needs explaining."""
+    path = event["text"]
+    if event["by"] != "m" or path.startswith((WORK, HOME)):
+        return False
+    return not host.exists(os.fsdecode(path.encode("latin-1")))
+
+
+def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
+    """The limit that ended the run, as a refusal."""
+    struck = next((limit for limit in limits if limit.struck), None)
+    if struck is None:
+        return ()
+    from wardian.sandbox.refusals.reading import limit_refusal
+
+    reasons = {
+        "time": f"the run was ended after {usage.wall_s:.2f} s",
+        "cpu": f"the run was ended after {usage.cpu_s:.2f} s of CPU time",
+        "memory": f"the run was ended at {usage.peak_memory_bytes >> 20} MB",
+        "output": f"the run was ended at {usage.stdout_bytes + usage.stderr_bytes} bytes of output",
+    }
+    return (limit_refusal(struck, reasons.get(struck.name, "the run was ended there")),)
+
+
+def _told(met: tuple[Refusal, ...], others: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
+    """A limit that ended the run may also have been seen before."""
+    names = [one.action for one in met]
+    return met + tuple(one for one in others if one.kind != "limit" or one.action not in names)
+
+
+# Errors, re-explained where the errno alone misleads
+
+
+def explain(failed: dict[str, Any]) -> SandboxError:
+    """The launcher's failure as an error that says what to do."""
+    wall, what, number = failed["wall"], failed["what"], failed["errno"]
+    why = f"{what}: {os.strerror(number).lower()}" if number else what
+    error = os.strerror(number).lower()
+    if wall == "cwd":
+        return SandboxError(
+            f"{what}: {error}",
+            hint="share it with --read or --write, or choose another with --cwd",
+        )
+    if wall == "share":
+        verb, _, path = what.partition(" ")
+        return ShareError(path, error) if verb == "opening" else SandboxError(f"{what}: {error}")
+    return WallError(wall, why, hint=_hint(wall, number))
+
+
+def _hint(wall: str, number: int) -> str:
+    if number in (errno.EMFILE, errno.ENFILE):
+        return "raise the limit on open files: ulimit -n 1024"
+    if number == errno.ETOOMANYREFS:
+        return (
+            "the descriptors that this user may have in flight through sockets are used up, by "
+            "another program of the same user; end it, or raise the limit: ulimit -Hn 4096"
+        )
+    if number == errno.EAGAIN:
+        return "this user may start no more processes: see ulimit -u"
+    if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
+        return "a limit of this process is very low: see ulimit -a"
+    if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
+        from wardian.sandbox.doctor.advice import advice, surroundings
+        from wardian.sandbox.run.launcher import LAUNCHER
+
+        known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
+        why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
+        return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
+    if wall == "notify":
+        return "run with --degrade notify: refusals still hold, but can't be told"
+    return "`wardian doctor` says which walls work here, and what to do"
