@@ -24,8 +24,8 @@ LEAVES += ["policy show", "policy diff", "policy presets"]
 MAY_IMPORT = {
     "__future__", "collections.abc",
     "_collections", "_ctypes", "_functools", "_operator", "_signal", "_struct", "_weakrefset",
-    "array", "collections", "ctypes", "ctypes._endian", "enum", "fcntl", "functools", "itertools",
-    "keyword", "marshal", "math", "operator", "reprlib", "select", "signal", "struct", "threading",
+    "array", "collections", "fcntl", "functools", "itertools",
+    "keyword", "marshal", "math", "operator", "reprlib", "select", "struct", "threading",
     "time", "types", "errno", "atexit", "_locale", "runpy", "pkgutil", "importlib.util",
     "importlib.machinery", "importlib._abc", "zipimport", "_thread", "_imp", "warnings",
     "_warnings",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import select
-import signal
 import time
 
 from wardian import compiled
@@ -13,8 +12,11 @@ from wardian.errors import BackendError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    import signal
     from typing import NamedTuple
 else:
+    import _signal as signal  # without an enum of each, which takes 2 ms
+
     from wardian.values import NamedTuple
 
 LAUNCHER = os.path.join(compiled.PLACE, "wardian-launch")

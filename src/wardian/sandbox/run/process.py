@@ -6,7 +6,6 @@ import _thread
 import functools
 import os
 import select
-import signal
 import threading
 import time
 from _weakrefset import WeakSet  # what threading has loaded already
@@ -17,8 +16,11 @@ from wardian.sandbox.run.launcher import LAST_S, Child, Launched
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     import asyncio
+    import signal
 
     from wardian.sandbox.run.result import Result
+else:
+    import _signal as signal  # without an enum of each, which takes 2 ms
 
 KILL = 255
 # Those that programs turn into exceptions. All of them would do, and cost 0.2 ms a run to tell.
