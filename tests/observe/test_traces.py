@@ -128,6 +128,13 @@ def test_an_exec_that_fails_makes_no_program_and_the_same_again_does(sandbox: Sa
     assert (last.parent, [one.path for one in last.programs]) == (1, ["", "/bin/sh"])
 
 
+@pytest.mark.parametrize("how", ["sendto(b'x', at)", "sendmsg([b'x'], [], 0, at)"])
+def test_an_address_is_told_however_it_was_sent_to(how: str, sandbox: Sandbox) -> None:
+    code = f"import socket; at = ('127.0.0.1', 9); socket.socket(type=socket.SOCK_DGRAM).{how}"
+    trace = traced(sandbox, ["/usr/bin/python3", "-c", code])
+    assert [(one.action, one.address) for one in trace.endpoints] == [("send", "127.0.0.1:9")]
+
+
 def test_threads_are_counted_to_their_process(sandbox: Sandbox) -> None:
     code = (
         "import threading; b = threading.Barrier(9); "

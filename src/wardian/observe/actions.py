@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from wardian.observe.events import Call, Path
 from wardian.syscalls.effects import kind_of, place_of
-from wardian.syscalls.table import find
 
 ACTIONS = (
     "read", "written", "created", "deleted", "listed", "executed", "looked at", "missing",
@@ -37,8 +36,7 @@ def actions(call: Call) -> Iterator[tuple[Path, str]]:
             yield path, _failed(call, path)
         return
     first, last = paths[0], paths[-1]
-    row = find(call.name)
-    kind = kind_of(row) if row is not None else "other"
+    kind = kind_of(call.name)
     if kind == "open":
         for action in _opened(call, first):
             yield first, action

@@ -14,7 +14,7 @@ import functools
 
 from wardian.errors import InputError
 from wardian.syscalls.conditions import holds, parse_condition
-from wardian.syscalls.table import Row, find
+from wardian.syscalls.table import find
 
 TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ else:
     from wardian.values import NamedTuple
 
 # Each word with the kind that the supervisor knows such calls by (``watching.KINDS``), and what it
-# means. All but the last two are also what a refusal calls the act.
+# means. A refusal has the same word, but for an open, whose flags say what was refused, and for
+# ``reach`` and ``trace``, which go by the call's own name.
 PATHS: dict[str, tuple[str, str]] = {
     "stat": ("look", "asks about it"),
     "list": ("look", "goes to it, as the current directory"),
@@ -89,7 +90,6 @@ class Act(NamedTuple):
 NOTHING = Act("")
 
 
-@functools.cache
 def parse_effects(text: str) -> tuple[Act, ...]:
     """The acts of a row. Raises InputError for what is not of the language."""
     return () if text == "-" else tuple(_act(piece) for piece in text.split("; "))
@@ -123,52 +123,52 @@ def _setting(text: str) -> tuple[str, str, int] | None:
     return None
 
 
-def watched_act(row: Row) -> Act:
-    """What it does to paths, sockets or processes; NOTHING if nothing that is watched."""
-    acts = parse_effects(row.effects)
-    return next((act for act in acts if _KINDS.get(act.word)), NOTHING)
-
-
-def kind_of(row: Row) -> str:
-    """Of ``watching.KINDS``; ``other`` for what does nothing that is watched."""
-    kind = _KINDS.get(watched_act(row).word, "other")
-    return "messages" if kind == "send" and "sockaddr" not in row.arguments else kind
-
-
+@functools.cache
 def act_of(name: str) -> Act:
-    """The watched act of the call of that name; NOTHING also for a name without a row."""
-    row = find(name)
-    return NOTHING if row is None else watched_act(row)
+    """What the call does to paths, sockets or processes; NOTHING if nothing that is watched."""
+    return next((act for act in acts(name) if _KINDS.get(act.word)), NOTHING)
 
 
-def does(name: str, word: str) -> bool:
-    """Whether that is among the acts of the call of that name."""
-    row = find(name)
-    return row is not None and any(act.word == word for act in parse_effects(row.effects))
+@functools.cache
+def kind_of(name: str) -> str:
+    """Of ``watching.KINDS``; ``other`` for what does nothing that is watched."""
+    kind = _KINDS.get(act_of(name).word, "other")
+    return "messages" if kind == "send" and place_of(name, "sockaddr") < 0 else kind
 
 
+@functools.cache
 def place_of(name: str, *roles: str) -> int:
-    """Which argument of the call of that name has one of these roles first; -1: none."""
+    """Which argument of the call is the first with one of these roles; -1: none."""
     row = find(name)
     arguments = () if row is None else row.arguments
     return next((i for i, role in enumerate(arguments) if role in roles), -1)
 
 
-def descriptors(name: str) -> int:
-    """How many descriptors the call of that name makes."""
+@functools.cache
+def acts(name: str) -> tuple[Act, ...]:
+    """Of the call of that name; none for a name without a row."""
     row = find(name)
-    acts = () if row is None else parse_effects(row.effects)
-    made = [act for act in acts if act.word in (DESCRIPTORS, "open")]
+    return () if row is None else parse_effects(row.effects)
+
+
+def does(name: str, word: str) -> bool:
+    """Whether that is among its acts."""
+    return any(act.word == word for act in acts(name))
+
+
+def descriptors(name: str) -> int:
+    """How many descriptors the call makes."""
+    made = [act for act in acts(name) if act.word in (DESCRIPTORS, "open")]
     return sum(int(act.mark) if act.mark.isdigit() else 1 for act in made)
 
 
-def fails_anyway(row: Row, args: Sequence[int]) -> bool:
+def fails_anyway(name: str, args: Sequence[int]) -> bool:
     """Whether a call that the filter refuses would fail if it were let pass."""
-    return any(a.word == "fails" and a.happens(args) for a in parse_effects(row.effects))
+    return any(act.word == "fails" and act.happens(args) for act in acts(name))
 
 
-def settings_needed(row: Row, args: Sequence[int]) -> Iterator[tuple[str, str, int]]:
+def settings_needed(name: str, args: Sequence[int]) -> Iterator[tuple[str, str, int]]:
     """The host's settings that such a call needs: name, ``<=`` or ``>=``, and the bound."""
-    for act in parse_effects(row.effects):
+    for act in acts(name):
         if act.word == "setting" and act.happens(args) and (found := _setting(act.mark)):
             yield found

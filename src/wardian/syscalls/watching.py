@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import struct
 
-from wardian.syscalls.effects import NOT_FOLLOWED, kind_of, watched_act
+from wardian.syscalls.effects import NOT_FOLLOWED, act_of, kind_of, place_of
 from wardian.syscalls.table import Row, canonical_arch, rows
 
 TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path
@@ -54,7 +54,7 @@ def watched_calls(scope: Scope, arch: str) -> bytes:
     watched = frozenset(row.name for row in _watched(scope))
     packed = []
     for row in rows():
-        number, kind = row.number(canonical_arch(arch)), kind_of(row)
+        number, kind = row.number(canonical_arch(arch)), kind_of(row.name)
         # What is refused is not watched, but a path that it names is told.
         refused = row.decision == "deny" and "path" in row.arguments
         if number is None or not (refused or row.name in watched):
@@ -68,22 +68,22 @@ def watched_calls(scope: Scope, arch: str) -> bytes:
 def _watched(scope: Scope) -> Iterator[Row]:
     within = SCOPES.index(scope)
     for row in rows():
-        traced = watched_act(row).mark == "traced"
-        least = "everything" if traced else _LEAST.get(kind_of(row), "changes")
+        traced = act_of(row.name).mark == "traced"
+        least = "everything" if traced else _LEAST.get(kind_of(row.name), "changes")
         if within >= SCOPES.index(least):
             yield row
 
 
 def _quiet(row: Row, scope: Scope) -> str:
     """The condition under which it is left alone."""
-    if "oflags" not in row.arguments or kind_of(row) != "open":
-        return watched_act(row).unless
-    flags = f"arg{row.arguments.index('oflags')}"
+    flags = place_of(row.name, "oflags")
+    if flags < 0 or kind_of(row.name) != "open":
+        return act_of(row.name).unless
     if scope == "changes":
-        return f"{flags} & O_CHANGES == 0"
+        return f"arg{flags} & O_CHANGES == 0"
     # One that only finds a file is a look. The launcher makes those under this scope's filter; no
     # register, which a guest could set as well, marks a call as the launcher's.
-    return f"{flags} & O_PATH == O_PATH" if scope == "opens" else ""
+    return f"arg{flags} & O_PATH == O_PATH" if scope == "opens" else ""
 
 
 def _places(row: Row) -> tuple[int, ...]:
@@ -92,13 +92,12 @@ def _places(row: Row) -> tuple[int, ...]:
     roles = row.arguments
     paths = [i for i, role in enumerate(roles) if role == "path"]
     dirs = [i - 1 if i > 0 and roles[i - 1] == "dirfd" else -1 for i in paths]
-    flags = next((i for i, role in enumerate(roles) if role in _FLAGS), -1)
-    access = roles.index("access") if "access" in roles else -1
     paths, dirs = [*paths, -1, -1], [*dirs, -1, -1]
+    flags, access = place_of(row.name, *_FLAGS), place_of(row.name, "access")
     return dirs[0], paths[0], dirs[1], paths[1], flags, access
 
 
 def _bits(row: Row, kind: str) -> int:
-    mark = watched_act(row).mark
+    mark = act_of(row.name).mark
     bits = _NOFOLLOW if kind in NOT_FOLLOWED or mark in ("nofollow", "link") else 0
     return bits | {"link": _LINK, "directory": _DIRECTORY}.get(mark, 0)

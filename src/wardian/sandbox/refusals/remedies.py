@@ -148,12 +148,11 @@ def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
 
 def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
     """Letting a system call pass the filter."""
-    row = lookup(name)
-    if name in policy.allow_syscalls or fails_anyway(row, args):
+    if name in policy.allow_syscalls or fails_anyway(name, args):
         return None
-    if name in policy.deny_syscalls and row.kind != "allow":
+    if name in policy.deny_syscalls and lookup(name).kind != "allow":
         return None  # allowing it again would give more than before it was denied
-    for held, operator, bound in settings_needed(row, args):
+    for held, operator, bound in settings_needed(name, args):
         value = setting(held, unset=bound)
         if value > bound if operator == "<=" else value < bound:
             return None
