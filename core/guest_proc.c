@@ -62,7 +62,7 @@ void mount_proc(struct builder *b, int guest) {
 struct filling {
     const struct plan *plan;
     const char *path; /* of /proc */
-    int proc;         /* which is the working directory */
+    int proc;         /* which is the working directory; or -1: a step that needs it fails */
     int covers[2];    /* an empty file and an empty directory, mounted nowhere yet */
     char covered[2][NAME_MAX + 1]; /* a file and a directory of /proc that are, or "" */
 };
@@ -136,14 +136,14 @@ static void cover_others(struct filling *f, const struct step *step) {
 static void write_sysctl(const struct filling *f, const struct step *step) {
     if (!WALL_IS_UP(f->plan, WALL_SYSCTL))
         return;
-    int fd = openat(f->proc, step->path, O_WRONLY | O_CLOEXEC);
+    int fd = f->proc < 0 ? -1 : openat(f->proc, step->path, O_WRONLY | O_CLOEXEC);
     if (fd < 0 || write(fd, step->text, step->text_len) != (ssize_t)step->text_len)
         die(errno, "namespaces", "writing %s to /proc/%s", step->text, step->path);
     close(fd);
 }
 
 static void run_steps_of_proc(struct filling *f) {
-    if (fchdir(f->proc) < 0) /* masks are named from here */
+    if (f->proc >= 0 && fchdir(f->proc) < 0) /* masks are named from here */
         die(errno, "proc", "entering /proc in the guest");
     for (size_t i = 0; i < f->plan->step_count; i++) {
         const struct step *step = &f->plan->steps[i];
@@ -156,21 +156,19 @@ static void run_steps_of_proc(struct filling *f) {
         else if (step->kind == STEP_SYSCTL)
             write_sysctl(f, step);
     }
-    if (WALL_IS_UP(f->plan, WALL_READONLY))
+    if (f->proc >= 0 && WALL_IS_UP(f->plan, WALL_READONLY))
         make_read_only(f->proc, AT_RECURSIVE, "proc", "/proc"); /* with its masks */
 }
 
 void fill_proc(const struct plan *plan, int reaper) {
     struct message go;
-    int fds[MAX_PASSED];
+    int fds[MAX_PASSED] = {-1, -1, -1};
     size_t count;
     pid_t sender;
     if (!channel_receive(reaper, &go, fds, &count, &sender) || go.kind != MSG_GO)
         _exit(125); /* the reaper failed, and has said so */
-    if (count == 3) {
-        struct filling f = {.plan = plan, .proc = fds[0], .covers = {fds[1], fds[2]}};
-        run_steps_of_proc(&f);
-    }
+    struct filling f = {.plan = plan, .proc = fds[0], .covers = {fds[1], fds[2]}};
+    run_steps_of_proc(&f);
     while (count > 0)
         close(fds[--count]);
 }

@@ -1,5 +1,11 @@
 /* The launcher: reads a plan on descriptor 3, builds the sandbox it describes, runs one command in
- * it, and reports on descriptor 4. It has no policy of its own and takes no arguments. */
+ * it, and reports on descriptor 4. It has no policy of its own and takes no arguments.
+ *
+ * Three processes run this code:
+ *   the supervisor  outside, child of the caller: clones, relays, watches, reports
+ *   the reaper      pid 1 inside: puts up the walls, then only waits
+ *   the guest       its child, until execve
+ */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "cgroup.h"
@@ -39,9 +45,33 @@ static void say(int fd, const char *text) {
         _exit(125);
 }
 
-static void keep_out_of_the_guest(void) {
-    for (int fd = FD_PLAN; fd <= FD_LAST; fd++)
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
+/* Started by hand it has no plan: it says what it is, and ends. */
+static void answer_by_hand(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        say(1, "wardian-launch " WARDIAN_VERSION "\n");
+        _exit(0);
+    }
+    if (fcntl(FD_PLAN, F_GETFD) < 0 || fcntl(FD_STATUS, F_GETFD) < 0) {
+        say(2, "wardian-launch is started by wardian, not by hand; try: wardian exec --help\n");
+        _exit(125);
+    }
+}
+
+/* Whatever the caller's own settings were, a run starts from the same ones. */
+static void reset_process(void) {
+    reset_signals();
+    umask(022);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    raise_open_files();
+}
+
+static void close_inherited(const struct plan *plan) {
+    if (WALL_IS_UP(plan, WALL_CLOSE)) {
+        close_all_but(FD_LAST);
+        for (int fd = FD_PLAN; fd <= FD_LAST; fd++)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    close(FD_PLAN);
 }
 
 /* -1 before Linux 5.3; then the control descriptor's end of file tells of the parent's death. */
@@ -49,65 +79,73 @@ static int hold_parent(pid_t parent) {
     int fd = (int)syscall(SYS_pidfd_open, parent, 0);
     if (getppid() != parent)
         _exit(125); /* it died before we could look */
+    status_while(fd);
     return fd;
 }
 
-static void let_go(const struct plan *plan, const struct supervised *run) {
+static void remember_host(const struct plan *plan) {
+    if (plan->discard)
+        discard_remember(plan->discard);
+    if (plan->home)
+        host_home(plan->home);
+}
+
+static void leave_session(const struct plan *plan) {
+    if (!plan->keep_session)
+        setsid();
+}
+
+/* Only root may open them out here; the reaper does it otherwise. */
+static void prepare_sources(struct plan *plan) {
+    if (!caller_is_root())
+        return;
+    plan->sources_come = can_open_sources(plan);
+    if (!plan->sources_come && plan->discard)
+        give_to_guest(plan->discard);
+}
+
+static void start_reaper(struct plan *plan, struct supervised *run) {
+    int ends[2];
+    channel_pair(ends);
+    run->ctl = ends[0];
+    run->reaper = clone_into_namespaces(plan, &run->reaper_pidfd);
+    if (run->reaper == 0) {
+        close(ends[0]);
+        reaper_main(plan, ends[1]);
+    }
+    close(ends[1]);
+    supervise_from_now(run->reaper);
+}
+
+/* The reaper and the guest-to-be put up the walls (reaper.c, guest.c) while this goes on. */
+static void serve_reaper(struct plan *plan, const struct supervised *run) {
     map_identity(plan, run->reaper);
     give_turn(run->ctl, -1);
+    if (plan->sources_come)
+        pass_sources(plan, run->ctl);
+    cgroup_make(plan, run->ctl);
 }
 
 int main(int argc, char **argv) {
     static struct plan plan;
     struct supervised run;
-    int ends[2];
 
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        say(1, "wardian-launch " WARDIAN_VERSION "\n");
-        return 0;
-    }
-    if (fcntl(FD_PLAN, F_GETFD) < 0 || fcntl(FD_STATUS, F_GETFD) < 0) {
-        say(2, "wardian-launch is started by wardian, not by hand; try: wardian exec --help\n");
-        return 125;
-    }
-    reset_signals();
-    umask(022);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
-    raise_open_files();
+    answer_by_hand(argc, argv);
+    reset_process();
     plan_read(&plan, FD_PLAN);
-    if (WALL_IS_UP(&plan, WALL_CLOSE)) {
-        close_all_but(FD_LAST);
-        keep_out_of_the_guest();
-    }
-    close(FD_PLAN);
+    close_inherited(&plan);
     run.parent_pidfd = hold_parent(plan.parent);
-    status_while(run.parent_pidfd);
-    if (plan.discard)
-        discard_remember(plan.discard);
-    if (plan.home)
-        host_home(plan.home);
-    if (!plan.keep_session)
-        setsid();
+    remember_host(&plan);
+    leave_session(&plan);
+
     choose_identity(&plan);
     relay_prepare(&plan);
-    plan.sources_come = caller_is_root() && can_open_sources(&plan);
-    if (caller_is_root() && !plan.sources_come && plan.discard)
-        give_to_guest(plan.discard);
+    prepare_sources(&plan);
     fuse_root_prepare(&plan);
     cgroup_prepare(&plan);
-    channel_pair(ends);
-    run.ctl = ends[0];
-    run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);
-    if (run.reaper == 0) {
-        close(ends[0]);
-        reaper_main(&plan, ends[1]);
-    }
-    close(ends[1]);
-    supervise_from_now(run.reaper);
-    let_go(&plan, &run);
-    if (plan.sources_come)
-        pass_sources(&plan, run.ctl);
-    cgroup_make(&plan, run.ctl);
+
+    start_reaper(&plan, &run);
+    serve_reaper(&plan, &run);
     limits_start(&plan, run.reaper);
     relay_release();
     supervise(&plan, &run);

@@ -9,11 +9,12 @@
 #include "notifications.h"
 #include "bpf.h"
 #include "call.h"
-#include "guest.h"
 #include "judge.h"
+#include "monotonic.h"
 #include "plan.h"
 #include "ports.h"
 #include "predict.h"
+#include "program.h"
 #include "quotas.h"
 #include "refusals.h"
 #include "sight.h"
@@ -24,15 +25,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
 #endif
 
-void notifications_begin(int listener) {
+static int listener = -1;
+
+void notifications_begin(int fd) {
+    listener = fd;
     refusals_begin();
     ports_begin();
     uint64_t stay = 1; /* wakes the other side on this processor: half the cost; Linux 6.6 */
@@ -50,7 +56,7 @@ static void trace(const struct plan *plan, struct subject *about, int error) {
     struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
     bool known = about->has_path || (w->kind == WATCH_EXEC && !trace_has_begun() &&
-                                     guest_program(plan, about->call.args[3], about->path));
+                                     program_tried(plan, about->call.args[3], about->path));
     if (known) {
         if (!sight_look(about->path, predict_follows(&about->call, w), &sight, NULL))
             sight = (struct sight){.there = true};
@@ -80,7 +86,7 @@ static void forget_missed_of_launcher(const struct call *call, uint64_t before) 
         tasks_forget_missed(before);
 }
 
-void notifications_answer(const struct plan *plan, int listener) {
+static void answer_one(const struct plan *plan) {
     static struct subject about;
     union {
         struct seccomp_notif request;
@@ -130,4 +136,35 @@ void notifications_answer(const struct plan *plan, int listener) {
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
     if (watched && predict_alters(&about.call, about.watched))
         sight_changed();
+}
+
+int notifications_fd(void) { return trace_full() ? -1 : listener; }
+
+/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
+ * wait for a millisecond. */
+static void answer_run(const struct plan *plan, const int urgent[URGENT]) {
+    enum { AT_MOST = 64, AT_MOST_US = 5000 }; /* the clock is looked at between two rounds */
+    int64_t until_us = now_us() + AT_MOST_US;
+    for (int i = 0; i < AT_MOST && !trace_full() && now_us() < until_us; i++) {
+        answer_one(plan);
+        struct pollfd fds[1 + URGENT] = {{.fd = listener, .events = POLLIN}};
+        bool other = false;
+        for (int k = 0; k < URGENT; k++)
+            fds[1 + k] = (struct pollfd){.fd = urgent[k], .events = POLLIN};
+        if (poll(fds, 1 + URGENT, 1) <= 0)
+            return;
+        for (int k = 0; k < URGENT; k++)
+            other = other || fds[1 + k].revents;
+        if (other || !(fds[0].revents & POLLIN))
+            return;
+    }
+}
+
+void notifications_answer(const struct plan *plan, short events, const int urgent[URGENT]) {
+    if (events & POLLIN) {
+        answer_run(plan, urgent);
+    } else if (events) {
+        close(listener); /* no task with the filter is left */
+        listener = -1;
+    }
 }

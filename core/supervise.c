@@ -50,7 +50,7 @@ enum { UNKILLABLE_MS = 20000, LEAVING_MS = 5000 };
 struct state {
     struct plan *plan;
     struct supervised *run;
-    int signals, listener;
+    int signals;
     pid_t guest; /* its pid out here, once it is ready */
     pid_t announced;
     uint64_t early; /* signals that came before: one bit each */
@@ -190,9 +190,8 @@ static void on_message(struct state *s) {
     case MSG_READY:
         s->ready = true;
         s->guest = s->announced ? s->announced : sender;
-        s->listener = message.ready.listens && count > 0 ? fds[0] : -1;
         sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
-        notifications_begin(s->listener);
+        notifications_begin(message.ready.listens && count > 0 ? fds[0] : -1);
         trace_begin(s->plan);
         fuse_root_run();
         processes_begin(s->guest);
@@ -341,21 +340,6 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
- * wait for a millisecond. */
-static void answer_calls(struct state *s) {
-    enum { AT_MOST = 64, AT_MOST_US = 5000 }; /* the clock is looked at between two rounds */
-    int64_t until_us = now_us() + AT_MOST_US;
-    for (int i = 0; i < AT_MOST && !trace_full() && now_us() < until_us; i++) {
-        notifications_answer(s->plan, s->listener);
-        struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
-                               {.fd = s->run->reaper_pidfd, .events = POLLIN},
-                               {.fd = fuse_root_fd(), .events = POLLIN}};
-        if (poll(fds, 3, 1) <= 0 || fds[1].revents || fds[2].revents || !(fds[0].revents & POLLIN))
-            return;
-    }
-}
-
 enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_FIXED };
 
 static void turn(struct state *s) {
@@ -366,19 +350,16 @@ static void turn(struct state *s) {
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
         [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
         [POLL_CONTROL] = {.fd = s->drain_until_us || (s->killed && !s->reaped) ? -1 : FD_CONTROL, .events = POLLIN},
-        [POLL_LISTENER] = {.fd = trace_full() ? -1 : s->listener, .events = POLLIN},
+        [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
     };
     size_t relayed = relay_poll(fds + POLL_FIXED, 3);
     if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
-    if (fds[POLL_LISTENER].revents & POLLIN)
-        answer_calls(s);
-    else if (fds[POLL_LISTENER].revents) {
-        close(s->listener); /* no task with the filter is left */
-        s->listener = -1;
-    }
+    if (fds[POLL_LISTENER].revents)
+        notifications_answer(s->plan, fds[POLL_LISTENER].revents,
+                             (const int[URGENT]){s->run->reaper_pidfd, fuse_root_fd()});
     if (fds[POLL_LOOKUPS].revents)
         fuse_root_answer();
     if (fds[POLL_TRACE].revents)
@@ -420,7 +401,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     bpf_load(plan);
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
-    struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
+    struct state s = {.plan = plan, .run = run, .started_us = now_us()};
     s.signals = block_signals();
     while (!finished(&s))
         turn(&s);

@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         next.data.args[1] = (uintptr_t)start;
     }
     notifications_begin(-1);
-    notifications_answer(&plan, -1);
+    answer_one(&plan);
     HOLDS(last.id == 1 && last.error <= 0);
     bool goes_on = last.flags & SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     bool budget = next.data.nr == plan.budget_call || next.data.nr == plan.quotas[0].call;

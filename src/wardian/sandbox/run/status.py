@@ -16,9 +16,12 @@ from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    import signal
     from typing import Any
 
     from wardian.sandbox.refusals.asked_host import AskedHost
+else:
+    import _signal as signal  # without an enum of each, which takes 2 ms
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
