@@ -38,10 +38,34 @@ static void let_go(const struct plan *plan, const struct supervised *run) {
     give_turn(run->ctl, -1);
 }
 
+static void walled_start(struct plan *plan, struct supervised *run) {
+    int ends[2];
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    choose_identity(plan);
+    relay_prepare(plan);
+    plan->sources_come = caller_is_root() && can_open_sources(plan);
+    if (caller_is_root() && !plan->sources_come && plan->discard)
+        give_to_guest(plan->discard);
+    lookups_prepare(plan);
+    cgroup_prepare(plan);
+    channel_pair(ends);
+    run->ctl = ends[0];
+    run->reaper = clone_into_namespaces(plan, &run->reaper_pidfd);
+    if (run->reaper == 0) {
+        close(ends[0]);
+        reaper_main(plan, ends[1]);
+    }
+    close(ends[1]);
+    supervise_from_now(run->reaper);
+    let_go(plan, run);
+    if (plan->sources_come)
+        pass_sources(plan, run->ctl);
+    cgroup_make(plan, run->ctl);
+}
+
 int main(int argc, char **argv) {
     static struct plan plan;
     struct supervised run;
-    int ends[2];
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         say(1, "wardian-launch " WARDIAN_VERSION "\n");
@@ -52,12 +76,11 @@ int main(int argc, char **argv) {
         return 125;
     }
     reset_signals();
-    umask(022);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    bare_remember(umask(022));
     raise_open_files();
     plan_read(&plan, FD_PLAN);
     if (WALL_IS_UP(&plan, WALL_CLOSE)) {
-        close_all_but(FD_LAST);
+        close_others(FD_LAST, plan.bare.kept, plan.bare.kept_count);
         keep_out_of_the_guest();
     }
     close(FD_PLAN);
@@ -65,30 +88,16 @@ int main(int argc, char **argv) {
     report_while(run.parent_pidfd);
     if (plan.discard)
         discard_remember(plan.discard);
+    if (plan.discard_also)
+        discard_remember(plan.discard_also);
     if (plan.home)
         refusals_home(plan.home);
-    if (!plan.keep_session)
+    if (!plan.keep_session && !plan.bare.same_session)
         setsid();
-    choose_identity(&plan);
-    relay_prepare(&plan);
-    plan.sources_come = caller_is_root() && can_open_sources(&plan);
-    if (caller_is_root() && !plan.sources_come && plan.discard)
-        give_to_guest(plan.discard);
-    lookups_prepare(&plan);
-    cgroup_prepare(&plan);
-    channel_pair(ends);
-    run.ctl = ends[0];
-    run.reaper = clone_into_namespaces(&plan, &run.reaper_pidfd);
-    if (run.reaper == 0) {
-        close(ends[0]);
-        reaper_main(&plan, ends[1]);
-    }
-    close(ends[1]);
-    supervise_from_now(run.reaper);
-    let_go(&plan, &run);
-    if (plan.sources_come)
-        pass_sources(&plan, run.ctl);
-    cgroup_make(&plan, run.ctl);
+    if (plan.bare.wanted)
+        bare_start(&plan, &run);
+    else
+        walled_start(&plan, &run);
     watch_start(&plan, run.reaper);
     relay_release();
     supervise(&plan, &run);

@@ -18,6 +18,7 @@
 #ifdef WARDIAN_OWN_LIBC
 #include "fortify.h"
 #endif
+#include "bare.h"
 
 /* In the upper half of execve's fourth register, which the kernel does not read: what follows is the
  * place in PATH that the launcher tries. Read only until the guest has become its program; nothing
@@ -33,7 +34,9 @@ enum {
     FD_LAST_STREAM = FD_FIRST_STREAM + 2,
     FD_TRACE, /* only with a plan that asks for it */
     FD_FIRST_COPY, /* of output and error; the same */
-    FD_LAST = FD_FIRST_COPY + 1
+    FD_LAST = FD_FIRST_COPY + 1,
+    FD_TOLD, /* in a program that walls the guest in itself: inner.c */
+    FD_BLOCK
 };
 
 enum stream_kind { STREAM_NULL, STREAM_DIRECT, STREAM_RELAY, STREAM_PTY };
@@ -127,6 +130,7 @@ struct quota {
 };
 
 struct plan {
+    struct bare bare; /* all zero but where a plan says that it is one without walls */
     pid_t parent;
     uid_t uid;
     gid_t gid;
@@ -180,6 +184,7 @@ struct plan {
     const char *cgroup;  /* where to make it; NULL: beside the caller's own */
     const char *home;    /* the caller's home directory, or NULL */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
+    const char *discard_also; /* another one */
 
     char **argv;
     char **envp;
@@ -293,13 +298,13 @@ uint64_t number_after(const char *text, const char *label, bool last); /* the fi
 uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t len);
 
 /* directory.c: every entry but . and .., or those whose names are numbers; and a small file below one */
-typedef void visit(const char *name, void *context);
 void each_entry(int dir, visit *each, void *context);
 void each_number(int dir, visit *each, void *context);
 ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size);
 
 /* descriptors.c */
 void close_all_but(int last_kept);
+void close_others(int last_kept, const int *kept, size_t count); /* above the one, but for these */
 
 /* namespaces.c */
 pid_t clone_into_namespaces(const struct plan *plan, int *pidfd);
@@ -360,6 +365,9 @@ void reset_realtime_signals(void);
 /* reaper.c, guest.c */
 _Noreturn void reaper_main(struct plan *plan, int ctl);
 void hand_streams(const struct plan *plan, int guest, int ctl); /* in the reaper, in the new root */
+void take_streams(const struct plan *plan, int reaper);         /* in the guest */
+void announce(int ctl, int listener, int diag);
+_Noreturn void become_program(const struct plan *plan, int ctl);
 bool guest_program(const struct plan *plan, uint64_t mark, char *path); /* what it tries to become */
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
 
@@ -403,8 +411,10 @@ struct pollfd;
 size_t relay_poll(struct pollfd *fds, size_t room);
 void relay_step(const struct pollfd *fds, size_t count);
 bool relay_drained(void);
+void relay_give_up(void); /* on output of which nothing waits */
 uint64_t relay_bytes(int stream);
 bool relay_output_exceeded(uint64_t limit);
+void relay_report_held(void); /* what the command itself may have said, and nobody was handed */
 
 /* verdict.c: what the filter says of a call that reached the supervisor */
 struct seccomp_data;
@@ -521,6 +531,7 @@ uint64_t used_bytes(int fd);
 uint64_t used_files(int fd);
 
 uint64_t watch_peak_bytes(void);
+uint64_t watch_processes(void); /* how many were seen below a tree's top */
 uint64_t watch_cpu_us(void);
 int64_t now_us(void);
 

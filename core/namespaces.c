@@ -31,6 +31,8 @@ uid_t guest_host_uid(void) { return host_id; }
 bool caller_is_root(void) { return root_called; }
 
 static uint64_t namespace_flags(const struct plan *plan) {
+    if (plan->bare.wanted)
+        return 0;
     uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS;
     if (WALL_IS_UP(plan, WALL_PID))
         flags |= CLONE_NEWPID;

@@ -1,6 +1,6 @@
 /* Reading the plan: the caller decided everything; this only unpacks it, and trusts no length.
  *
- * A plan is the line "wardian-plan 1\n", then records. A record is one byte, the number of its
+ * A plan is the line "wardian-plan 1\n" (or "wardian-bare 1\n": bare.h), then records. A record is one byte, the number of its
  * fields, then each field as a 32-bit little-endian length, its bytes, and a NUL. The first field
  * names the record, the rest are its arguments. Arguments that are numbers are decimal text.
  */
@@ -16,6 +16,8 @@
 enum { MAX_FIELDS = 6, MAX_PLAN = 16 << 20 };
 
 static const char magic[] = "wardian-plan 1\n";
+/* Not a record, so that no record can turn a plan with walls into one without. */
+static const char bare_magic[] = "wardian-bare 1\n";
 
 /* What the plan points into lives here, so that the supervisor can give it all back at once. */
 static struct {
@@ -213,7 +215,45 @@ static bool set_watched(struct plan *plan, const struct field *calls) {
     return calls->len % SIZE == 0;
 }
 
+/* What only a plan without walls has. */
+static bool set_bare_flag(struct bare *bare, const char *flag) {
+    if (strcmp(flag, "same-session") == 0)
+        bare->same_session = true;
+    else if (strcmp(flag, "inner") == 0)
+        bare->inner = true;
+    else
+        return false;
+    return true;
+}
+
+static bool add_kept(struct bare *bare, const struct record *r) {
+    uint64_t fd;
+    if (bare->kept_count == MAX_KEPT || !number(&r->fields[1], &fd) || fd <= FD_BLOCK || fd > INT_MAX - 1)
+        return false;
+    if (bare->kept_count && (int)fd <= bare->kept[bare->kept_count - 1])
+        return false;
+    bare->kept[bare->kept_count++] = (int)fd;
+    return true;
+}
+
+static bool add_staged(struct bare *bare, const struct record *r) {
+    if (bare->staged_count == MAX_STAGED || r->fields[1].at[0] != '/')
+        return false;
+    struct staged *staged = &bare->staged[bare->staged_count++];
+    staged->path = r->fields[1].at;
+    return number(&r->fields[2], &staged->device) && number(&r->fields[3], &staged->inode);
+}
+
+static bool add_place(struct bare *bare, const char *path) {
+    if (bare->place_count == MAX_PLACES || path[0] != '/')
+        return false;
+    bare->places[bare->place_count++] = path;
+    return true;
+}
+
 static bool set_flag(struct plan *plan, const char *flag) {
+    if (plan->bare.wanted && set_bare_flag(&plan->bare, flag))
+        return true;
     if (strcmp(flag, "network") == 0)
         plan->own_network = true;
     else if (strcmp(flag, "keep-session") == 0)
@@ -245,15 +285,16 @@ static bool set_flag(struct plan *plan, const char *flag) {
 
 enum record_name {
     R_ARG, R_BIND, R_BUDGET, R_CGROUP, R_COPY, R_CPU, R_CWD, R_DEVPTS, R_DIR, R_DISCARD, R_DISK, R_ENV, R_FILE, R_FILTER, R_FLAG,
-    R_HOME, R_HOST_ID, R_HOSTNAME, R_IDENTITY, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_ONLY, R_OUTPUT, R_PARENT, R_PATH, R_PRIVATE,
-    R_PROC, R_PROCESSES, R_QUOTA, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STREAM, R_SYMLINK, R_SYSCTL,
-    R_VERDICT, R_WALL, R_WATCH, R_WATCHED
+    R_HOME, R_HOST_ID, R_HOSTNAME, R_IDENTITY, R_INODES, R_KEEP, R_LANDLOCK, R_MASK, R_MEMORY, R_MQUEUE, R_ONLY, R_OUTPUT, R_PARENT, R_PATH, R_PLACE, R_PRIVATE,
+    R_PROC, R_PROCESSES, R_QUOTA, R_REFUSALS, R_RLIMIT, R_RULE, R_ROOT, R_STAGE, R_STAGED, R_STREAM, R_SYMLINK, R_SYSCTL,
+    R_VERDICT, R_VOICE, R_WALL, R_WATCH, R_WATCHED
 };
 
 static const struct {
     const char *name;
     uint8_t fields; /* the name included */
     bool text;      /* every argument must be free of inner NULs */
+    bool bare;      /* only in a plan without walls */
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
     [R_BUDGET] = {"budget", 3, true},     [R_CGROUP] = {"cgroup", 2, true},
@@ -266,27 +307,31 @@ static const struct {
     [R_FILTER] = {"filter", 2, false},    [R_FLAG] = {"flag", 2, true},
     [R_HOME] = {"home", 2, true},         [R_HOST_ID] = {"host-id", 2, true},   [R_HOSTNAME] = {"hostname", 2, true},
     [R_IDENTITY] = {"identity", 3, true},
+    [R_INODES] = {"inodes", 2, true, true}, [R_KEEP] = {"keep", 2, true, true},
     [R_LANDLOCK] = {"landlock", 4, true}, [R_MASK] = {"mask", 2, true},
     [R_MEMORY] = {"memory", 2, true},     [R_MQUEUE] = {"mqueue", 2, true},
     [R_ONLY] = {"only", 3, true},
     [R_OUTPUT] = {"output", 2, true},
     [R_PARENT] = {"parent", 2, true},     [R_PATH] = {"path", 2, true},
+    [R_PLACE] = {"place", 2, true, true},
     [R_PRIVATE] = {"private", 3, true},   [R_PROC] = {"proc", 2, true},
     [R_PROCESSES] = {"processes", 2, true}, [R_QUOTA] = {"quota", 5, true},
     [R_REFUSALS] = {"refusals", 2, false},
     [R_RLIMIT] = {"rlimit", 3, true},     [R_RULE] = {"rule", 3, true},
-    [R_ROOT] = {"root", 3, true},   [R_STREAM] = {"stream", 4, true},
+    [R_ROOT] = {"root", 3, true},
+    [R_STAGE] = {"stage", 2, true, true}, [R_STAGED] = {"staged", 4, true, true},
+    [R_STREAM] = {"stream", 4, true},
     [R_SYMLINK] = {"symlink", 3, true},   [R_SYSCTL] = {"sysctl", 3, true},
-    [R_VERDICT] = {"verdict", 2, false},
+    [R_VERDICT] = {"verdict", 2, false},  [R_VOICE] = {"voice", 2, true, true},
     [R_WALL] = {"wall-ms", 2, true},      [R_WATCH] = {"watch", 2, true},
     [R_WATCHED] = {"watched", 2, false},
 };
 
-static int record_name(const struct record *r) {
+static int record_name(const struct plan *plan, const struct record *r) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(r->fields[0].at, known[i].name) != 0)
             continue;
-        if (r->count != known[i].fields)
+        if (r->count != known[i].fields || (known[i].bare && !plan->bare.wanted))
             return -1;
         for (size_t f = 1; known[i].text && f < r->count; f++)
             if (!whole(&r->fields[f]))
@@ -307,7 +352,7 @@ struct vectors {
 static bool take(struct plan *plan, const struct record *r, struct vectors *vectors) {
     const struct field *f = r->fields;
     uint64_t a, b;
-    switch ((enum record_name)record_name(r)) {
+    switch ((enum record_name)record_name(plan, r)) {
     case R_ARG:
         plan->argv[vectors->args++] = (char *)(uintptr_t)f[1].at;
         return true;
@@ -340,7 +385,7 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
     case R_SYSCTL:
         return add_step(plan, STEP_SYSCTL, r);
     case R_DISCARD:
-        plan->discard = f[1].at;
+        *(plan->discard ? &plan->discard_also : &plan->discard) = f[1].at;
         return true;
     case R_HOME:
         plan->home = f[1].at;
@@ -412,6 +457,20 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
             return false;
         plan->watched[plan->watched_count++] = f[1].at;
         return true;
+    case R_KEEP:
+        return add_kept(&plan->bare, r);
+    case R_STAGE:
+        plan->bare.stage = f[1].at;
+        return f[1].at[0] == '/';
+    case R_STAGED:
+        return add_staged(&plan->bare, r);
+    case R_VOICE:
+        plan->bare.voice = f[1].at;
+        return f[1].len > 0 && f[1].len < MAX_VOICE;
+    case R_PLACE:
+        return add_place(&plan->bare, f[1].at);
+    case R_INODES:
+        return take_number_into(r, &plan->bare.inodes);
     case R_CPU:
         return take_number_into(r, &plan->cpu_ms);
     case R_DISK:
@@ -454,12 +513,31 @@ static bool make_room(struct plan *plan, const struct vectors *counts) {
     return plan->steps && plan->rules && plan->argv && plan->envp;
 }
 
+/* Every wall is asked for, but where the plan says that it is one without. */
+static bool complete(const struct plan *plan, const char **problem) {
+    bool runs = plan->parent && plan->argv[0] && plan->cwd && plan->path;
+    if (!plan->bare.wanted) {
+        *problem = "it lacks a parent, a command, a filter or an identity";
+        return runs && plan->filter && plan->uid && plan->gid && plan->root_bytes && plan->hostname;
+    }
+    /* What can't be had without a root or namespaces of ours is not passed over in silence. */
+    *problem = "it has no walls of ours, and asks for one; or it lacks a parent or a command";
+    bool asks = plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->host_id ||
+                plan->notify || plan->trace || plan->opens || plan->lookups || plan->early_filter ||
+                plan->verdict_len || plan->quota_count || plan->budget_call >= 0 || plan->require_keyring;
+    return runs && !asks && !plan->uid == !plan->gid && !plan->bare.stage == !plan->bare.staged_count;
+}
+
 bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char **problem) {
     *plan = (struct plan){.budget_call = -1};
     struct cursor cursor = {bytes, bytes + len};
     struct vectors counts = {0}, taken = {0};
     *problem = "it is not a plan of this version";
-    if (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)
+    _Static_assert(sizeof magic == sizeof bare_magic, "they are read alike");
+    if (len < sizeof magic - 1)
+        return false;
+    plan->bare.wanted = memcmp(bytes, bare_magic, sizeof magic - 1) == 0;
+    if (!plan->bare.wanted && memcmp(bytes, magic, sizeof magic - 1) != 0)
         return false;
     cursor.at += sizeof magic - 1;
     *problem = "a record is cut short";
@@ -477,9 +555,7 @@ bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char 
         if (!take(plan, &r, &taken))
             return false;
     }
-    *problem = "it lacks a parent, a command, a filter or an identity";
-    return plan->parent && counts.args > 0 && plan->filter && plan->uid && plan->gid && plan->cwd && plan->root_bytes &&
-           plan->hostname && plan->path;
+    return complete(plan, problem);
 }
 
 void plan_read(struct plan *plan, int fd) {

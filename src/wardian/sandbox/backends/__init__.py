@@ -7,7 +7,7 @@ gvisor       the same policy as a bundle for ``runsc``
 host         no sandbox at all: the oracle
 interior     a command as it reads in another sandbox, and where a path inside lies outside
 walls        which of the policy's walls another sandbox puts up
-supervision, lanes, tree, leash   a run of another sandbox under way
+bare         a command under the launcher's supervision, without walls of its own
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from collections.abc import Mapping
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.launcher import FD_FIRST_COPY
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.records import record
 from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -54,6 +56,14 @@ class Job(NamedTuple):
     on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
     trace_every: bool = False  # every call, not each thing once
     copies: Copies | None = None  # only with inherit; a backend that can't has none
+
+
+def copy_records(job: Job) -> bytes:
+    """What has the supervisor copy the output that it relays."""
+    if job.copies is None:
+        return b""
+    room = job.copies.bytes
+    return b"".join(record("copy", i, FD_FIRST_COPY + i - 1, room) for i in (1, 2))
 
 
 class Backend(Protocol):
@@ -98,4 +108,4 @@ def version(name: str) -> str:
     return backend(name).version()
 
 
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "copy_records", "shortfall", "version"]

@@ -57,12 +57,12 @@ class Process:
         traces: dict[int, OnBytes] | None = None,
         keep: bool = False,
         time_s: float | None = None,
-        supervised: bool = True,
+        send: Callable[[int], None] | None = None,
     ) -> None:
-        """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold;
-        with ``supervised`` it is a process of its own, else a thread of this one."""
+        """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold.
+        ``send`` delivers a signal where the supervisor can't."""
         self.pid = launched.pid
-        self.patience = Patience(Child(launched.pid) if supervised else None, time_s)
+        self.patience = Patience(Child(launched.pid), time_s)
         self.traffic = Traffic(
             launched.status,
             outputs=outputs,
@@ -75,7 +75,7 @@ class Process:
         self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
         self._owner = os.getpid()  # a process forked off this one has no say in it
-        self._control = launched.control
+        self._control, self._send = launched.control, send
         self._interpret = interpret
         self._lock = threading.RLock()  # a signal handler may come in between
         self._done = threading.Event()
@@ -101,14 +101,14 @@ class Process:
             self._done.wait(KILL_S + 2 * LAST_S)
         elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
             self._hear_it_out()
-        child = self.patience.child
-        if child is None:
-            return here or self.ended
-        return child.gone(LAST_S)
+        return self.patience.child.gone(LAST_S)
 
     def send_signal(self, signal: int) -> None:
         """Deliver a signal to the guest, as kill(1) or a terminal would."""
-        self._command(int(signal))
+        if self._send is not None:
+            self._send(int(signal))
+        else:
+            self._command(int(signal))
 
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;
@@ -140,15 +140,14 @@ class Process:
             control, self._control = self._control, -1
             if control >= 0:
                 os.close(control)
-        traffic, child = self.traffic, self.patience.child
+        traffic = self.traffic
         traffic.close_input()
         streams = [*(pipe.bytes for pipe in traffic.outputs), b"", b""]
         try:
             self._result = self._interpret(traffic.said.bytes, streams[0], streams[1])
         except BaseException as error:
             self._failure = error
-        if child is not None:
-            child.reap(LAST_S)  # the status line has told all
+        self.patience.child.reap(LAST_S)  # the status line has told all
         self.over = True
         self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()
@@ -186,9 +185,8 @@ class Process:
         poll = select.poll()
         for fd in readable:
             poll.register(fd, select.POLLIN)
-        child = self.patience.child
-        if child is not None and child.fd >= 0:
-            poll.register(child.fd, select.POLLIN)
+        if self.patience.child.fd >= 0:
+            poll.register(self.patience.child.fd, select.POLLIN)
         return poll
 
     def is_over(self) -> bool:
