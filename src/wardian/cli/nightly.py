@@ -108,7 +108,7 @@ def _run(
     as_json: bool,
 ) -> int:
     from wardian.measure import nightly
-    from wardian.measure.campaign.campaign import Hearing, Wishes
+    from wardian.measure.campaign.campaign import Listener, Wishes
     from wardian.measure.campaign.config import read_config
     from wardian.measure.pages.documents.decision import OpenOnes
     from wardian.measure.store.store import Store
@@ -125,13 +125,13 @@ def _run(
         name=name or "",
     )
     progress = Progress()
-    hearing = Hearing(progress.plan, progress.step, progress.say)
+    listener = Listener(progress.plan, progress.step, progress.say)
     performing = _executor(executor, config)
     try:
         with Store.open(store_path) as store:
             done = nightly.run(
                 store, config, wishes, output=str(directory),
-                open_ones=OpenOnes(pulls, issues), executor=performing, hearing=hearing,
+                open_ones=OpenOnes(pulls, issues), executor=performing, listener=listener,
             )  # fmt: skip
     finally:
         progress.end()

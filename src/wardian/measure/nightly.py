@@ -6,10 +6,10 @@ import time
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign import campaign as running
-from wardian.measure.campaign.campaign import MEASURING, Hearing, Wishes
+from wardian.measure.campaign.campaign import MEASURING, Listener, Wishes
 from wardian.measure.campaign.config import Config
 from wardian.measure.campaign.executing import Executor
-from wardian.measure.campaign.preparing import Prepared, prepare
+from wardian.measure.campaign.plan import CampaignPlan, prepare
 from wardian.measure.findings import findings, proposals
 from wardian.measure.history import comparison as comparing
 from wardian.measure.history.comparison import Comparison
@@ -17,7 +17,7 @@ from wardian.measure.pages.documents.decision import Decision, OpenOnes, decide
 from wardian.measure.pages.documents.gathered import Gathered, coverage_of, gather
 from wardian.measure.pages.documents.writing import write_documents
 from wardian.measure.store import figures
-from wardian.measure.store.model import Campaign, Figure, Finding, Result
+from wardian.measure.store.model import Campaign, Figure, Finding, Measurement
 from wardian.measure.store.store import Store, now
 from wardian.measure.syscalls.matrix import Matrix
 
@@ -42,23 +42,23 @@ def run(
     output: str | None = None,
     open_ones: OpenOnes | None = None,
     executor: Executor | None = None,
-    hearing: Hearing | None = None,
+    listener: Listener | None = None,
 ) -> Night:
     """All steps that are wanted; if none of them measures, on the last campaign that did.
 
     Raises what ``prepare``, ``measure`` and writing raise.
     """
-    hearing = hearing or Hearing()
+    listener = listener or Listener()
     begun = time.monotonic()
-    elsewhere = executor.surroundings() if executor is not None else None
-    prepared = prepare(config, wishes.shard, elsewhere)
+    elsewhere = executor.testbed() if executor is not None else None
+    plan = prepare(config, wishes.shard, elsewhere)
     again = bool(wishes.only) and not set(wishes.only) & {"inventory", *MEASURING}
     if again:
-        made = running.last_measured(store, prepared)
+        made = running.last_measured(store, plan)
     else:
-        made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
+        made = running.measure(store, plan, wishes, executor=executor, listener=listener)
     results = store.results(made.id, evidence=True)
-    compared, found = _judged(store, made, results, prepared, wishes, hearing)
+    compared, found = _judged(store, made, results, plan, wishes, listener)
     measured = coverage_of(made, results)
     if not again:
         seconds = time.monotonic() - begun
@@ -72,7 +72,7 @@ def run(
         files = write_documents(output, gathered, decision)
         store.step(made.id, "documents", state="done", ended=now(), total=len(files),
                    done=len(files))  # fmt: skip
-    skipped = () if again else tuple(sorted(prepared.not_run.items()))
+    skipped = () if again else tuple(sorted(plan.not_run.items()))
     wanted = tuple((step, why) for step, why in skipped if _wanted(wishes, step))
     return Night(gathered, decision, tuple(files), wanted)
 
@@ -84,10 +84,10 @@ def _wanted(wishes: Wishes, step: str) -> bool:
 def _judged(
     store: Store,
     made: Campaign,
-    results: list[Result],
-    prepared: Prepared,
+    results: list[Measurement],
+    plan: CampaignPlan,
     wishes: Wishes,
-    hearing: Hearing,
+    listener: Listener,
 ) -> tuple[Comparison, list[Finding]]:
     """The comparison, and the findings with what would mend them."""
     steps = {one.name: one.state for one in store.steps(made.id)}
@@ -111,8 +111,8 @@ def _judged(
     for number, (one, ones) in enumerate(pairs):
         tries: list[dict[str, Any]] = []
         if number < MAX_PROPOSED and ones:
-            hearing.say(f"looking for what mends: {one.title}")
-            tried = proposals.proposals(ones, prepared, store, campaigns)
+            listener.say(f"looking for what mends: {one.title}")
+            tried = proposals.proposals(ones, plan, store, campaigns)
             tries = [each.document() for each in tried]
         proposal = {"proposal": tries[0] if tries else None, "alternatives": tries[1:]}
         found.append(one._replace(document={**one.document, **proposal}))
@@ -122,7 +122,7 @@ def _judged(
 
 
 def _figures(
-    made: Campaign, results: list[Result], matrix: Matrix, found: list[Finding], seconds: float
+    made: Campaign, results: list[Measurement], matrix: Matrix, found: list[Finding], seconds: float
 ) -> list[Figure]:
     own = sum(one.measured_in == made.uid for one in results)
     used = len(findings.users(results))

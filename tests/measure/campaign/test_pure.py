@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.measure.campaign.test_store import CASE, OUTCOME, campaign
 from wardian.measure.campaign.cluster import ABSENT, Offer, able, common
-from wardian.measure.campaign.surroundings import Surroundings
+from wardian.measure.campaign.testbed import Testbed
 from wardian.measure.campaign.units import Unit
 from wardian.measure.findings import findings
 from wardian.measure.findings.findings import Trouble
@@ -22,7 +22,7 @@ from wardian.measure.findings.refused import new_refusals
 from wardian.measure.history.changes import Change, of_campaigns
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents import markdown, summary
-from wardian.measure.store.model import Result
+from wardian.measure.store.model import Measurement
 
 Tables = dict[str, dict[str, list[str]]]
 CHMOD = '[syscalls]\nallow = ["chmod"]'
@@ -150,18 +150,18 @@ def test_a_change_of_digests_is_told_shortly() -> None:
 
 
 def test_workers_are_given_what_they_would_measure_as_most_do() -> None:
-    most = Surroundings("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
+    most = Testbed("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
     poor = most._replace(host="b", interpreters=(("node", ABSENT), ("r", "R 4")))
     old = most._replace(host="c", kernel="5.4")
     ours = (("wardian", "wardian 1"),)
     offers = [Offer(most, ours), Offer(poor, ours), Offer(old, (*ours, ("gvisor", "1")))]
-    around, sandboxes = common(offers)
-    assert (around.kernel, dict(around.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
+    testbed, sandboxes = common(offers)
+    assert (testbed.kernel, dict(testbed.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
     assert sandboxes == ("wardian", "gvisor")
 
     def unit(**interpreters: str) -> Unit:
         named = {f"interpreter:{name}": version for name, version in interpreters.items()}
-        return Unit("probes", CASE, {}, {**around.depends("wardian"), **named})
+        return Unit("probes", CASE, {}, {**testbed.depends("wardian"), **named})
 
     assert [able(one, unit()) for one in offers] == [True, True, False]
     assert [able(one, unit(node="v20")) for one in offers] == [True, False, False]
@@ -180,9 +180,9 @@ def test_refusals_that_well_runs_meet_too_are_no_cause() -> None:
         "allow": None,
     }
 
-    def result(*refusals: object) -> Result:
+    def result(*refusals: object) -> Measurement:
         outcome = OUTCOME._replace(status="fail", evidence={"refusals": list(refusals)})
-        return Result(1, CASE, outcome, 1, 0.0, "", "", "")
+        return Measurement(1, CASE, outcome, 1, 0.0, "", "", "")
 
     assert new_refusals(result(noise, cause), result(noise)) == [cause]
     assert new_refusals(result(noise, cause), None, {("file", "read", "/etc/x")}) == [cause]
@@ -193,7 +193,7 @@ def test_refusals_that_well_runs_meet_too_are_no_cause() -> None:
 def _trouble(kind: str, name: str, sandbox: str, status: str, cause: str) -> Trouble:
     case = CASE._replace(kind=kind, name=name, sandbox=sandbox)
     outcome = OUTCOME._replace(status=status, cause=cause, evidence={})
-    return Trouble(Result(1, case, outcome, 1, 0.0, "", "", ""), None, "", (), "2026-01-01")
+    return Trouble(Measurement(1, case, outcome, 1, 0.0, "", "", ""), None, "", (), "2026-01-01")
 
 
 def test_troubles_of_one_cause_are_one_finding_and_the_worst_comes_first() -> None:

@@ -14,8 +14,8 @@ from tests.measure.pages.conftest import NIGHTS
 from wardian.errors import InputError, NothingMatched
 from wardian.measure.pages import facts, site, views
 from wardian.measure.pages.facts import Facts
+from wardian.measure.pages.signs import SIGNS, TONES, sign
 from wardian.measure.pages.strips import Stretch, stretches, strip
-from wardian.measure.pages.words import SIGNS, TONES, sign
 from wardian.measure.store.model import Case, Outcome
 from wardian.measure.store.store import Store, Write
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from wardian.measure.campaign.units import OURS
 from wardian.measure.findings.refused import named, new_refusals, usual_refusals
-from wardian.measure.history.comparison import Comparison, Difference, Identity
-from wardian.measure.store.model import SEVERITIES, Finding, Result
+from wardian.measure.history.comparison import CaseDifference, Comparison, Identity
+from wardian.measure.store.model import SEVERITIES, Finding, Measurement
 from wardian.syscalls.knowledge import known
 
 HOST = "host"
@@ -36,8 +36,8 @@ class Trouble(NamedTuple):
     """A result that is not as it should be, with its evidence, and what is known besides.
     ``difference`` is when it ceased to be well; None if it never was."""
 
-    result: Result
-    difference: Difference | None
+    result: Measurement
+    difference: CaseDifference | None
     on_host: str  # the health of the same case on the host; empty where it was not asked there
     refusals: tuple[Mapping[str, Any], ...]  # those that it did not meet when it was well
     since: str
@@ -52,34 +52,34 @@ class Trouble(NamedTuple):
         return self.result.case.kind == "skill" and self.on_host in ("bad", "broken")
 
 
-class Use(NamedTuple):
+class CallUsers(NamedTuple):
     """Who makes a system call, as traced: skills, and the languages of their scripts."""
 
     skills: frozenset[str] = frozenset()
     languages: frozenset[str] = frozenset()
 
 
-def users(results: Iterable[Result]) -> dict[str, Use]:
+def users(results: Iterable[Measurement]) -> dict[str, CallUsers]:
     """System call → who makes it, from the traces of skills' cases."""
-    found: dict[str, Use] = {}
+    found: dict[str, CallUsers] = {}
     for one in results:
         if one.case.kind == "trace":
             language = str(one.case.about.get("language", ""))
             for name in one.outcome.evidence.get("syscalls", []):
-                use = found.get(name, Use())
-                found[name] = Use(use.skills | {one.case.group}, use.languages | {language})
+                use = found.get(name, CallUsers())
+                found[name] = CallUsers(use.skills | {one.case.group}, use.languages | {language})
     return found
 
 
 def findings(
-    troubles: Sequence[Trouble], comparison: Comparison, using: Mapping[str, Use]
+    troubles: Sequence[Trouble], comparison: Comparison, using: Mapping[str, CallUsers]
 ) -> list[tuple[Finding, list[Trouble]]]:
     """The worst first, each with the troubles it is made of."""
     groups: dict[tuple[str, ...], list[Trouble]] = {}
     for one in troubles:
         groups.setdefault(_cause(one), []).append(one)
     found = [_finding(key, ones, using) for key, ones in groups.items()]
-    gone: dict[tuple[str, str, str], list[Difference]] = {}
+    gone: dict[tuple[str, str, str], list[CaseDifference]] = {}
     for each in comparison.of("vanished"):
         if each.case.kind != "check":
             key = (each.case.kind, each.case.group, each.case.sandbox)
@@ -111,14 +111,16 @@ def _cause(one: Trouble) -> tuple[str, ...]:
 
 
 def _finding(
-    key: tuple[str, ...], ones: list[Trouble], using: Mapping[str, Use]
+    key: tuple[str, ...], ones: list[Trouble], using: Mapping[str, CallUsers]
 ) -> tuple[Finding, list[Trouble]]:
     skills = sorted({t.result.case.group for t in ones if t.result.case.kind == "skill"})
     refusal = _refusal(ones) if key[0] == "refused" else None
     calls = _calls(ones, refusal)
-    needed = Use(
-        frozenset(skill for name in calls for skill in using.get(name, Use()).skills),
-        frozenset(language for name in calls for language in using.get(name, Use()).languages),
+    needed = CallUsers(
+        frozenset(skill for name in calls for skill in using.get(name, CallUsers()).skills),
+        frozenset(
+            language for name in calls for language in using.get(name, CallUsers()).languages
+        ),
     )
     document = {
         "cases": [_case(one) for one in ones[:SHOWN_CASES]],
@@ -187,14 +189,14 @@ def _changes(ones: Sequence[Trouble]) -> list[dict[str, str]]:
     return [{**change._asdict(), "text": str(change)} for change in found]
 
 
-def _severity(ones: Sequence[Trouble], needed: Use, *, much_used: bool) -> str:
+def _severity(ones: Sequence[Trouble], needed: CallUsers, *, much_used: bool) -> str:
     ours = any(one.sandbox == OURS for one in ones)
     several = much_used or len(needed.skills) > 1 or len(needed.languages) > 1
     worst = min(SEVERITIES.index(_of_one(one, needed, several=several)) for one in ones)
     return SEVERITIES[worst if ours else min(worst + 1, len(SEVERITIES) - 1)]
 
 
-def _of_one(one: Trouble, needed: Use, *, several: bool) -> str:
+def _of_one(one: Trouble, needed: CallUsers, *, several: bool) -> str:
     case, status = one.result.case, one.result.status
     if case.sandbox == HOST and case.kind != "skill":
         return "low"
@@ -259,7 +261,7 @@ def _explained(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> st
     return ". ".join(told)
 
 
-def _vanished(key: tuple[str, str, str], ones: Sequence[Difference]) -> Finding:
+def _vanished(key: tuple[str, str, str], ones: Sequence[CaseDifference]) -> Finding:
     kind, group, sandbox = key
     what = ones[0].case.name if len(ones) == 1 else f"{len(ones)} cases of {group}"
     cases = [
@@ -277,7 +279,9 @@ def _vanished(key: tuple[str, str, str], ones: Sequence[Difference]) -> Finding:
 
 
 def troubles(
-    results: Sequence[Result], comparison: Comparison, onsets: Mapping[Identity, Difference]
+    results: Sequence[Measurement],
+    comparison: Comparison,
+    onsets: Mapping[Identity, CaseDifference],
 ) -> list[Trouble]:
     """``results`` with evidence; ``onsets`` tell when each ceased to be well."""
     health = {one.case.identity: one.health for one in results}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from wardian.measure.store.model import Result
+from wardian.measure.store.model import Measurement
 
 _LIKELY = ("limit", "syscall", "process", "network", "file")
 Named = tuple[str, str, str]
 
 
-def refusals_of(result: Result) -> list[dict[str, Any]]:
+def refusals_of(result: Measurement) -> list[dict[str, Any]]:
     """Those in the evidence; specimens tell theirs as text."""
     found = []
     for one in result.outcome.evidence.get("refusals", []):
@@ -25,7 +25,7 @@ def refusals_of(result: Result) -> list[dict[str, Any]]:
 
 
 def new_refusals(
-    now: Result, before: Result | None, usual: Collection[Named] = ()
+    now: Measurement, before: Measurement | None, usual: Collection[Named] = ()
 ) -> list[dict[str, Any]]:
     """What it was refused, the likeliest cause first: what it was not refused when it was well,
     and what runs that pass are not refused either (``usual``)."""
@@ -40,7 +40,7 @@ def new_refusals(
     return [one for one in ones if not any(likely(one)[:2])] or ones
 
 
-def usual_refusals(results: Iterable[Result]) -> dict[str, set[Named]]:
+def usual_refusals(results: Iterable[Measurement]) -> dict[str, set[Named]]:
     """Sandbox → what runs there are refused and pass all the same."""
     found: dict[str, set[Named]] = {}
     for one in results:

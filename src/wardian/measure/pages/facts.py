@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wardian.errors import NothingMatched
 from wardian.measure.history.comparison import Identity, comparable
-from wardian.measure.store.model import Campaign, Finding, Result, Step
+from wardian.measure.store.model import Campaign, Finding, Measurement, Step
 from wardian.measure.store.store import Store
 
 MAX_NIGHTS = 400
@@ -20,13 +20,13 @@ class Facts(NamedTuple):
     previous: Campaign | None
     campaigns: tuple[Campaign, ...]
     sandboxes: tuple[str, ...]
-    results: Mapping[Identity, Result]
-    before: Mapping[Identity, Result]
+    results: Mapping[Identity, Measurement]
+    before: Mapping[Identity, Measurement]
     lines: Mapping[Identity, Sequence[str | None]]
     findings: tuple[Finding, ...]
     steps: tuple[Step, ...]
 
-    def of_kind(self, *kinds: str) -> list[Result]:
+    def of_kind(self, *kinds: str) -> list[Measurement]:
         """The results of these kinds."""
         return [one for one in self.results.values() if one.case.kind in kinds]
 

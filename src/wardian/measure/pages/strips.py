@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from wardian.measure.pages.words import sign
+from wardian.measure.pages.signs import sign
 from wardian.text import printable
 
 HEIGHT = 10

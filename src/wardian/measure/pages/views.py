@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from wardian.measure.history.comparison import Identity
 from wardian.measure.pages.facts import Facts, ordered
+from wardian.measure.pages.signs import TONES, Sign, sign
 from wardian.measure.pages.strips import Stretch, stretches, strip, trend
-from wardian.measure.pages.words import TONES, Sign, sign
-from wardian.measure.store.model import Campaign, Case, Finding, Result
+from wardian.measure.store.model import Campaign, Case, Finding, Measurement
 
 SYSCALL = "syscall"
 MAX_CHANGES = 200
@@ -30,26 +30,26 @@ def anchor(text: str) -> str:
     return f"{plain[:60]}-{zlib.crc32(text.encode()):08x}"
 
 
-class Cell(NamedTuple):
+class CaseCell(NamedTuple):
     """One answer, as a table shows it."""
 
     sandbox: str
     sign: Sign
-    result: Result | None
+    result: Measurement | None
     since: Campaign | None
 
 
-class Row(NamedTuple):
+class CaseRow(NamedTuple):
     """A capability, or a case, in every sandbox; ``words`` is what a search looks through."""
 
     name: str
     title: str
     group: str
     anchor: str
-    cells: tuple[Cell, ...]
+    cells: tuple[CaseCell, ...]
     about: Mapping[str, Any]
     words: str
-    cases: tuple[tuple[Cell, ...], ...] = ()
+    cases: tuple[tuple[CaseCell, ...], ...] = ()
 
     @property
     def worst(self) -> Sign:
@@ -62,7 +62,7 @@ class Row(NamedTuple):
         return len({one.sign.tone for one in self.cells if one.result is not None}) > 1
 
 
-class Change(NamedTuple):
+class ChangeRow(NamedTuple):
     """A case that has another status than in the campaign before."""
 
     case: Case
@@ -75,7 +75,7 @@ class Change(NamedTuple):
 PAGES = {"probe": "capabilities", "check": "syscalls", "skill": "skills", "suite": "suites"}
 
 
-def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> Row:
+def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> CaseRow:
     """The cases of one capability as a row: the worst of them in each sandbox, then each."""
     by_name: dict[str, dict[str, Identity]] = defaultdict(dict)
     for one in cases:
@@ -91,17 +91,17 @@ def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> Row:
     first = cases[0]
     said = str(first.about.get("title", ""))
     words = " ".join((name, said, first.group, *(one.sign.word for one in worst)))
-    return Row(name, said, first.group, anchor(name), worst, first.about, words.lower(), every)
+    return CaseRow(name, said, first.group, anchor(name), worst, first.about, words.lower(), every)
 
 
-def _cell(facts: Facts, identity: Identity | None, sandbox: str) -> Cell:
+def _cell(facts: Facts, identity: Identity | None, sandbox: str) -> CaseCell:
     result = facts.results.get(identity) if identity else None
     if identity is None or result is None:
-        return Cell(sandbox, sign(None), None, None)
-    return Cell(sandbox, sign(result.status), result, facts.since(identity))
+        return CaseCell(sandbox, sign(None), None, None)
+    return CaseCell(sandbox, sign(result.status), result, facts.since(identity))
 
 
-def rows(facts: Facts, kind: str, by: str) -> list[Row]:
+def rows(facts: Facts, kind: str, by: str) -> list[CaseRow]:
     """Rows of a kind, by ``capability`` or ``name``; the worst groups are not sorted first, for
     people look for a thing where it was yesterday."""
     found: dict[str, list[Case]] = defaultdict(list)
@@ -113,7 +113,7 @@ def rows(facts: Facts, kind: str, by: str) -> list[Row]:
     )
 
 
-def capabilities(facts: Facts) -> list[Row]:
+def capabilities(facts: Facts) -> list[CaseRow]:
     """The rows of the matrix; system calls have a page of their own."""
     return [one for one in rows(facts, "probe", "capability") if one.group != SYSCALL]
 
@@ -186,7 +186,7 @@ def in_order(counts: Mapping[str, int]) -> dict[str, int]:
     return {tone: counts[tone] for tone in TONES if counts.get(tone)}
 
 
-def changes(facts: Facts) -> list[Change]:
+def changes(facts: Facts) -> list[ChangeRow]:
     """What is not as it was, the worst first."""
     found = []
     for identity, now in facts.results.items():
@@ -194,7 +194,7 @@ def changes(facts: Facts) -> list[Change]:
         if was is None or was.status == now.status or now.case.kind == "trace":
             continue
         signs = sign(was.status), sign(now.status)
-        found.append(Change(now.case, *signs, now.outcome.cause, place_of(now.case)))
+        found.append(ChangeRow(now.case, *signs, now.outcome.cause, place_of(now.case)))
     return sorted(found, key=lambda one: (one.now.order, one.case.name))[:MAX_CHANGES]
 
 
@@ -229,7 +229,7 @@ def proposal(finding: Finding) -> Mapping[str, Any]:
 # Timelines
 
 
-class Line(NamedTuple):
+class CaseStrip(NamedTuple):
     """One case over all campaigns."""
 
     sandbox: str
@@ -245,7 +245,7 @@ class Story(NamedTuple):
 
     name: str
     words: str
-    lines: tuple[Line, ...]
+    lines: tuple[CaseStrip, ...]
 
     @property
     def latest(self) -> int:
@@ -274,10 +274,10 @@ def flips(known: Sequence[Stretch]) -> list[int]:
     return [b.start for a, b in pairwise(known) if a.status != b.status]
 
 
-def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> Line:
+def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> CaseStrip:
     _, name, sandbox = identity
     line, flipped = facts.lines[identity], flips(known)
     parts = [f"{sign(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
     drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
     latest = flipped[-1] if flipped else 0
-    return Line(sandbox, sign(line[-1]), facts.since(identity), len(flipped), latest, drawn)
+    return CaseStrip(sandbox, sign(line[-1]), facts.since(identity), len(flipped), latest, drawn)

@@ -91,7 +91,7 @@ class Outcome(NamedTuple):
         return health(self.status)
 
 
-class Result(NamedTuple):
+class Measurement(NamedTuple):
     """One case in one campaign. ``key`` names everything that it depends on; ``measured_in`` is
     the uid of the campaign that measured it, another one where the result was used again."""
 

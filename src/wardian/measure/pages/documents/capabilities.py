@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wardian.measure.pages.documents.gathered import Gathered
 from wardian.measure.pages.documents.markdown import code, table, text
-from wardian.measure.store.model import Result
+from wardian.measure.store.model import Measurement
 
 _WORDS = {
     "supported": "yes",
@@ -23,7 +23,7 @@ def page(gathered: Gathered) -> str:
         "be. –: can't be asked here. Each was tried by a small program, just now or when anything "
         "it depends on last changed.", "",
     ]  # fmt: skip
-    domains: dict[str, dict[str, dict[str, Result]]] = {}
+    domains: dict[str, dict[str, dict[str, Measurement]]] = {}
     for one in gathered.of("probe"):
         by_name = domains.setdefault(one.case.group, {})
         by_name.setdefault(one.case.name, {})[one.case.sandbox] = one
@@ -40,7 +40,7 @@ def page(gathered: Gathered) -> str:
     return "\n".join(lines)
 
 
-def _cell(one: Result | None) -> str:
+def _cell(one: Measurement | None) -> str:
     if one is None:
         return ""
     word = _WORDS.get(one.status, one.status)

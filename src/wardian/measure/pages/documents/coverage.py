@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wardian.measure.pages.documents.gathered import Gathered, coverage_of
-from wardian.measure.store.model import Campaign, Result
+from wardian.measure.store.model import Campaign, Measurement
 from wardian.measure.syscalls.matrix import Matrix
 from wardian.measure.syscalls.usage import Use
 
 
-def matrix_of(campaign: Campaign, results: Sequence[Result]) -> Matrix:
+def matrix_of(campaign: Campaign, results: Sequence[Measurement]) -> Matrix:
     """Every system call in every sandbox in which specimens measured it; results with evidence."""
     return coverage_of(campaign, results)[1]
 

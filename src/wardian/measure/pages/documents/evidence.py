@@ -6,7 +6,7 @@ from typing import Any
 
 from wardian.measure.pages.documents.gathered import Gathered
 from wardian.measure.pages.documents.markdown import SIGNS, code, several, table, text
-from wardian.measure.store.model import Result
+from wardian.measure.store.model import Measurement
 
 ORDER = ("bad", "broken", "absent", "good")
 _WORDS = {
@@ -47,7 +47,7 @@ def _page(gathered: Gathered, kind: str, sandbox: str) -> str:
     return "\n".join(lines)
 
 
-def _row(gathered: Gathered, one: Result) -> tuple[str, ...]:
+def _row(gathered: Gathered, one: Measurement) -> tuple[str, ...]:
     since = gathered.comparison.flips.get(one.case.identity, "")
     own = one.measured_in == gathered.campaign.uid
     measured = "now" if own else f"{one.time[:10]} ({one.measured_in[:8]})"
@@ -57,7 +57,7 @@ def _row(gathered: Gathered, one: Result) -> tuple[str, ...]:
     return code(one.case.name), status, since, text(what), measured
 
 
-def _details(one: Result) -> list[str]:
+def _details(one: Measurement) -> list[str]:
     evidence: dict[str, Any] = dict(one.outcome.evidence)
     lines = [f"### {code(one.case.name)}", ""]
     for problem in evidence.get("problems", [])[:5]:

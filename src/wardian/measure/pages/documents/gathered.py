@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wardian.measure.campaign.units import OURS
-from wardian.measure.findings.findings import Use, users
+from wardian.measure.findings.findings import CallUsers, users
 from wardian.measure.history.comparison import Comparison, comparable
 from wardian.measure.probes.artifact import Artifact, check
-from wardian.measure.store.model import Campaign, Figure, Finding, Result, Step
-from wardian.measure.store.reading import Reader
+from wardian.measure.store.model import Campaign, Figure, Finding, Measurement, Step
+from wardian.measure.store.reading import StoreReader
 from wardian.measure.syscalls.matrix import Matrix, build
 
 
@@ -21,7 +21,7 @@ class Gathered:
     """A campaign with everything that is told about it. Results have their evidence."""
 
     campaign: Campaign
-    results: tuple[Result, ...]
+    results: tuple[Measurement, ...]
     comparison: Comparison
     findings: tuple[Finding, ...]
     figures: tuple[Figure, ...]
@@ -42,13 +42,13 @@ class Gathered:
         step = next((one for one in self.steps if one.name == "inventory"), None)
         return list(step.document.get("skills", [])) if step is not None else []
 
-    def of(self, kind: str, sandbox: str | None = None) -> list[Result]:
+    def of(self, kind: str, sandbox: str | None = None) -> list[Measurement]:
         """Results of a kind, in one sandbox or in all."""
         return self._by_kind.get((kind, sandbox), [])
 
     @functools.cached_property
-    def _by_kind(self) -> dict[tuple[str, str | None], list[Result]]:
-        found: dict[tuple[str, str | None], list[Result]] = {}
+    def _by_kind(self) -> dict[tuple[str, str | None], list[Measurement]]:
+        found: dict[tuple[str, str | None], list[Measurement]] = {}
         for one in self.results:
             for sandbox in (None, one.case.sandbox):
                 found.setdefault((one.case.kind, sandbox), []).append(one)
@@ -59,7 +59,7 @@ class Gathered:
         return sum(not health or one.health == health for one in self.of(kind, sandbox))
 
     @property
-    def unsteady(self) -> list[Result]:
+    def unsteady(self) -> list[Measurement]:
         """Those that were as they should be only at the second try, this time."""
         own = (one for one in self.results if one.measured_in == self.campaign.uid)
         return [one for one in own if "unsteady" in one.outcome.evidence]
@@ -73,16 +73,16 @@ class Gathered:
         found = (f.value for f in self.figures if (f.name, f.sandbox) == (name, sandbox))
         return next(found, None)
 
-    def using(self) -> dict[str, Use]:
+    def using(self) -> dict[str, CallUsers]:
         """System call → who makes it."""
         return users(self.results)
 
 
 def gather(
-    store: Reader,
+    store: StoreReader,
     campaign: Campaign,
     comparison: Comparison,
-    results: Sequence[Result],
+    results: Sequence[Measurement],
     measured: tuple[tuple[Artifact, ...], Matrix],
 ) -> Gathered:
     """All of a campaign; its history is that of the comparable ones before it."""
@@ -110,7 +110,7 @@ def _ours_first(name: str) -> tuple[bool, str]:
 
 
 def coverage_of(
-    campaign: Campaign, results: Sequence[Result]
+    campaign: Campaign, results: Sequence[Measurement]
 ) -> tuple[tuple[Artifact, ...], Matrix]:
     """Artifacts of the specimens' results, with evidence, and what they say of system calls."""
     found = tuple(_artifacts(campaign, results))
@@ -118,7 +118,7 @@ def coverage_of(
     return found, build(found, campaign.machine, names)
 
 
-def _artifacts(campaign: Campaign, results: Sequence[Result]) -> Iterator[Artifact]:
+def _artifacts(campaign: Campaign, results: Sequence[Measurement]) -> Iterator[Artifact]:
     for one in results:
         told = one.outcome.evidence.get("artifact")
         if one.case.kind != "probe" or not told:

@@ -12,7 +12,7 @@ from wardian.measure.pages.documents.coverage import uses
 from wardian.measure.pages.documents.decision import Decision
 from wardian.measure.pages.documents.evaluation import headline
 from wardian.measure.pages.documents.gathered import Gathered
-from wardian.measure.store.model import Result
+from wardian.measure.store.model import Measurement
 from wardian.measure.syscalls import report as coverage
 
 SCHEMA = "wardian.evaluation/1"
@@ -71,7 +71,7 @@ def _coverage(gathered: Gathered) -> dict[str, Any] | None:
     return coverage.document(gathered.matrix, gathered.artifacts, uses(gathered))
 
 
-def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
+def _result(one: Measurement, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
     return {
         "kind": one.case.kind,
         "name": one.case.name,
@@ -89,7 +89,7 @@ def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str,
 
 def junit(gathered: Gathered) -> str:
     """One suite for each kind and sandbox."""
-    suites: dict[tuple[str, str], list[Result]] = {}
+    suites: dict[tuple[str, str], list[Measurement]] = {}
     for one in gathered.results:
         if one.case.kind != "trace":
             suites.setdefault((one.case.kind, one.case.sandbox), []).append(one)
@@ -106,7 +106,7 @@ def junit(gathered: Gathered) -> str:
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _junit_case(one: Result) -> str:
+def _junit_case(one: Measurement) -> str:
     where = _attribute(f"{one.case.kind}.{one.case.group or one.case.sandbox}")
     opening = (
         f'<testcase name={_attribute(one.case.name)} classname={where} time="{one.duration_s:.3f}"'

@@ -8,7 +8,7 @@ from typing import Any
 from wardian.measure.campaign.inventory import TIERS
 from wardian.measure.pages.documents.gathered import Gathered
 from wardian.measure.pages.documents.markdown import SIGNS, code, several, table, text
-from wardian.measure.store.model import Result
+from wardian.measure.store.model import Measurement
 
 
 def page(gathered: Gathered) -> str:
@@ -43,11 +43,11 @@ def skill_rows(gathered: Gathered) -> tuple[tuple[str, ...], list[tuple[str, ...
     return ("skill", "tier", "languages", "cases", *gathered.sandboxes), rows
 
 
-def _ones(gathered: Gathered, entry: Mapping[str, Any], sandbox: str) -> list[Result]:
+def _ones(gathered: Gathered, entry: Mapping[str, Any], sandbox: str) -> list[Measurement]:
     return [one for one in gathered.of("skill", sandbox) if one.case.group == entry["name"]]
 
 
-def _cell(ones: list[Result], sandbox: str) -> str:
+def _cell(ones: list[Measurement], sandbox: str) -> str:
     asked = [one for one in ones if one.health != "absent"]
     if not asked:
         return SIGNS["absent"] if ones else ""
