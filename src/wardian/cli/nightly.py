@@ -142,7 +142,7 @@ def _run(
 def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
     from wardian.measure.pages.documents.evaluation import headline
 
-    campaign, decision = done.gathered.campaign, done.decision
+    campaign, decision = done.facts.campaign, done.decision
     if as_json:
         output.print_json(
             {
@@ -150,20 +150,20 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
                 "campaign": campaign.uid,
                 "night": campaign.night,
                 "state": campaign.state,
-                "headline": headline(done.gathered),
+                "headline": headline(done.facts),
                 "decision": decision.action,
                 "reason": decision.reason,
                 "findings": [
                     {"severity": one.severity, "slug": one.slug, "title": one.title}
-                    for one in done.gathered.findings
+                    for one in done.facts.findings
                 ],
                 "files": [str(directory / name) for name in done.files],
                 "skipped": [{"step": step, "why": why} for step, why in done.skipped],
             }
         )
     else:
-        output.print_text(f"{campaign.night}: {headline(done.gathered)}")
-        for one in done.gathered.findings:
+        output.print_text(f"{campaign.night}: {headline(done.facts)}")
+        for one in done.facts.findings:
             proposal = one.document.get("proposal") or {}
             mended = "  (a verified patch is there)" if proposal.get("verified") else ""
             output.print_text(f"  {one.severity:<8} {one.title}{mended}")

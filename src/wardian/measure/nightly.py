@@ -14,12 +14,11 @@ from wardian.measure.findings import findings, proposals
 from wardian.measure.history import comparison as comparing
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents.decision import Decision, OpenOnes, decide
-from wardian.measure.pages.documents.gathered import Gathered, coverage_of, gather
 from wardian.measure.pages.documents.writing import write_documents
+from wardian.measure.pages.facts import Facts
 from wardian.measure.store import figures
 from wardian.measure.store.model import Campaign, Figure, Finding, Measurement
 from wardian.measure.store.store import Store, now
-from wardian.measure.syscalls.matrix import Matrix
 
 MAX_PROPOSED = 20  # findings for which changes are tried
 
@@ -28,7 +27,7 @@ class Night(NamedTuple):
     """What came of it. ``files`` are the documents that were written; ``skipped`` are steps of
     which nothing ran, though there was something, and why."""
 
-    gathered: Gathered
+    facts: Facts
     decision: Decision
     files: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -50,7 +49,7 @@ def run(
     """
     listener = listener or Listener()
     begun = time.monotonic()
-    elsewhere = executor.testbed() if executor is not None else None
+    elsewhere = executor.workbench() if executor is not None else None
     plan = prepare(config, wishes.shard, elsewhere)
     again = bool(wishes.only) and not set(wishes.only) & {"inventory", *MEASURING}
     if again:
@@ -59,22 +58,22 @@ def run(
         made = running.measure(store, plan, wishes, executor=executor, listener=listener)
     results = store.results(made.id, evidence=True)
     compared, found = _judged(store, made, results, plan, wishes, listener)
-    measured = coverage_of(made, results)
+    facts = Facts(store, made, comparison=compared, results=results)
     if not again:
         seconds = time.monotonic() - begun
-        store.record_figures(made.id, _figures(made, results, measured[1], found, seconds))
+        store.record_figures(made.id, _figures(facts, found, seconds))
         made = running.close(store, made)
-    gathered = gather(store, made, compared, results, measured)
+        facts = Facts(store, made, comparison=compared, results=results)
     before = store.findings(compared.last.id) if compared.last is not None else []
-    decision = decide(gathered, before, open_ones or OpenOnes(), config.title)
+    decision = decide(facts, before, open_ones or OpenOnes(), config.title)
     files: list[str] = []
     if output is not None and _wanted(wishes, "documents"):
-        files = write_documents(output, gathered, decision)
+        files = write_documents(output, facts, decision)
         store.step(made.id, "documents", state="done", ended=now(), total=len(files),
                    done=len(files))  # fmt: skip
     skipped = () if again else tuple(sorted(plan.not_run.items()))
     wanted = tuple((step, why) for step, why in skipped if _wanted(wishes, step))
-    return Night(gathered, decision, tuple(files), wanted)
+    return Night(facts, decision, tuple(files), wanted)
 
 
 def _wanted(wishes: Wishes, step: str) -> bool:
@@ -121,9 +120,8 @@ def _judged(
     return compared, found
 
 
-def _figures(
-    made: Campaign, results: list[Measurement], matrix: Matrix, found: list[Finding], seconds: float
-) -> list[Figure]:
+def _figures(facts: Facts, found: list[Finding], seconds: float) -> list[Figure]:
+    made, results, matrix = facts.campaign, facts.results, facts.matrix
     own = sum(one.measured_in == made.uid for one in results)
     used = len(findings.users(results))
     calls = [

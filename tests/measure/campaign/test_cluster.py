@@ -154,7 +154,7 @@ def test_workers_get_only_what_they_can_do(cluster: Cluster, scene: Scene, tmp_p
     executor = Dask(cluster.address)
     try:
         _until(lambda: executor._look(at_once=True) or len(executor._offers) == 2)
-        elsewhere = executor.testbed()
+        elsewhere = executor.workbench()
         plan = prepare(read_config(str(scene.root / "nightly.toml")), (1, 1), elsewhere)
         able = {len(executor._able(one)): one for one in plan.units}
         assert set(able) == {1, 2}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.measure.campaign.test_store import CASE, OUTCOME, campaign
 from wardian.measure.campaign.cluster import ABSENT, Offer, able, common
-from wardian.measure.campaign.testbed import Testbed
 from wardian.measure.campaign.units import Unit
+from wardian.measure.campaign.workbench import Workbench
 from wardian.measure.findings import findings
 from wardian.measure.findings.findings import Trouble
 from wardian.measure.findings.patches import Edit, patch, patch_conflicts, touched
@@ -21,7 +21,7 @@ from wardian.measure.findings.policy_edit import with_lines
 from wardian.measure.findings.refused import new_refusals
 from wardian.measure.history.changes import Change, of_campaigns
 from wardian.measure.history.comparison import Comparison
-from wardian.measure.pages.documents import markdown, summary
+from wardian.measure.pages.documents import markdown, writing
 from wardian.measure.store.model import Measurement
 
 Tables = dict[str, dict[str, list[str]]]
@@ -123,10 +123,10 @@ def test_patches_of_the_same_file_do_not_go_together() -> None:
 
 def test_a_summary_stays_below_its_limit_and_ends_with_a_whole_line() -> None:
     page = "".join(f"| [{n}](evidence/x.md) | ünïcode |\n" for n in range(60_000))
-    made = summary.summary(page, "noop: nothing")
-    assert len(made.encode()) <= summary.MAX_BYTES
+    made = writing.summary(page, "noop: nothing")
+    assert len(made.encode()) <= writing.MAX_SUMMARY
     assert made.startswith("> noop: nothing\n")
-    assert made.endswith(summary.NOTE)
+    assert made.endswith(writing.NOTE)
     assert "evidence/" not in made
 
 
@@ -150,18 +150,18 @@ def test_a_change_of_digests_is_told_shortly() -> None:
 
 
 def test_workers_are_given_what_they_would_measure_as_most_do() -> None:
-    most = Testbed("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
+    most = Workbench("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
     poor = most._replace(host="b", interpreters=(("node", ABSENT), ("r", "R 4")))
     old = most._replace(host="c", kernel="5.4")
     ours = (("wardian", "wardian 1"),)
     offers = [Offer(most, ours), Offer(poor, ours), Offer(old, (*ours, ("gvisor", "1")))]
-    testbed, sandboxes = common(offers)
-    assert (testbed.kernel, dict(testbed.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
+    workbench, sandboxes = common(offers)
+    assert (workbench.kernel, dict(workbench.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
     assert sandboxes == ("wardian", "gvisor")
 
     def unit(**interpreters: str) -> Unit:
         named = {f"interpreter:{name}": version for name, version in interpreters.items()}
-        return Unit("probes", CASE, {}, {**testbed.depends("wardian"), **named})
+        return Unit("probes", CASE, {}, {**workbench.depends("wardian"), **named})
 
     assert [able(one, unit()) for one in offers] == [True, True, False]
     assert [able(one, unit(node="v20")) for one in offers] == [True, False, False]

@@ -202,9 +202,9 @@ def _resumed(store: Store, open_ones: Sequence[Campaign]) -> Campaign:
 
 
 def _campaign(plan: CampaignPlan, wishes: Wishes, shard: str) -> Campaign:
-    testbed, config = plan.testbed, plan.config
+    workbench, config = plan.workbench, plan.config
     night = wishes.night or datetime.datetime.now(datetime.UTC).date().isoformat()
-    versions = testbed.versions(plan.sandboxes)
+    versions = workbench.versions(plan.sandboxes)
     versions |= {f"skill:{one.name}": one.digest for one in plan.entries if one.digest}
     versions |= {f"profile:{name}": digest for name, (digest, _) in profile_files(plan).items()}
     name = f"{wishes.name}\0{night}\0{config.digest}" if wishes.name else ""
@@ -216,12 +216,12 @@ def _campaign(plan: CampaignPlan, wishes: Wishes, shard: str) -> Campaign:
         started="",
         ended="",
         state="running",
-        host=testbed.host,
-        kernel=testbed.kernel,
-        machine=testbed.machine,
-        user_id=testbed.user_id,
-        wardian=testbed.wardian,
-        wardian_digest=testbed.wardian_digest,
+        host=workbench.host,
+        kernel=workbench.kernel,
+        machine=workbench.machine,
+        user_id=workbench.user_id,
+        wardian=workbench.wardian,
+        wardian_digest=workbench.wardian_digest,
         policy=plan.policy.to_toml(),
         policy_digest=plan.policy.digest,
         config_digest=config.digest,

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from wardian.measure.campaign.config import usual_jobs
 from wardian.measure.campaign.performing import Produced, perform
-from wardian.measure.campaign.testbed import Testbed
 from wardian.measure.campaign.units import Unit
+from wardian.measure.campaign.workbench import Workbench
 
 OnDone = Callable[[Unit, list[Produced]], None]
 
@@ -24,7 +24,7 @@ class Executor(Protocol):
         """Perform them in this order; returns those that were not begun before the deadline
         (``time.monotonic()``). ``on_done`` is called for each, never twice, one at a time."""
 
-    def testbed(self) -> tuple[Testbed, tuple[str, ...]] | None:
+    def workbench(self) -> tuple[Workbench, tuple[str, ...]] | None:
         """The machines that measure, and their sandboxes; None if it is this one."""
 
     def close(self) -> None:
@@ -37,7 +37,7 @@ class Local:
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or usual_jobs()
 
-    def testbed(self) -> None:
+    def workbench(self) -> None:
         """It is this one."""
 
     def close(self) -> None:

@@ -11,9 +11,9 @@ from wardian.errors import UsageError
 from wardian.measure.campaign import units as making
 from wardian.measure.campaign.config import Config, ConfigError
 from wardian.measure.campaign.inventory import SkillEntry, inventory, sources
-from wardian.measure.campaign.testbed import Testbed, fitted, here, working_sandboxes
 from wardian.measure.campaign.trust import may_run, not_run
 from wardian.measure.campaign.units import Unit
+from wardian.measure.campaign.workbench import Workbench, fitted, here, working_sandboxes
 from wardian.measure.probes import expectations
 from wardian.measure.probes.sandboxes import Setting, setting
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
@@ -30,7 +30,7 @@ class CampaignPlan(NamedTuple):
     """All that a campaign will measure, and with what."""
 
     config: Config
-    testbed: Testbed
+    workbench: Workbench
     entries: tuple[SkillEntry, ...]
     specimens: tuple[Specimen, ...]
     settings: tuple[Setting, ...]
@@ -47,7 +47,7 @@ class CampaignPlan(NamedTuple):
 def prepare(
     config: Config,
     shard: tuple[int, int] = (1, 1),
-    elsewhere: tuple[Testbed, tuple[str, ...]] | None = None,
+    elsewhere: tuple[Workbench, tuple[str, ...]] | None = None,
 ) -> CampaignPlan:
     """``shard`` is number and total, from 1 on; ``elsewhere`` is what stands for this machine and
     its sandboxes, where others measure.
@@ -55,7 +55,7 @@ def prepare(
     Raises InputError, PolicyError, UsageError, NothingMatched.
     """
     making.forget_files()
-    testbed, working = elsewhere or (here(), ())
+    workbench, working = elsewhere or (here(), ())
     names = config.sandboxes or working or working_sandboxes()
     if not names:
         raise UsageError("no sandbox works here", hint="see: wardian doctor")
@@ -71,16 +71,16 @@ def prepare(
     chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
     entries = tuple(inventory(config.skills))
     text = policy.to_toml()
-    found = making.of_specimens(chosen, settings, profiles, testbed, config.timeout_s, text)
+    found = making.of_specimens(chosen, settings, profiles, workbench, config.timeout_s, text)
     digests = {name: fitted(name, policy).digest for name in names}
     for traced in (True, False):
-        found += making.of_skills(entries, text, digests, testbed, traced=traced)
+        found += making.of_skills(entries, text, digests, workbench, traced=traced)
     if config.suites:
         wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
         places = [place(name, wanted_policy) for name in names]
         programs = find_programs(config.suites).programs
         theirs = wanted_policy.to_toml()
-        found += making.of_suites(programs, places, testbed, SUITE_TIMEOUT_S, theirs)
+        found += making.of_suites(programs, places, workbench, SUITE_TIMEOUT_S, theirs)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
     left_out = not_run(found)
@@ -89,7 +89,15 @@ def prepare(
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)
     return CampaignPlan(
-        config, testbed, entries, tuple(chosen), settings, profiles, policy, tuple(wanted), left_out
+        config,
+        workbench,
+        entries,
+        tuple(chosen),
+        settings,
+        profiles,
+        policy,
+        tuple(wanted),
+        left_out,
     )
 
 

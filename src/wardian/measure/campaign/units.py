@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign.inventory import SkillEntry
-from wardian.measure.campaign.testbed import Testbed
+from wardian.measure.campaign.workbench import Workbench
 from wardian.measure.probes.expectations import Profile
 from wardian.measure.probes.sandboxes import Setting
 from wardian.measure.probes.specimen import Specimen, shipped
@@ -54,16 +54,16 @@ def of_specimens(
     specimens: Sequence[Specimen],
     settings: Sequence[Setting],
     profiles: Mapping[str, str],
-    testbed: Testbed,
+    workbench: Workbench,
     timeout_s: float,
     policy: str,
 ) -> list[Unit]:
     """Probes and behaviour specimens, each in each sandbox. ``policy`` is its text, with nothing
     given up: each sandbox gives up what it has to where it is used."""
-    interpreters = dict(testbed.interpreters)
+    interpreters = dict(workbench.interpreters)
     found = []
     for setting in settings:
-        common = testbed.depends(setting.name) | {"policy": setting.policy.digest}
+        common = workbench.depends(setting.name) | {"policy": setting.policy.digest}
         for one in specimens:
             depends = common | {
                 "specimen": specimen_digest(one),
@@ -86,13 +86,13 @@ def of_skills(
     entries: Iterable[SkillEntry],
     policy: str,
     digests: Mapping[str, str],
-    testbed: Testbed,
+    workbench: Workbench,
     *,
     traced: bool,
 ) -> list[Unit]:
     """Skills' cases in each sandbox; ``traced``: in ours, with all that they do. ``digests`` are
     those of the policy as each sandbox puts it up."""
-    interpreters = dict(testbed.interpreters)
+    interpreters = dict(workbench.interpreters)
     found = []
     for entry in entries:
         for case in entry.cases:
@@ -100,7 +100,7 @@ def of_skills(
             for sandbox in [OURS] if traced else digests:
                 if sandbox not in digests:
                     continue
-                depends = testbed.depends(sandbox) | {
+                depends = workbench.depends(sandbox) | {
                     "policy": digests[sandbox],
                     "skill": entry.digest,
                     "test": case_digest(case),
@@ -127,14 +127,14 @@ def of_skills(
 def of_suites(
     programs: Sequence[Program],
     places: Sequence[Place],
-    testbed: Testbed,
+    workbench: Workbench,
     timeout_s: float,
     policy: str,
 ) -> list[Unit]:
     """Each program in each sandbox; its cases come of it."""
     found = []
     for place in places:
-        common = testbed.depends(place.name) | {"policy": place.policy.digest}
+        common = workbench.depends(place.name) | {"policy": place.policy.digest}
         for one in programs:
             depends = common | {"program": one.digest, "timeout": str(timeout_s)}
             payload = {"path": one.path, "name": one.name, "protocol": one.protocol,

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.measure.findings.findings import CallUsers, users
-from wardian.measure.pages.documents.gathered import coverage_of
 from wardian.measure.pages.facts import Facts
 from wardian.measure.pages.signs import Sign, sign
 from wardian.measure.syscalls.cells import Cell
@@ -43,11 +42,10 @@ class CallEntry(NamedTuple):
 
 def entries(facts: Facts) -> list[CallEntry]:
     """Every call of the table, in its order."""
-    _, matrix = coverage_of(facts.campaign, list(facts.results.values()))
-    used = users(facts.results.values())
+    used = users(facts.results)
     return [
         _entry(facts, line, sorted(used.get(line.name, CallUsers()).skills))
-        for line in matrix.lines
+        for line in facts.matrix.lines
     ]
 
 

@@ -56,3 +56,11 @@ def sign(status: str | None) -> Sign:
     if health(status) == "absent":
         return SIGNS["unavailable"]._replace(word=status.replace("_", " "))
     return Sign("?", status.replace("_", " "), "no answer came", "lost", 2)
+
+
+def plain(status: str) -> str:
+    """The same in Markdown: bold where it is not as it should be."""
+    found = sign(status)
+    return {"bad": f"**{found.word.lower()}**", "none": found.symbol, "lost": status}.get(
+        found.tone, found.word
+    )

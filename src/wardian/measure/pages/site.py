@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from wardian import __version__
 from wardian.errors import InputError
-from wardian.measure.pages import calls, signs, suites, views
+from wardian.measure.pages import calls, signs, strips, suites, views
 from wardian.measure.pages.facts import Facts
 from wardian.sandbox.paths.whole_files import write_whole
 from wardian.text import printable
@@ -94,7 +94,7 @@ def _overview(facts: Facts) -> Mapping[str, Any]:
         "told_at": functools.partial(views.told_at, facts),
         "new": new,
         "gone": gone,
-        "latest": views.stories(facts, stable=False)[:LATEST],
+        "latest": strips.stories(facts, stable=False)[:LATEST],
     }
 
 
@@ -123,7 +123,7 @@ def _suites(facts: Facts) -> Mapping[str, Any]:
 
 
 def _timeline(facts: Facts) -> Mapping[str, Any]:
-    told = views.stories(facts)
+    told = strips.stories(facts)
     return {
         "flipped": [one for one in told if one.latest],
         "stable": [one for one in told if not one.latest],

@@ -1,14 +1,18 @@
-"""Timelines and trend lines as SVG. Pure: values in, drawing out."""
+"""Cases over campaigns: stretches of the same status, drawn as SVG; and trend lines. Pure."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from wardian.measure.pages.signs import sign
+from wardian.measure.history.comparison import Identity
+from wardian.measure.pages.facts import Facts, ordered
+from wardian.measure.pages.signs import Sign, sign
+from wardian.measure.store.model import Campaign
 from wardian.text import printable
 
 HEIGHT = 10
@@ -75,3 +79,60 @@ def trend(values: Sequence[float | None], title: str, *, least: float, most: flo
         pen = "L"
     dot = f"M{last[0]:.1f} {last[1]:.1f}h.01" if last else ""
     return _TREND.format(WIDTH, TALL, printable(title), " ".join(path), dot)
+
+
+# Timelines
+
+
+class CaseStrip(NamedTuple):
+    """One case over all campaigns."""
+
+    sandbox: str
+    sign: Sign
+    since: Campaign | None
+    flips: int
+    latest: int  # where its latest flip is
+    strip: Markup
+
+
+class Story(NamedTuple):
+    """A case in all sandboxes over all campaigns."""
+
+    name: str
+    words: str
+    lines: tuple[CaseStrip, ...]
+
+    @property
+    def latest(self) -> int:
+        """Where the latest flip is; 0 if there is none."""
+        return max(one.latest for one in self.lines)
+
+
+def stories(facts: Facts, *, stable: bool = True) -> list[Story]:
+    """Every case, those with the latest flips first; without ``stable`` only those that flipped.
+    Cases of suites only if they did, in any event: there are thousands."""
+    known: dict[tuple[str, str], dict[str, list[Stretch]]] = defaultdict(dict)
+    for (kind, name, sandbox), line in facts.lines.items():
+        if kind not in ("check", "trace") and any(line):
+            known[kind, name][sandbox] = [one for one in stretches(line) if one.status is not None]
+    told = []
+    for (kind, name), places in known.items():
+        if (kind == "suite" or not stable) and not any(flips(one) for one in places.values()):
+            continue
+        lines = tuple(_line(facts, (kind, name, one), places[one]) for one in ordered(places))
+        told.append(Story(name, f"{name} {kind} {' '.join(places)}".lower(), lines))
+    return sorted(told, key=lambda one: (-one.latest, one.name))
+
+
+def flips(known: Sequence[Stretch]) -> list[int]:
+    """Where the status became another; what was not asked in between is no flip."""
+    return [b.start for a, b in pairwise(known) if a.status != b.status]
+
+
+def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> CaseStrip:
+    _, name, sandbox = identity
+    line, flipped = facts.lines[identity], flips(known)
+    parts = [f"{sign(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
+    drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
+    latest = flipped[-1] if flipped else 0
+    return CaseStrip(sandbox, sign(line[-1]), facts.since(identity), len(flipped), latest, drawn)

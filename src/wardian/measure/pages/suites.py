@@ -28,7 +28,7 @@ class ProgramRow(NamedTuple):
 def programs(facts: Facts) -> list[ProgramRow]:
     """By name. Only cases that do not pass everywhere, or that changed, have a row."""
     found: dict[str, dict[str, list[Measurement]]] = defaultdict(lambda: defaultdict(list))
-    for one in facts.of_kind("suite"):
+    for one in facts.of("suite"):
         found[one.case.group][one.case.name].append(one)
     left = MAX_CASES
     made = []

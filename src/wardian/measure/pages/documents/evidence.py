@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wardian.measure.pages.documents.gathered import Gathered
 from wardian.measure.pages.documents.markdown import SIGNS, code, several, table, text
+from wardian.measure.pages.facts import Facts
 from wardian.measure.store.model import Measurement
 
 ORDER = ("bad", "broken", "absent", "good")
@@ -17,15 +17,15 @@ _WORDS = {
 }
 
 
-def pages(gathered: Gathered) -> dict[str, str]:
+def pages(facts: Facts) -> dict[str, str]:
     """File name → page."""
-    pairs = sorted({(one.case.kind, one.case.sandbox) for one in gathered.results})
-    return {f"{kind}-{sandbox}.md": _page(gathered, kind, sandbox) for kind, sandbox in pairs}
+    pairs = sorted({(one.case.kind, one.case.sandbox) for one in facts.results})
+    return {f"{kind}-{sandbox}.md": _page(facts, kind, sandbox) for kind, sandbox in pairs}
 
 
-def _page(gathered: Gathered, kind: str, sandbox: str) -> str:
-    ones = gathered.of(kind, sandbox)
-    campaign = gathered.campaign
+def _page(facts: Facts, kind: str, sandbox: str) -> str:
+    ones = facts.of(kind, sandbox)
+    campaign = facts.campaign
     lines = [
         f"# {kind} in {sandbox}, {campaign.night}", "",
         f"{several(len(ones), 'case')}, Linux {text(campaign.kernel)} on {campaign.machine}, "
@@ -40,16 +40,16 @@ def _page(gathered: Gathered, kind: str, sandbox: str) -> str:
         if chosen:
             lines += table(
                 ("case", "status", "since", "what", "measured"),
-                [_row(gathered, one) for one in chosen],
+                [_row(facts, one) for one in chosen],
             )
         for one in chosen if health in ("bad", "broken") else ():
             lines += _details(one)
     return "\n".join(lines)
 
 
-def _row(gathered: Gathered, one: Measurement) -> tuple[str, ...]:
-    since = gathered.comparison.flips.get(one.case.identity, "")
-    own = one.measured_in == gathered.campaign.uid
+def _row(facts: Facts, one: Measurement) -> tuple[str, ...]:
+    since = facts.comparison.flips.get(one.case.identity, "")
+    own = one.measured_in == facts.campaign.uid
     measured = "now" if own else f"{one.time[:10]} ({one.measured_in[:8]})"
     status = f"{SIGNS[one.health]} {one.status}" + (f" {one.outcome.errno}" if one.outcome.errno
                                                     else "")  # fmt: skip

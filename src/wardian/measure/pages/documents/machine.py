@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from wardian.measure.pages.documents.coverage import uses
 from wardian.measure.pages.documents.decision import Decision
 from wardian.measure.pages.documents.evaluation import headline
-from wardian.measure.pages.documents.gathered import Gathered
+from wardian.measure.pages.facts import Facts
 from wardian.measure.store.model import Measurement
 from wardian.measure.syscalls import report as coverage
 
@@ -20,13 +19,13 @@ SCHEMA = "wardian.evaluation/1"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
+def document(facts: Facts, decision: Decision) -> dict[str, Any]:
     """Everything that the pages tell, and all results."""
-    campaign, comparison = gathered.campaign, gathered.comparison
+    campaign, comparison = facts.campaign, facts.comparison
     since = comparison.stable_since
     return {
         "schema": SCHEMA,
-        "headline": headline(gathered),
+        "headline": headline(facts),
         "campaign": {
             k: v for k, v in campaign._asdict().items() if k not in ("id", "owner", "policy")
         },
@@ -47,28 +46,28 @@ def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
         ],
         "findings": [
             {k: v for k, v in one._asdict().items() if k != "campaign_id"}
-            for one in gathered.findings
+            for one in facts.findings
         ],
         "figures": [
             {k: v for k, v in one._asdict().items() if k != "campaign_id"}
-            for one in gathered.figures
+            for one in facts.figures
         ],
         "steps": [
             {k: v for k, v in one._asdict().items() if k not in ("campaign_id", "document")}
-            for one in gathered.steps
+            for one in facts.steps
         ],
-        "skills": gathered.skills,
-        "syscalls": _coverage(gathered),
-        "results": [_result(one, comparison.flips) for one in gathered.results],
+        "skills": facts.skills,
+        "syscalls": _coverage(facts),
+        "results": [_result(one, comparison.flips) for one in facts.results],
         "decision": decision.action,
     }  # fmt: skip
 
 
-def _coverage(gathered: Gathered) -> dict[str, Any] | None:
+def _coverage(facts: Facts) -> dict[str, Any] | None:
     """As `wardian syscalls coverage --json` tells it; nothing if no call was measured."""
-    if not gathered.matrix.sandboxes:
+    if not facts.matrix.sandboxes:
         return None
-    return coverage.document(gathered.matrix, gathered.artifacts, uses(gathered))
+    return coverage.document(facts.matrix, facts.artifacts, facts.uses)
 
 
 def _result(one: Measurement, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
@@ -87,10 +86,10 @@ def _result(one: Measurement, since: Mapping[tuple[str, str, str], str]) -> dict
     }
 
 
-def junit(gathered: Gathered) -> str:
+def junit(facts: Facts) -> str:
     """One suite for each kind and sandbox."""
     suites: dict[tuple[str, str], list[Measurement]] = {}
-    for one in gathered.results:
+    for one in facts.results:
         if one.case.kind != "trace":
             suites.setdefault((one.case.kind, one.case.sandbox), []).append(one)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]

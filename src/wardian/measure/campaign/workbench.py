@@ -25,7 +25,7 @@ _LEFT_OUT = ("__pycache__", "data")
 LANGUAGES = ("python", "sh", "bash", "node", "r", "c")
 
 
-class Testbed(NamedTuple):
+class Workbench(NamedTuple):
     """This machine, now."""
 
     host: str
@@ -52,11 +52,11 @@ class Testbed(NamedTuple):
         }
 
 
-def here() -> Testbed:
+def here() -> Workbench:
     """Asked anew each time; what it takes long to find out is remembered."""
     name = os.uname()
     found = tuple((language, interpreter_version(language)) for language in LANGUAGES)
-    return Testbed(
+    return Workbench(
         host=name.nodename,
         kernel=name.release,
         machine=name.machine,
@@ -67,9 +67,9 @@ def here() -> Testbed:
     )
 
 
-def sandbox_version(name: str, testbed: Testbed) -> str:
+def sandbox_version(name: str, workbench: Workbench) -> str:
     """What the sandbox says it is; our own is told apart by its files."""
-    return f"wardian {testbed.wardian}" if name == "wardian" else version(name)
+    return f"wardian {workbench.wardian}" if name == "wardian" else version(name)
 
 
 @functools.cache
