@@ -11,14 +11,13 @@ from wardian.errors import UsageError
 from wardian.measure.campaign import units as making
 from wardian.measure.campaign.config import Config, ConfigError
 from wardian.measure.campaign.inventory import Entry, inventory, sources
-from wardian.measure.campaign.surroundings import Surroundings, fitted, here, working_sandboxes
+from wardian.measure.campaign.surroundings import Surroundings, here, working_sandboxes
 from wardian.measure.campaign.trust import may_run, not_run
 from wardian.measure.campaign.units import Unit
 from wardian.measure.probes import expectations
-from wardian.measure.probes.sandboxes import Setting, setting
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.suite import place
+from wardian.measure.target import Target, target
 from wardian.sandbox.policy.difference import differences
 from wardian.sandbox.policy.policy import Policy
 
@@ -33,7 +32,7 @@ class Prepared(NamedTuple):
     around: Surroundings
     entries: tuple[Entry, ...]
     specimens: tuple[Specimen, ...]
-    settings: tuple[Setting, ...]
+    targets: tuple[Target, ...]
     profiles: dict[str, str]
     policy: Policy
     units: tuple[Unit, ...]
@@ -41,7 +40,7 @@ class Prepared(NamedTuple):
 
     @property
     def sandboxes(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.settings)
+        return tuple(one.name for one in self.targets)
 
 
 def prepare(
@@ -65,22 +64,21 @@ def prepare(
     known = expectations.Known.of(every)
     given = dict(config.profiles)
     profiles = {name: given.get(name, expectations.default_profile(name)) for name in names}
-    settings = tuple(
-        setting(name, policy, expectations.read_profile(profiles[name], known)) for name in names
-    )
+    expected = {name: expectations.read_profile(profiles[name], known) for name in names}
+    targets = tuple(target(name, policy) for name in names)
     chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
     entries = tuple(inventory(config.skills))
     text = policy.to_toml()
-    found = making.of_specimens(chosen, settings, profiles, around, config.timeout_s, text)
-    digests = {name: fitted(name, policy).digest for name in names}
+    found = making.of_specimens(chosen, targets, profiles, expected, around, config.timeout_s, text)
+    digests = {one.name: one.policy.digest for one in targets}
     for traced in (True, False):
         found += making.of_skills(entries, text, digests, around, traced=traced)
     if config.suites:
         wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
-        places = [place(name, wanted_policy) for name in names]
+        theirs_in = [target(name, wanted_policy) for name in names]
         programs = find_programs(config.suites).programs
         theirs = wanted_policy.to_toml()
-        found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S, theirs)
+        found += making.of_suites(programs, theirs_in, around, SUITE_TIMEOUT_S, theirs)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
     left_out = not_run(found)
@@ -89,7 +87,7 @@ def prepare(
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)
     return Prepared(
-        config, around, entries, tuple(chosen), settings, profiles, policy, tuple(wanted), left_out
+        config, around, entries, tuple(chosen), targets, profiles, policy, tuple(wanted), left_out
     )
 
 
@@ -124,7 +122,7 @@ def _shard(unit: Unit, total: int) -> int:
 def kept_sources(prepared: Prepared) -> Iterable[tuple[str, dict[str, str]]]:
     policy = prepared.config.policy
     text = _text(policy) if "/" in policy else None
-    for one in prepared.settings:
+    for one in prepared.targets:
         yield one.policy.digest, {os.path.basename(policy): text} if text is not None else {}
     for entry in prepared.entries:
         files = sources(entry.path) if entry.digest else None
