@@ -14,10 +14,10 @@ import pytest
 from tests.measure.probes.conftest import ROOT, Probe, Tree
 from tests.measure.probes.reference import schema_of
 from wardian.errors import InputError
+from wardian.measure.outcome import GOOD, PROBE
 from wardian.measure.probes import artifact
 from wardian.measure.probes.running import measure
 from wardian.measure.probes.specimen import find_specimens
-from wardian.measure.probes.verdict import GOOD, STATUSES
 from wardian.measure.probes.witnesses import witnesses
 from wardian.measure.target import target
 
@@ -129,7 +129,7 @@ def test_artifacts_are_as_the_schema_says(tree: Tree, probe: Probe, tmp_path: Pa
         assert artifact.read(str(path)).document() == document
         count += 1
     assert count == 2 * (len(BAD) + 2)
-    assert set(schema["properties"]["status"]["enum"]) == set(STATUSES)
+    assert set(schema["properties"]["status"]["enum"]) == set(PROBE)
 
 
 @pytest.mark.parametrize(
