@@ -110,7 +110,7 @@ def require(
 def _measured(
     names: Sequence[str], sandbox: str, policy: str | None, probes_dir: str | None
 ) -> Sequence[Artifact]:
-    from wardian.cli.probe import settings
+    from wardian.cli.probe import targets_of
     from wardian.measure.probes.running import measure
     from wardian.measure.probes.specimen import choose_capabilities, find_specimens
     from wardian.measure.probes.specimen import probes_dir as place
@@ -118,7 +118,8 @@ def _measured(
 
     chosen = choose_capabilities(find_specimens(place(probes_dir)), names)
     with witnesses() as env:
-        return measure(chosen, settings(sandbox, policy, (), probes_dir), env)
+        targets, expected = targets_of(sandbox, policy, (), probes_dir)
+        return measure(chosen, targets, env, profiles=expected, host_named=True)
 
 
 @click.command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from wardian.cli.progress import Line
 if TYPE_CHECKING:
     from wardian.measure.suites.outcomes import ProgramResult
     from wardian.measure.suites.report import Told
-    from wardian.measure.suites.running import Place
+    from wardian.measure.target import Target
 
 
 @click.group(
@@ -138,7 +138,7 @@ def run(
     from wardian.errors import NothingMatched, UsageError
     from wardian.measure.suites import report
     from wardian.measure.suites.programs import check_protocol, find_programs
-    from wardian.measure.suites.running import Way
+    from wardian.measure.suites.running import RunOptions
     from wardian.measure.suites.selection import Selection, parse_shard
     from wardian.measure.suites.suite import Hearing, Keeping, run_suite
 
@@ -148,22 +148,23 @@ def run(
     if blame and baseline is None:
         raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
     part, parts = parse_shard(shard) if shard is not None else (1, 1)
-    way = Way(
+    options = RunOptions(
         Selection(only, without, part, parts),
         bounded_duration("timeout", timeout, "60s"),
         isolate == "case",
+        tuple(_variables(env)),
     )
     found = find_programs(paths, check_protocol(protocol))
-    places = _places(names, policy, reads, env)
-    _announce(places, baseline, found.passed_over)
+    targets = _targets(names, policy, reads)
+    _announce(targets, baseline, found.passed_over)
     calls_of = _calls_of(sources)
     started = time.monotonic()
-    progress = Progress(len(found.programs) * len(places))
+    progress = Progress(len(found.programs) * len(targets))
     try:
         results = run_suite(
             found.programs,
-            places,
-            way,
+            targets,
+            options,
             jobs=jobs,
             keeping=Keeping(str(directory) if directory is not None else None, resume),
             baseline=baseline,
@@ -174,7 +175,7 @@ def run(
         progress.end()
     if not any(one.outcomes for one in results):
         raise NothingMatched("no case matches", hint="see --filter, --exclude and --shard")
-    told = report.Told(results, places, baseline, calls_of, time.monotonic() - started)
+    told = report.Told(results, targets, baseline, calls_of, time.monotonic() - started)
     if junit is not None:
         junit.write_text(report.junit(told), encoding="utf-8")
     _tell(told, as_json=as_json, every=every)
@@ -195,30 +196,32 @@ def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]
     return (names if baseline in names else [*names, baseline]), baseline
 
 
-def _places(
-    names: Sequence[str], policy: str, reads: Sequence[str], env: Sequence[str]
-) -> list[Place]:
+def _targets(names: Sequence[str], policy: str, reads: Sequence[str]) -> list[Target]:
     from wardian.cli.options import base_policy
-    from wardian.errors import UsageError
-    from wardian.measure.suites.suite import place
-    from wardian.sandbox.policy.policy import Share, check_environment_name
+    from wardian.measure.target import target
+    from wardian.sandbox.policy.policy import Share
 
-    variables = []
+    shares = [Share.parse(text, write=False, base=os.getcwd()) for text in reads]
+    wanted = base_policy(policy).with_shares(shares)
+    return [target(name, wanted) for name in names]
+
+
+def _variables(env: Sequence[str]) -> Iterator[tuple[str, str]]:
+    from wardian.errors import UsageError
+    from wardian.sandbox.policy.policy import check_environment_name
+
     for text in env:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--env: {text!r} is not NAME=VALUE")
-        variables.append((check_environment_name(name), value))
-    shares = [Share.parse(text, write=False, base=os.getcwd()) for text in reads]
-    wanted = base_policy(policy)
-    return [place(name, wanted, reads=shares, env=variables) for name in names]
+        yield check_environment_name(name), value
 
 
-def _announce(places: Sequence[Place], baseline: str | None, passed_over: Sequence[str]) -> None:
-    for one in places:
+def _announce(targets: Sequence[Target], baseline: str | None, passed_over: Sequence[str]) -> None:
+    for one in targets:
         if one.degraded:
             output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
-    if "host" in [one.name for one in places] and os.geteuid() == 0 and baseline == "host":
+    if "host" in [one.name for one in targets] and os.geteuid() == 0 and baseline == "host":
         output.say("the host runs them as root, sandboxes as an ordinary user: compare as one")
     if passed_over:
         told = ", ".join(os.path.basename(one) for one in passed_over[:5])

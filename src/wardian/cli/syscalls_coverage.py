@@ -257,16 +257,16 @@ def _measured(
     kept_in: Path | None,
     jobs: int | None,
 ) -> list[Artifact]:
-    from wardian.cli.probe import Progress, settings
+    from wardian.cli.probe import Progress, targets_of
     from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
     names = sandboxes or DEFAULT_IN
-    places = settings(names, policy, (), probes_dir, named=sandboxes is not None)
-    for place in places:
-        if place.degraded:
-            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
-    progress = Progress(len(wanted) * len(places))
+    targets, expected = targets_of(names, policy, (), probes_dir)
+    for one in targets:
+        if one.degraded:
+            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+    progress = Progress(len(wanted) * len(targets))
 
     def again(count: int) -> None:
         progress.end()
@@ -275,8 +275,8 @@ def _measured(
 
     try:
         return measuring.measured(
-            wanted, places, decided, jobs=jobs, kept_in=str(kept_in) if kept_in else None,
-            on_done=progress.step, on_again=again,
+            wanted, targets, expected, decided, host_named=sandboxes is not None, jobs=jobs,
+            kept_in=str(kept_in) if kept_in else None, on_done=progress.step, on_again=again,
         )  # fmt: skip
     finally:
         progress.end()

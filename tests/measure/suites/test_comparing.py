@@ -8,7 +8,7 @@ from wardian import Policy
 from wardian.measure.suites.comparing import causes, gained_cases, lost_cases
 from wardian.measure.suites.outcomes import Outcome, ProgramResult, Refused
 from wardian.measure.suites.report import Told, is_bad, kept_share
-from wardian.measure.suites.running import Place
+from wardian.measure.target import Target
 
 PTRACE = Refused("process", "ptrace", "ptrace(PTRACE_TRACEME)", "no debugging")
 LOOK = Refused("file", "stat", "/etc/x", "not shared")
@@ -24,7 +24,7 @@ def passed(case: str) -> Outcome:
 
 def told(*results: ProgramResult) -> Told:
     names = dict.fromkeys(one.sandbox for one in results)
-    return Told(results, [Place(name, Policy()) for name in names], "host")
+    return Told(results, [Target(name, Policy()) for name in names], "host")
 
 
 @pytest.mark.parametrize("status", ["failed", "skipped", "crashed", "timeout", "not_run"])

@@ -17,8 +17,8 @@ import pytest
 from tests.cli.conftest import COMMAND, environment
 from tests.measure.suites.conftest import Build, Suite, document, outcomes, script, statuses
 from wardian.measure.suites.programs import Program, find_programs
-from wardian.measure.suites.running import Running, Way, run_program
-from wardian.measure.suites.suite import place
+from wardian.measure.suites.running import Running, RunOptions, run_program
+from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy, Share
 
 KINDS = {
@@ -454,8 +454,8 @@ def test_a_program_below_work_keeps_its_path_and_its_own_work_directory(
     at = "/work/a/project" if whole else "/work/a/project/one.sh"
     share = Share(str(folder if whole else test), at)
     program = Program("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
-    where = place(sandbox, Policy.preset("conformance"))
-    found = run_program(program, where, Way(), Running(), lambda case, status: None)
+    where = target(sandbox, Policy.preset("conformance"))
+    found = run_program(program, where, RunOptions(), Running(), lambda case, status: None)
     assert [(one.status, one.detail) for one in found.outcomes] == [("passed", "")]
     assert test.read_text().startswith("#!/bin/sh")
 

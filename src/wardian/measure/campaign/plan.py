@@ -13,12 +13,11 @@ from wardian.measure.campaign.config import Config, ConfigError
 from wardian.measure.campaign.inventory import SkillEntry, inventory, sources
 from wardian.measure.campaign.trust import may_run, not_run
 from wardian.measure.campaign.units import Unit
-from wardian.measure.campaign.workbench import Workbench, fitted, here, working_sandboxes
+from wardian.measure.campaign.workbench import Workbench, here, working_sandboxes
 from wardian.measure.probes import expectations
-from wardian.measure.probes.sandboxes import Setting, setting
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.suite import place
+from wardian.measure.target import Target, target
 from wardian.sandbox.policy.difference import differences
 from wardian.sandbox.policy.policy import Policy
 
@@ -33,7 +32,7 @@ class CampaignPlan(NamedTuple):
     workbench: Workbench
     entries: tuple[SkillEntry, ...]
     specimens: tuple[Specimen, ...]
-    settings: tuple[Setting, ...]
+    targets: tuple[Target, ...]
     profiles: dict[str, str]
     policy: Policy
     units: tuple[Unit, ...]
@@ -41,7 +40,7 @@ class CampaignPlan(NamedTuple):
 
     @property
     def sandboxes(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.settings)
+        return tuple(one.name for one in self.targets)
 
 
 def prepare(
@@ -65,22 +64,23 @@ def prepare(
     known = expectations.Known.of(every)
     given = dict(config.profiles)
     profiles = {name: given.get(name, expectations.default_profile(name)) for name in names}
-    settings = tuple(
-        setting(name, policy, expectations.read_profile(profiles[name], known)) for name in names
-    )
+    expected = {name: expectations.read_profile(profiles[name], known) for name in names}
+    targets = tuple(target(name, policy) for name in names)
     chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
     entries = tuple(inventory(config.skills))
     text = policy.to_toml()
-    found = making.of_specimens(chosen, settings, profiles, workbench, config.timeout_s, text)
-    digests = {name: fitted(name, policy).digest for name in names}
+    found = making.of_specimens(
+        chosen, targets, profiles, expected, workbench, config.timeout_s, text
+    )
+    digests = {one.name: one.policy.digest for one in targets}
     for traced in (True, False):
         found += making.of_skills(entries, text, digests, workbench, traced=traced)
     if config.suites:
         wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
-        places = [place(name, wanted_policy) for name in names]
+        theirs_in = [target(name, wanted_policy) for name in names]
         programs = find_programs(config.suites).programs
         theirs = wanted_policy.to_toml()
-        found += making.of_suites(programs, places, workbench, SUITE_TIMEOUT_S, theirs)
+        found += making.of_suites(programs, theirs_in, workbench, SUITE_TIMEOUT_S, theirs)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
     left_out = not_run(found)
@@ -93,7 +93,7 @@ def prepare(
         workbench,
         entries,
         tuple(chosen),
-        settings,
+        targets,
         profiles,
         policy,
         tuple(wanted),
@@ -132,7 +132,7 @@ def _shard(unit: Unit, total: int) -> int:
 def kept_sources(plan: CampaignPlan) -> Iterable[tuple[str, dict[str, str]]]:
     policy = plan.config.policy
     text = _text(policy) if "/" in policy else None
-    for one in plan.settings:
+    for one in plan.targets:
         yield one.policy.digest, {os.path.basename(policy): text} if text is not None else {}
     for entry in plan.entries:
         files = sources(entry.path) if entry.digest else None

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
-from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, STATUSES, Check, read_checks
+from wardian.measure.outcome import PROBE
+from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, Check, read_checks
 from wardian.sandbox.paths.whole_files import write_whole
 
 SCHEMA = "wardian.probe/1"
@@ -28,7 +29,7 @@ _FIELDS: dict[str, tuple[tuple[type, ...], Collection[str | None] | None]] = {
     "language": (_TEXT, None),
     "sandbox": (_TEXT, None),
     "sandbox_version": (_TEXT, None),
-    "status": (_TEXT, STATUSES),
+    "status": (_TEXT, PROBE),
     "cause": (_TEXT, None),
     "observed": (_TEXT_OR_NONE, (*OBSERVED, None)),
     "errno": (_TEXT_OR_NONE, (*ERRNOS, None)),

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.running import measure
-from wardian.measure.probes.sandboxes import HOST, Setting, neutral
 from wardian.measure.probes.specimen import HERE, Specimen
+from wardian.measure.target import HOST, WARDIAN, Target, target
 from wardian.sandbox.backends.wardian import Wardian
 from wardian.sandbox.policy.policy import Limits, Policy, Share
 from wardian.sandbox.run.landlock import FEATURES
@@ -22,7 +22,6 @@ from wardian.sandbox.sandbox import Sandbox
 from wardian.text import printable
 
 SCHEMA = "wardian.probe-blame/1"
-WARDIAN = "wardian"
 SYSCALL = "syscall "  # how the refusals of the filter begin
 TEST_LAUNCHER = os.path.join(HERE, "..", "..", "..", "..", "core", "build", "wardian-launch-test")
 ChangePolicy = Callable[[Policy, Mapping[str, str]], Policy]
@@ -157,11 +156,11 @@ def blame(
     walls = [wall for wall, _ in tried]
 
     def measured(*removals: Sequence[Wall]) -> list[Artifact]:
-        settings = [without(removed, policy, env, launcher) for removed in removals]
-        return measure([specimen], settings, env, jobs=jobs, timeout_s=timeout_s)
+        targets = [without(removed, policy, env, launcher) for removed in removals]
+        return measure([specimen], targets, env, jobs=jobs, timeout_s=timeout_s)
 
     host = measure(
-        [specimen], [neutral(HOST, policy)._replace(named=host_named)], env, timeout_s=timeout_s
+        [specimen], [target(HOST, policy)], env, host_named=host_named, timeout_s=timeout_s
     )[0]
     baseline, *removals = measured((), *([wall] for wall in walls))
     trials = [Trial(wall, way, seen) for (wall, way), seen in zip(tried, removals, strict=True)]
@@ -183,7 +182,7 @@ def _all_but(walls: Sequence[Wall], wall: Wall) -> list[Wall]:
 
 def without(
     walls: Sequence[Wall], policy: Policy, env: Mapping[str, str], launcher: str | None
-) -> Setting:
+) -> Target:
     """wardian without some of its walls; they are taken away by the launcher where it can."""
     flags: list[str] = []
     for wall in walls:
@@ -202,7 +201,7 @@ def without(
         return sandbox
 
     root = ROOT_PLACE if "pivot" in flags else ""
-    return neutral(WARDIAN, policy)._replace(make=make, root=root)
+    return target(WARDIAN, policy)._replace(make=make, root=root)
 
 
 def _allowed(seen: Artifact) -> bool:

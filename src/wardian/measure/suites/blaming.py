@@ -21,7 +21,8 @@ from wardian.measure.probes.blame import (
 from wardian.measure.suites.comparing import likely
 from wardian.measure.suites.outcomes import Outcome
 from wardian.measure.suites.programs import Program
-from wardian.measure.suites.running import Place, Running, Way, run_alone
+from wardian.measure.suites.running import Running, RunOptions, run_alone
+from wardian.measure.target import Target
 
 # A case that hangs behind a wall hangs behind most: it need not do so for long.
 LONGEST_S, MAX_HANGS = 10.0, 4
@@ -35,14 +36,15 @@ HANGS = "not found: it hangs"
 NOT_FOUND = "none that a policy can give up"
 
 
-def wall_of(program: Program, here: Outcome, place: Place, way: Way, running: Running) -> str:
+def wall_of(
+    program: Program, here: Outcome, target: Target, options: RunOptions, running: Running
+) -> str:
     """The name of the wall, or of two; what is left by elimination, where all could be tried."""
     launcher = launcher_for_tests()
-    quick = way._replace(timeout_s=min(way.timeout_s, LONGEST_S))
+    quick = options._replace(timeout_s=min(options.timeout_s, LONGEST_S))
     hung = 0
     for walls in _trials(here, launcher):
-        setting = without(walls, place.policy, {}, launcher)
-        weaker = place._replace(policy=setting.policy, make=setting.make)
+        weaker = without(walls, target.policy, {}, launcher)
         seen = run_alone(program, here.case, weaker, quick, running, explain=False)
         if seen is not None and seen.status == "passed":
             return " and ".join(wall.name for wall in walls)

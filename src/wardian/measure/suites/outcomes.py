@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
+from wardian.measure.outcome import SUITE, health
 from wardian.sandbox.run.result import Refusal
 
 SCHEMA = "wardian.suite-program/1"
-STATUSES = ("passed", "failed", "skipped", "crashed", "timeout", "not_run", "disabled")
-BAD = ("failed", "crashed", "timeout", "not_run")
+BAD = tuple(name for name in SUITE if health(name) in ("bad", "broken"))
 PROGRAM_CASE = "(program)"  # the program as a whole: what no case of it can be charged with
 MAX_REFUSALS = 20
 
@@ -77,7 +77,7 @@ class Outcome(NamedTuple):
             seconds = float(outcome.seconds)
         except (TypeError, ValueError):
             raise InputError("not an outcome of a case") from None
-        if outcome.status not in STATUSES:
+        if outcome.status not in SUITE:
             raise InputError(f"there is no status {outcome.status!r}")
         return outcome._replace(seconds=seconds)
 

@@ -17,14 +17,14 @@ from wardian.measure.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome,
 from wardian.measure.suites.programs import Program
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.work import REPORT, SCRATCH, make_ready, read_report
-from wardian.sandbox.policy.policy import Policy, Share
+from wardian.measure.target import WARDIAN, Target
+from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.refusals.reading import is_routine
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.run.process import OnBytes, Process
 from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 
-HOST, TRACING = "host", "wardian"
 KEEP_BYTES = 16 << 10
 KEEP_BYTES_PASSED = 2 << 10
 FRUITLESS_RUNS = 3  # in a row, that ended before any case began
@@ -36,28 +36,14 @@ END_S = 30.0
 OnCase = Callable[[str, str], None]
 
 
-def create(policy: Policy, backend: str) -> Sandbox:
-    """The ordinary way to a sandbox."""
-    return Sandbox.create(policy, backend=backend)
-
-
-class Place(NamedTuple):
-    """A sandbox, and what a program gets in it."""
-
-    name: str
-    policy: Policy
-    version: str = ""
-    degraded: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
-    make: Callable[[Policy, str], Sandbox] = create
-
-
-class Way(NamedTuple):
-    """How cases are run: which, for how long at most each, and whether each by itself."""
+class RunOptions(NamedTuple):
+    """How cases are run: which, for how long at most each, whether each by itself, and with which
+    variables besides."""
 
     selection: Selection = Selection()
     timeout_s: float = 60.0
     isolate: bool = False
+    env: tuple[tuple[str, str], ...] = ()
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error: someone asked for it
@@ -113,11 +99,11 @@ class Counted(NamedTuple):
 
 
 def run_program(
-    program: Program, place: Place, way: Way, running: Running, on_case: OnCase
+    program: Program, target: Target, options: RunOptions, running: Running, on_case: OnCase
 ) -> Counted:
     """Never raises for what the program does, nor for a sandbox that can't be had; raises Stopped.
     ``on_case`` hears of each case and its status, as far as they can be told while they run."""
-    runs = _Runs(program, place, way, running, on_case)
+    runs = _Runs(program, target, options, running, on_case)
     try:
         if program.protocol == "gtest":
             return Counted(tuple(runs.cases()), "gtest", runs.count)
@@ -131,23 +117,35 @@ def run_program(
 
 
 def run_alone(
-    program: Program, case: str, place: Place, way: Way, running: Running, *, explain: bool = True
+    program: Program,
+    case: str,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    *,
+    explain: bool = True,
 ) -> Outcome | None:
     """One case of a program in a sandbox of its own; None if that could not be had. To explain it,
     if it does not pass and nothing was seen to be refused, it is run once more and traced."""
-    outcome = _alone(program, case, place, way, running, traced=False)
+    outcome = _alone(program, case, target, options, running, traced=False)
     if outcome is None or outcome.status == "passed" or outcome.refusals:
         return outcome
-    if place.name != TRACING or not explain:
+    if target.name != WARDIAN or not explain:
         return outcome
-    again = _alone(program, case, place, way, running, traced=True)
+    again = _alone(program, case, target, options, running, traced=True)
     return outcome if again is None else outcome._replace(refusals=again.refusals)
 
 
 def _alone(
-    program: Program, case: str, place: Place, way: Way, running: Running, *, traced: bool
+    program: Program,
+    case: str,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    *,
+    traced: bool,
 ) -> Outcome | None:
-    runs = _Runs(program, place, way, running, lambda case, status: None, traced=traced)
+    runs = _Runs(program, target, options, running, lambda case, status: None, traced=traced)
     try:
         if program.protocol != "gtest":
             return next((one for one in runs.whole()[0] if one.case == case), None)
@@ -165,21 +163,21 @@ class _Runs:
     def __init__(
         self,
         program: Program,
-        place: Place,
-        way: Way,
+        target: Target,
+        options: RunOptions,
         running: Running,
         on_case: OnCase,
         *,
         traced: bool = False,
     ) -> None:
-        self.program, self.place, self.way = program, place, way
+        self.program, self.target, self.options = program, target, options
         self.on_trace: OnBytes | None = (lambda data: None) if traced else None
         self.running, self.on_case = running, on_case
-        self.timeout_s = way.timeout_s  # for a case; less, once several have hung
+        self.timeout_s = options.timeout_s  # for a case; less, once several have hung
         self.count = 0
         self.outcomes: dict[str, Outcome] = {}
         self.refusals: tuple[Refused, ...] = ()  # of the last run, whichever case it was
-        self.policy = place.policy.with_shares(program.shares)
+        self.policy = target.policy.with_shares(program.shares)
 
     # Programs of many cases
 
@@ -188,13 +186,15 @@ class _Runs:
         ran, printed, errors = self._listing()
         listed = gtest.parse_list(printed)
         if not listed or ran.late or ran.result.exit_code != 0:
-            if not self.way.selection.wants(self.program.name, PROGRAM_CASE) and not listed:
+            if not self.options.selection.wants(self.program.name, PROGRAM_CASE) and not listed:
                 return []
             return [self._unlisted(ran, printed + errors)]
-        wanted = [one for one in listed if self.way.selection.wants(self.program.name, one.name)]
+        wanted = [
+            one for one in listed if self.options.selection.wants(self.program.name, one.name)
+        ]
         enabled = [one.name for one in wanted if not one.disabled]
         every = [one.name for one in listed if not one.disabled]
-        if self.way.isolate:
+        if self.options.isolate:
             for name in enabled:
                 self.run_cases([name], every)
         else:
@@ -223,7 +223,7 @@ class _Runs:
     def _unlisted(self, ran: Ran, printed: bytes) -> Outcome:
         said = _text(printed)
         if ran.late:
-            told = f"it did not list its cases within {self.way.timeout_s:g} s"
+            told = f"it did not list its cases within {self.options.timeout_s:g} s"
         elif ran.result.reason in ("not found", "not executable"):
             told = f"it can't be started there: {ran.result.detail or ran.result.reason}"
         elif ran.result.exit_code == 0:
@@ -243,7 +243,7 @@ class _Runs:
             pattern, chosen = gtest.filters(left, every)[0]
             whole = len(chosen) == len(every)
             patience = 1 if timeouts < PATIENT_TIMEOUTS else IMPATIENCE
-            self.timeout_s = self.way.timeout_s / patience
+            self.timeout_s = self.options.timeout_s / patience
             done, began, late = self._one_run(None if whole else pattern, chosen)
             left = [name for name in left if name not in done]
             fruitless = 0 if began else fruitless + 1
@@ -309,7 +309,7 @@ class _Runs:
         began_s = stream.began_s if running else stream.moved_s
         seconds = max(0.0, ran.seconds - began_s)
         if ran.late:
-            patience_s = self.timeout_s if began_s else self.way.timeout_s
+            patience_s = self.timeout_s if began_s else self.options.timeout_s
             status, detail = "timeout", f"it did not end within {patience_s:g} s"
         else:
             status, detail = "crashed", f"the program {ran.end.told}"
@@ -339,7 +339,7 @@ class _Runs:
 
     def whole(self) -> tuple[list[Outcome], str]:
         """The outcomes, and which protocol it was."""
-        if not self.way.selection.wants(self.program.name, PROGRAM_CASE):
+        if not self.options.selection.wants(self.program.name, PROGRAM_CASE):
             return [], self.program.protocol or "exit"
         printed, error = gtest.Excerpt(8 << 20), gtest.Excerpt(KEEP_BYTES)
         ran = self._run(
@@ -356,7 +356,7 @@ class _Runs:
             told = f"it can't be started there: {ran.result.detail or ran.result.reason}"
             points = [lines.Point(PROGRAM_CASE, "crashed", told, said)]
         elif ran.late:
-            told = f"it did not end within {self.way.timeout_s:g} s"
+            told = f"it did not end within {self.options.timeout_s:g} s"
             points = lines.parse_tap(text)[0] if tap else []
             points.append(lines.Point(PROGRAM_CASE, "timeout", told, said))
         elif tap:
@@ -388,7 +388,7 @@ class _Runs:
         self.count += 1
         if self.running.stopped:
             raise Stopped
-        with self.place.make(self.policy, self.place.name) as sandbox:
+        with self.target.make(self.policy, self.target.name) as sandbox:
             make_ready(sandbox, self._mounted())
             began = time.monotonic()
             process = sandbox.start(
@@ -414,7 +414,9 @@ class _Runs:
     def _watched(self, process: Process, began: float, moved_s: Callable[[], float]) -> bool:
         """Wait for the end; True if a case took too long and the run was ended."""
         while True:
-            patience_s = self.timeout_s if moved_s() else self.way.timeout_s  # it may start slowly
+            patience_s = (
+                self.timeout_s if moved_s() else self.options.timeout_s
+            )  # it may start slowly
             left = began + moved_s() + patience_s - time.monotonic()
             if left <= 0:
                 process.kill()
@@ -428,18 +430,18 @@ class _Runs:
     def _mounted(self) -> tuple[Share, ...]:
         """The shares for which the sandbox's own work directory needs mount points: none on the
         host, which mounts nothing, nor where the policy names the work directory."""
-        private = self.place.name != HOST and self.place.policy.work is None
+        private = not self.target.is_host and self.target.policy.work is None
         return self.program.shares if private else ()
 
     def _environment(self, sandbox: Sandbox) -> Mapping[str, str]:
         """As Bazel's test encyclopedia has it, which googletest and gVisor's tests go by."""
-        work = sandbox.work_path if self.place.name == HOST else WORK
+        work = sandbox.work_path if self.target.is_host else WORK
         own = {"TEST_TMPDIR": f"{work}/{SCRATCH}", "LC_ALL": "C.UTF-8"}
-        if self.place.name == HOST:
+        if self.target.is_host:
             own["HOME"] = work
         if self.program.runfiles:
             own |= {"TEST_SRCDIR": self.program.runfiles, "RUNFILES_DIR": self.program.runfiles}
-        return own | dict(self.place.env)
+        return own | dict(self.options.env)
 
 
 class _Timed:

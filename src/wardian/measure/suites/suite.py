@@ -11,19 +11,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from wardian import __version__
-from wardian.errors import BackendError, InputError
+from wardian.errors import InputError
 from wardian.measure.suites.comparing import Lost, lost_cases
 from wardian.measure.suites.outcomes import Outcome, ProgramResult
 from wardian.measure.suites.programs import Program
-from wardian.measure.suites.running import Place, Running, Stopped, Way, run_alone, run_program
-from wardian.sandbox.backends import shortfall
-from wardian.sandbox.backends import version as backend_version
+from wardian.measure.suites.running import Running, RunOptions, Stopped, run_alone, run_program
+from wardian.measure.target import Target
+from wardian.pool import Pool, pool
 from wardian.sandbox.paths.whole_files import write_whole
-from wardian.sandbox.policy.policy import Policy, Share
 
 MAX_KEPT_BYTES = 256 << 20
 MAX_LOOKS = 1000  # cases that are run again by themselves, in each sandbox
@@ -52,32 +49,10 @@ class Keeping(NamedTuple):
 NOBODY, NOT_KEPT = Hearing(), Keeping()
 
 
-def place(
-    name: str, policy: Policy, *, reads: Sequence[Share] = (), env: Sequence[tuple[str, str]] = ()
-) -> Place:
-    """A sandbox at its best: what it can't put up of the policy is given up by name, and told.
-
-    Raises UsageError.
-    """
-    wanted = policy.with_shares(reads)
-    given_up = shortfall(name, wanted)
-    weaker = wanted.but(degrade=tuple(dict.fromkeys((*wanted.degrade, *given_up))))
-    return Place(name, weaker, _version(name), given_up, tuple(env))
-
-
-def _version(name: str) -> str:
-    if name == "wardian":
-        return __version__
-    try:
-        return backend_version(name) or f"Linux {os.uname().release}"
-    except BackendError:
-        return "not installed"
-
-
 def run_suite(
     programs: Sequence[Program],
-    places: Sequence[Place],
-    way: Way,
+    targets: Sequence[Target],
+    options: RunOptions,
     *,
     jobs: int | None = None,
     keeping: Keeping = NOT_KEPT,
@@ -89,33 +64,29 @@ def run_suite(
     elsewhere is then run once more by itself, so that its cause stands beside it; to ``blame``
     a wall, several times."""
     running = Running()
-    pairs = [(program, one) for program in programs for one in places]
-    results: dict[int, ProgramResult] = {}
+    pairs = [(program, one) for program in programs for one in targets]
 
-    def one(index: int) -> None:
-        program, where = pairs[index]
-        results[index] = _result(program, where, way, running, keeping, hearing)
+    def one(pair: tuple[Program, Target]) -> ProgramResult:
+        return _result(*pair, options, running, keeping, hearing)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="suite") as pool:
-        try:
-            for done in [pool.submit(one, index) for index in range(len(pairs))]:
-                done.result()
-            found = [results[index] for index in range(len(pairs))]
-            if baseline is not None:
-                looks = _Looks(pairs, baseline, way, running, keeping, hearing, pool)
-                found = looks.alone(found)
-                found = looks.blame(found) if blame else found
-        except BaseException:
-            running.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    with pool(jobs, name="suite", on_stop=running.stop) as workers:
+        found = workers.map(one, pairs)
+        if baseline is not None:
+            looks = _Looks(pairs, baseline, options, running, keeping, hearing, workers)
+            found = looks.alone(found)
+            found = looks.blame(found) if blame else found
     return found
 
 
 def _result(
-    program: Program, where: Place, way: Way, running: Running, keeping: Keeping, hearing: Hearing
+    program: Program,
+    where: Target,
+    options: RunOptions,
+    running: Running,
+    keeping: Keeping,
+    hearing: Hearing,
 ) -> ProgramResult:
-    key = key_of(program, where, way)
+    key = key_of(program, where, options)
     if keeping.resume and keeping.directory is not None:
         kept = read_kept(keeping.directory, where.name, program.name, key)
         if kept is not None:
@@ -126,7 +97,7 @@ def _result(
     def on_case(case: str, status: str) -> None:
         hearing.on_case(where.name, program.name, case, status)
 
-    counted = run_program(program, where, way, running, on_case)
+    counted = run_program(program, where, options, running, on_case)
     result = ProgramResult(
         program=program.name,
         path=program.path,
@@ -149,17 +120,17 @@ class _Looks:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[Program, Place]],
+        pairs: Sequence[tuple[Program, Target]],
         baseline: str,
-        way: Way,
+        options: RunOptions,
         running: Running,
         keeping: Keeping,
         hearing: Hearing,
-        pool: ThreadPoolExecutor,
+        workers: Pool,
     ) -> None:
         self.places = {(program.name, where.name): (program, where) for program, where in pairs}
-        self.baseline, self.way, self.running = baseline, way, running
-        self.keeping, self.hearing, self.pool = keeping, hearing, pool
+        self.baseline, self.options, self.running = baseline, options, running
+        self.keeping, self.hearing, self.workers = keeping, hearing, workers
 
     def alone(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
         """The supervisor tells the same thing once in a run, and what runs beside it may disturb a
@@ -170,7 +141,7 @@ class _Looks:
             program, where = self.places[one.program, one.sandbox]
             if hung[one.program, one.sandbox] >= MAX_HANGS:
                 return None
-            alone = run_alone(program, one.case, where, self.way, self.running)
+            alone = run_alone(program, one.case, where, self.options, self.running)
             if alone is None:
                 return None
             hung[one.program, one.sandbox] += alone.status == "timeout"
@@ -184,7 +155,7 @@ class _Looks:
 
         def look(one: Lost, here: Outcome) -> Outcome | None:
             program, where = self.places[one.program, one.sandbox]
-            return here._replace(wall=wall_of(program, here, where, self.way, self.running))
+            return here._replace(wall=wall_of(program, here, where, self.options, self.running))
 
         def is_open(here: Outcome) -> bool:
             return not (here.of_program or here.wall or here.alone == "passed")
@@ -210,14 +181,14 @@ class _Looks:
         self.hearing.on_second_look(len(todo))
         again: dict[tuple[str, str], dict[str, Outcome]] = {}
 
-        def one(lost: Lost, here: Outcome) -> None:
+        def one(pair: tuple[Lost, Outcome]) -> None:
+            lost, here = pair
             seen = look(lost, here)
             if seen is not None:
                 again.setdefault((lost.program, lost.sandbox), {})[lost.case] = seen
             self.hearing.on_case(lost.sandbox, lost.program, lost.case, "looked at again")
 
-        for done in [self.pool.submit(one, lost, here) for lost, here in todo]:
-            done.result()
+        self.workers.map(one, todo)
         return [
             _changed(one, again.get((one.program, one.sandbox), {}), self.keeping) for one in found
         ]
@@ -258,10 +229,10 @@ def _joined(first: Outcome, alone: Outcome) -> Outcome:
 # What is kept
 
 
-def key_of(program: Program, where: Place, way: Way) -> str:
+def key_of(program: Program, where: Target, options: RunOptions) -> str:
     """Names all that a result depends on."""
     parts = [program.name, program.path, program.digest, program.protocol, where.name]
-    parts += [where.version, where.policy.digest, repr(where.env), repr(way), str(os.geteuid())]
+    parts += [where.version, where.policy.digest, repr(options), str(os.geteuid())]
     return "sha256:" + hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
@@ -286,4 +257,4 @@ def read_kept(directory: str, sandbox: str, program: str, key: str) -> ProgramRe
     return result if result is not None and result.key == key else None
 
 
-__all__ = ["Hearing", "Keeping", "Stopped", "keep", "key_of", "place", "read_kept", "run_suite"]
+__all__ = ["Hearing", "Keeping", "Stopped", "keep", "key_of", "read_kept", "run_suite"]

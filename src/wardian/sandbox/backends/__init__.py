@@ -89,6 +89,13 @@ def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
     return ()
 
 
+def fitted(name: str, policy: Policy) -> Policy:
+    """The policy with its shortfall in that backend given up by name; whoever asks for it reports
+    ``shortfall``. Raises UsageError."""
+    given_up = shortfall(name, policy)
+    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
+
+
 def version(name: str) -> str:
     """What another sandbox's program says of itself; nothing for our own. Raises BackendError."""
     if name == "bubblewrap":
@@ -126,4 +133,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "fitted", "shortfall", "version"]
