@@ -10,7 +10,8 @@ from wardian.measure.campaign.campaign import MEASURING, Listener, Wishes
 from wardian.measure.campaign.config import Config
 from wardian.measure.campaign.executing import Executor
 from wardian.measure.campaign.plan import CampaignPlan, prepare
-from wardian.measure.findings import findings, proposals
+from wardian.measure.findings import findings, policy_edit, proposals
+from wardian.measure.findings.troubles import troubles
 from wardian.measure.history import comparison as comparing
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents.decision import Decision, OpenOnes, decide
@@ -49,6 +50,8 @@ def run(
     """
     listener = listener or Listener()
     begun = time.monotonic()
+    if _wanted(wishes, "findings"):
+        policy_edit.require()  # before anything is measured
     elsewhere = executor.workbench() if executor is not None else None
     plan = prepare(config, wishes.shard, elsewhere)
     again = bool(wishes.only) and not set(wishes.only) & {"inventory", *MEASURING}
@@ -103,8 +106,8 @@ def _judged(
         return compared, []
     store.step(made.id, "findings", state="running")
     onsets = comparing.onsets(store, made, results)
-    troubles = findings.troubles(results, compared, onsets)
-    pairs = findings.findings(troubles, compared, findings.users(results))
+    wrong = troubles(results, compared, onsets)
+    pairs = findings.findings(wrong, compared, findings.users(results))
     campaigns = {one.id: one for one in store.campaigns()}
     found = []
     for number, (one, ones) in enumerate(pairs):

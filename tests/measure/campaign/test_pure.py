@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tomllib
 from pathlib import Path
@@ -15,14 +16,15 @@ from wardian.measure.campaign.cluster import ABSENT, Offer, able, common
 from wardian.measure.campaign.units import Unit
 from wardian.measure.campaign.workbench import Workbench
 from wardian.measure.findings import findings
-from wardian.measure.findings.findings import Trouble
 from wardian.measure.findings.patches import Edit, patch, patch_conflicts, touched
 from wardian.measure.findings.policy_edit import with_lines
-from wardian.measure.findings.refused import new_refusals
+from wardian.measure.findings.troubles import Trouble, new_refusals
 from wardian.measure.history.changes import Change, of_campaigns
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents import markdown, writing
+from wardian.measure.refused import Refused
 from wardian.measure.store.model import Measurement
+from wardian.sandbox.run.result import Allow, Caller, Refusal
 
 Tables = dict[str, dict[str, list[str]]]
 CHMOD = '[syscalls]\nallow = ["chmod"]'
@@ -71,8 +73,6 @@ def test_lines_come_into_a_policy_and_nothing_else_changes(
 def test_an_edited_policy_is_toml_and_holds_what_it_held(
     tables: dict[str, dict[str, list[str]]],
 ) -> None:
-    import json
-
     text = "".join(
         f"[{table}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
         for table, keys in tables.items()
@@ -184,10 +184,31 @@ def test_refusals_that_well_runs_meet_too_are_no_cause() -> None:
         outcome = OUTCOME._replace(status="fail", evidence={"refusals": list(refusals)})
         return Measurement(1, CASE, outcome, 1, 0.0, "", "", "")
 
-    assert new_refusals(result(noise, cause), result(noise)) == [cause]
-    assert new_refusals(result(noise, cause), None, {("file", "read", "/etc/x")}) == [cause]
-    assert new_refusals(result(noise), None, {("file", "read", "/etc/x")}) == [noise]
-    assert new_refusals(result("syscall chmod chmod(3)"), None)[0]["action"] == "chmod"
+    assert new_refusals(result(noise, cause), result(noise)) == [Refused.read(cause)]
+    assert new_refusals(result(noise, cause), None, {("file", "read", "/etc/x")}) == [
+        Refused.read(cause)
+    ]
+    assert new_refusals(result(noise), None, {("file", "read", "/etc/x")}) == [Refused.read(noise)]
+    assert new_refusals(result("syscall chmod chmod(3)"), None)[0].action == "chmod"
+
+
+WORD = st.text(st.characters(exclude_characters=" ", exclude_categories=["Cs"]), min_size=1)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(st.builds(Refused, WORD, WORD, TEXT, TEXT, TEXT, st.none() | st.builds(Allow, TEXT, TEXT)))
+def test_a_refusal_is_kept_with_its_remedy_and_read_back(one: Refused) -> None:
+    assert Refused.read(json.loads(json.dumps(one.document()))) == one
+    assert Refused.read(one.text).text == one.text
+    assert Refused.read(one.text).cause[:2] == one.cause[:2]
+
+
+def test_of_a_refusal_only_what_is_the_same_each_time_is_kept() -> None:
+    allow = Allow("--allow-syscall chmod", '[syscalls]\nallow = ["chmod"]')
+    seen = Refusal("syscall", "chmod", "chmod(3)", Caller(7, "sh -c x"), "why", 3, 0.5, allow)
+    again = seen._replace(count=1, time_s=1.0, process=Caller(9, "sh -c x"))
+    assert Refused.of(seen) == Refused.of(again)
+    assert Refused.of(seen).allow == allow
 
 
 def _trouble(kind: str, name: str, sandbox: str, status: str, cause: str) -> Trouble:

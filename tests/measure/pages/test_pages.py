@@ -12,9 +12,9 @@ import pytest
 from tests.measure.campaign.synthetic import events, fill
 from tests.measure.pages.conftest import NIGHTS
 from wardian.errors import InputError, NothingMatched
+from wardian.measure.outcome import STATUSES, TONES, status
 from wardian.measure.pages import facts, site, strips, views
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.signs import SIGNS, TONES, sign
 from wardian.measure.pages.strips import Stretch, stretches, strip
 from wardian.measure.store.model import Case, Outcome
 from wardian.measure.store.store import Store, Write
@@ -181,13 +181,13 @@ def test_a_file_in_the_way_is_told(told: Facts, tmp_path: Path) -> None:
 
 
 def test_every_status_has_a_symbol_and_a_word_besides_its_colour() -> None:
-    for one in (*SIGNS.values(), sign(None), sign("timeout"), sign("not_wanted")):
+    for one in (*STATUSES.values(), status(None), status("timeout"), status("not_wanted")):
         assert one.symbol
         assert one.word
         assert one.tone in TONES
-    assert sign("timeout").tone == "lost"
-    different = {(one.symbol, one.word) for one in SIGNS.values()}
-    assert len(different) == len({one.word for one in SIGNS.values()})
+    assert status("timeout").tone == "lost"
+    different = {(one.symbol, one.word) for one in STATUSES.values()}
+    assert len(different) == len({one.word for one in STATUSES.values()})
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from wardian import Policy
+from wardian.measure.refused import Refused
 from wardian.measure.suites.comparing import causes, gained_cases, lost_cases
-from wardian.measure.suites.outcomes import Outcome, ProgramResult, Refused
+from wardian.measure.suites.outcomes import Outcome, ProgramResult
 from wardian.measure.suites.report import Told, is_bad, kept_share
 from wardian.measure.target import Target
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from wardian.measure.campaign.config import usual_jobs
 from wardian.measure.campaign.performing import Produced, perform
 from wardian.measure.campaign.units import Unit
 from wardian.measure.campaign.workbench import Workbench
+from wardian.pool import pool
 
 OnDone = Callable[[Unit, list[Produced]], None]
 
@@ -45,29 +44,17 @@ class Local:
 
     def run(self, units: Sequence[Unit], on_done: OnDone, deadline: float | None) -> list[Unit]:
         """See Executor."""
-        waiting = deque(units)
         lock = threading.Lock()
+
+        def work(unit: Unit) -> None:
+            produced = perform(unit)
+            with lock:
+                if not stopped.is_set():
+                    on_done(unit, produced)
+
         stopped = threading.Event()
-
-        def work() -> None:
-            while not stopped.is_set() and not _late(deadline):
-                try:
-                    unit = waiting.popleft()
-                except IndexError:
-                    return
-                produced = perform(unit)
-                with lock:
-                    if not stopped.is_set():
-                        on_done(unit, produced)
-
-        with ThreadPoolExecutor(self.jobs, thread_name_prefix="unit") as pool:
-            try:
-                for one in [pool.submit(work) for _ in range(self.jobs)]:
-                    one.result()
-            except BaseException:
-                stopped.set()
-                raise
-        return list(waiting)
+        with pool(self.jobs, name="unit", on_stop=stopped.set) as workers:
+            return workers.until(lambda: _late(deadline), work, units)
 
 
 def _late(deadline: float | None) -> bool:

@@ -68,19 +68,17 @@ def prepare(
     targets = tuple(target(name, policy) for name in names)
     chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
     entries = tuple(inventory(config.skills))
-    text = policy.to_toml()
     found = making.of_specimens(
-        chosen, targets, profiles, expected, workbench, config.timeout_s, text
+        chosen, targets, profiles, expected, workbench, config.timeout_s, policy
     )
     digests = {one.name: one.policy.digest for one in targets}
     for traced in (True, False):
-        found += making.of_skills(entries, text, digests, workbench, traced=traced)
+        found += making.of_skills(entries, policy, digests, workbench, traced=traced)
     if config.suites:
         wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
         theirs_in = [target(name, wanted_policy) for name in names]
         programs = find_programs(config.suites).programs
-        theirs = wanted_policy.to_toml()
-        found += making.of_suites(programs, theirs_in, workbench, SUITE_TIMEOUT_S, theirs)
+        found += making.of_suites(programs, theirs_in, workbench, SUITE_TIMEOUT_S, wanted_policy)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
     left_out = not_run(found)

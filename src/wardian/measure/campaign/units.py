@@ -20,6 +20,7 @@ from wardian.measure.store.store import key_of
 from wardian.measure.suites.programs import Program
 from wardian.measure.target import Target
 from wardian.runner.cases.model import Case as SkillCase
+from wardian.sandbox.policy.policy import Policy
 
 OURS = "wardian"
 BEHAVIOUR = "syscall"  # the domain of specimens that look at one call's behaviour
@@ -56,9 +57,9 @@ def of_specimens(
     expected: Mapping[str, Profile],
     workbench: Workbench,
     timeout_s: float,
-    policy: str,
+    policy: Policy,
 ) -> list[Unit]:
-    """Probes and behaviour specimens, each in each sandbox. ``policy`` is its text, with nothing
+    """Probes and behaviour specimens, each in each sandbox. ``policy`` has nothing
     given up: each sandbox gives up what it has to where it is used."""
     interpreters = dict(workbench.interpreters)
     found = []
@@ -84,7 +85,7 @@ def of_specimens(
 
 def of_skills(
     entries: Iterable[SkillEntry],
-    policy: str,
+    policy: Policy,
     digests: Mapping[str, str],
     workbench: Workbench,
     *,
@@ -129,7 +130,7 @@ def of_suites(
     targets: Sequence[Target],
     workbench: Workbench,
     timeout_s: float,
-    policy: str,
+    policy: Policy,
 ) -> list[Unit]:
     """Each program in each sandbox; its cases come of it."""
     found = []

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign.units import OURS
-from wardian.measure.findings.refused import named, new_refusals, usual_refusals
-from wardian.measure.history.comparison import CaseDifference, Comparison, Identity
+from wardian.measure.findings.troubles import Trouble
+from wardian.measure.history.comparison import CaseDifference, Comparison
+from wardian.measure.refused import Refused
 from wardian.measure.store.model import SEVERITIES, Finding, Measurement
+from wardian.measure.target import HOST
 from wardian.syscalls.knowledge import known
 
-HOST = "host"
 SHOWN_CASES = 50
 WALLS = {
     "syscall": "the syscall filter",
@@ -30,26 +31,6 @@ WALLS = {
 }
 CAPABILITY = "syscall_"
 _VARYING = re.compile(r"(?:/[\w.+-]+)+|\d+|0x[0-9a-f]+")  # what differs from run to run
-
-
-class Trouble(NamedTuple):
-    """A result that is not as it should be, with its evidence, and what is known besides.
-    ``difference`` is when it ceased to be well; None if it never was."""
-
-    result: Measurement
-    difference: CaseDifference | None
-    on_host: str  # the health of the same case on the host; empty where it was not asked there
-    refusals: tuple[Mapping[str, Any], ...]  # those that it did not meet when it was well
-    since: str
-
-    @property
-    def sandbox(self) -> str:
-        return self.result.case.sandbox
-
-    @property
-    def own_fault(self) -> bool:
-        """A skill that fails without any sandbox too."""
-        return self.result.case.kind == "skill" and self.on_host in ("bad", "broken")
 
 
 class CallUsers(NamedTuple):
@@ -94,9 +75,9 @@ def _cause(one: Trouble) -> tuple[str, ...]:
     if one.own_fault:
         return "skill", case.group
     if case.kind == "skill" and one.refusals:
-        return "refused", case.sandbox, *named(one.refusals[0])
+        return "refused", case.sandbox, *one.refusals[0].cause
     if case.kind == "probe" and one.result.status == "blocked_unexpected" and one.refusals:
-        return "refused", case.sandbox, *named(one.refusals[0])
+        return "refused", case.sandbox, *one.refusals[0].cause
     changed = [change.what for change in one.difference.changes] if one.difference else []
     if changed and case.kind == "probe" and "specimen" not in changed:
         return "changed", case.sandbox, one.result.status, *changed
@@ -129,8 +110,8 @@ def _finding(
         "needed_by": sorted(needed.skills),
         "interpreters": sorted(needed.languages),
         "calls": calls,
-        "wall": WALLS.get(str(refusal["kind"]), "") if refusal is not None else "",
-        "refusal": refusal,
+        "wall": WALLS.get(refusal.kind, "") if refusal is not None else "",
+        "refusal": refusal.document() if refusal is not None else None,
         "changes": _changes(ones),
         "since": min(one.since for one in ones),
         "unexplained": all(one.difference is not None and one.difference.unexplained
@@ -142,10 +123,10 @@ def _finding(
     return Finding(0, slug_of(key), severity, title, _explained(ones, refusal), document), ones
 
 
-def _refusal(ones: Sequence[Trouble]) -> dict[str, Any]:
-    """What they have in common; specimens do not tell the reason, cases of skills do."""
-    first = [dict(one.refusals[0]) for one in ones]
-    return next((one for one in first if one["reason"]), first[0])
+def _refusal(ones: Sequence[Trouble]) -> Refused:
+    """What they have in common; the text of an artifact holds no reason."""
+    first = [one.refusals[0] for one in ones]
+    return next((one for one in first if one.reason), first[0])
 
 
 def slug_of(key: Iterable[str]) -> str:
@@ -155,14 +136,14 @@ def slug_of(key: Iterable[str]) -> str:
     return f"{plain}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:6]}"
 
 
-def _calls(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> list[str]:
+def _calls(ones: Sequence[Trouble], refusal: Refused | None) -> list[str]:
     found = {
         one.result.case.capability.removeprefix(CAPABILITY)
         for one in ones
         if one.result.case.capability.startswith(CAPABILITY)
     }
-    if refusal is not None and refusal["kind"] in ("syscall", "process"):
-        found.add(str(refusal["action"]))
+    if refusal is not None and refusal.kind in ("syscall", "process"):
+        found.add(refusal.action)
     return sorted(found)
 
 
@@ -218,11 +199,11 @@ def _much_used(calls: Sequence[str]) -> bool:
 
 
 def _title(
-    key: tuple[str, ...], ones: Sequence[Trouble], skills: Sequence[str], refusal: Any
+    key: tuple[str, ...], ones: Sequence[Trouble], skills: Sequence[str], refusal: Refused | None
 ) -> str:
     case = ones[0].result.case
     if refusal is not None:
-        what = " ".join(named(refusal)[1:]).strip()
+        what = " ".join(refusal.cause[1:]).strip()
         hit = f"{_several(skills, 'skill')} fail{'s' if len(skills) == 1 else ''}" if skills else (
             f"{_several([one.result.case.name for one in ones], 'probe')}"
             f" {'is' if len(ones) == 1 else 'are'} blocked"
@@ -245,12 +226,12 @@ def _several(names: Sequence[str], word: str) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} {word}s"
 
 
-def _explained(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> str:
+def _explained(ones: Sequence[Trouble], refusal: Refused | None) -> str:
     """The cause in a sentence or two."""
     told = []
     if refusal is not None:
-        reason = f": {refusal['reason']}" if refusal["reason"] else ""
-        told.append(f"{WALLS.get(str(refusal['kind']), 'a wall')} refuses it{reason}")
+        reason = f": {refusal.reason}" if refusal.reason else ""
+        told.append(f"{WALLS.get(refusal.kind, 'a wall')} refuses it{reason}")
     elif ones[0].result.outcome.cause:
         told.append(ones[0].result.outcome.cause)
     changes = _changes(ones)
@@ -276,27 +257,3 @@ def _vanished(key: tuple[str, str, str], ones: Sequence[CaseDifference]) -> Find
     title = f"{what} not measured any more in {sandbox}"
     cause = "measured the last time, and not there now"
     return Finding(0, slug_of(("vanished", *key)), "low", title, cause, document)
-
-
-def troubles(
-    results: Sequence[Measurement],
-    comparison: Comparison,
-    onsets: Mapping[Identity, CaseDifference],
-) -> list[Trouble]:
-    """``results`` with evidence; ``onsets`` tell when each ceased to be well."""
-    health = {one.case.identity: one.health for one in results}
-    usual = usual_refusals(results)
-    found = []
-    for one in results:
-        if one.health not in ("bad", "broken") or one.case.kind in ("check", "trace"):
-            continue  # a check is told with its specimen
-        kind, name, sandbox = one.case.identity
-        native = health.get((kind, name, HOST), "")
-        if kind == "suite" and (sandbox == HOST or native not in ("good", "")):
-            continue  # the oracle itself does not pass it
-        onset = onsets.get(one.case.identity)
-        before = onset.before if onset is not None else None
-        refusals = new_refusals(one, before, usual.get(sandbox, set()))
-        since = comparison.flips.get(one.case.identity, "")
-        found.append(Trouble(one, onset, native, tuple(refusals), since))
-    return found

@@ -49,7 +49,7 @@ def of_policy(title: str, edits: Sequence[Edit], policy: Policy, now: Policy) ->
 
     @contextmanager
     def given() -> Iterator[Given]:
-        yield lambda unit: {"policy": policy.to_toml()}
+        yield lambda unit: {"policy": policy}
 
     wider = any(one.more != "a" for one in differences(now, policy))
     return Proposal("policy", title, tuple(edits), given, wider)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,9 +10,8 @@ from wardian.measure.campaign.performing import perform
 from wardian.measure.campaign.plan import CampaignPlan
 from wardian.measure.campaign.trust import is_ours
 from wardian.measure.campaign.units import Unit
-from wardian.measure.findings.findings import Trouble
 from wardian.measure.findings.patches import Edit, patch
-from wardian.measure.findings.policy_edit import with_lines
+from wardian.measure.findings.policy_edit import with_lines, with_value
 from wardian.measure.findings.proposal import (
     NEW_POLICY,
     Proposal,
@@ -23,7 +21,9 @@ from wardian.measure.findings.proposal import (
     shown,
 )
 from wardian.measure.findings.reverting import reverted
-from wardian.measure.store.model import Campaign, health
+from wardian.measure.findings.troubles import Trouble
+from wardian.measure.outcome import health
+from wardian.measure.store.model import Campaign
 from wardian.measure.store.reading import StoreReader
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
@@ -105,7 +105,7 @@ def _candidates(
     campaigns: Mapping[int, Campaign],
 ) -> Iterator[Proposal]:
     if not all(one.own_fault for one in troubles):
-        lines = _lines(troubles)
+        lines = _lines(troubles, plan.policy)
         if lines:
             yield from _policy_lines(lines, plan)
     seen: set[tuple[str, str]] = set()
@@ -122,15 +122,15 @@ def _candidates(
 # Policy lines that refusals name
 
 
-def _lines(troubles: Sequence[Trouble]) -> list[str]:
+def _lines(troubles: Sequence[Trouble], policy: Policy) -> list[str]:
+    """What the sandbox says would allow them; a call that the policy itself denies has no such
+    remedy but the policy."""
     found: dict[str, None] = {}
-    for one in troubles:
-        for refusal in one.refusals:
-            allow = refusal.get("allow")
-            if allow:
-                found[str(allow["policy"])] = None
-            elif one.result.case.kind == "probe" and refusal["kind"] in ("syscall", "process"):
-                found[f'[syscalls]\nallow = ["{refusal["action"]}"]'] = None
+    for refusal in (refusal for one in troubles for refusal in one.refusals):
+        if refusal.allow is not None:
+            found[refusal.allow.policy] = None
+        elif refusal.action in policy.deny_syscalls:
+            found[f'[syscalls]\nallow = ["{refusal.action}"]'] = None
     return list(found)
 
 
@@ -159,5 +159,4 @@ def _named_in_config(plan: CampaignPlan) -> Edit:
     if plan.config.path:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-    others = [one for one in (text or "").splitlines() if not re.match(r"\s*policy\s*=", one)]
-    return Edit(shown(path), text, "\n".join([f'policy = "{NEW_POLICY}"', *others, ""]))
+    return Edit(shown(path), text, with_value(text or "", "policy", NEW_POLICY))

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from wardian.errors import UsageError
 from wardian.measure.campaign.inventory import sources
 from wardian.measure.campaign.plan import CampaignPlan
-from wardian.measure.findings.findings import Trouble
 from wardian.measure.findings.patches import Edit
 from wardian.measure.findings.proposal import Given, Proposal, of_policy, policy_file, shown
+from wardian.measure.findings.troubles import Trouble
 from wardian.measure.history.changes import Change
 from wardian.measure.probes.expectations import profile_path
 from wardian.measure.probes.specimen import MAX_BYTES

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.measure.findings.findings import CallUsers, users
+from wardian.measure.outcome import Status, status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.signs import Sign, sign
 from wardian.measure.syscalls.cells import Cell
 from wardian.measure.syscalls.matrix import Line
 from wardian.syscalls.knowledge import Knowledge
@@ -19,7 +19,7 @@ class CallCell(NamedTuple):
     """A call in one sandbox; ``cell`` is None where it was not asked."""
 
     sandbox: str
-    sign: Sign
+    sign: Status
     cell: Cell | None
 
 
@@ -35,7 +35,7 @@ class CallEntry(NamedTuple):
     words: str
 
     @property
-    def worst(self) -> Sign:
+    def worst(self) -> Status:
         """The least good of its answers."""
         return min((one.sign for one in self.places), key=lambda one: one.order)
 
@@ -53,7 +53,7 @@ def _entry(facts: Facts, line: Line, skills: Sequence[str]) -> CallEntry:
     places = []
     for sandbox in facts.sandboxes:
         cell = line.cells.get(sandbox)
-        places.append(CallCell(sandbox, sign(cell.status if cell else None), cell))
+        places.append(CallCell(sandbox, status(cell.status if cell else None), cell))
     row, knowledge = line.row, line.knowledge
     told = (row.name, row.group, row.kind, knowledge.priority, *knowledge.used_by, *skills)
     words = " ".join((*told, *(one.sign.word for one in places))).lower()

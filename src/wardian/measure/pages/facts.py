@@ -196,7 +196,8 @@ def _artifacts(campaign: Campaign, results: Iterable[Measurement]) -> Iterator[A
         volatile = {
             "time": one.time, "duration_s": one.duration_s, "host": campaign.host,
             "kernel": campaign.kernel, "machine": campaign.machine, "uid": campaign.user_id,
-            "wardian": campaign.wardian, "refusals": one.outcome.evidence.get("refusals", []),
+            "wardian": campaign.wardian,
+            "refusals": [refusal.text for refusal in one.outcome.refusals],
         }  # fmt: skip
         try:
             yield check({**told, **volatile})

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from wardian.measure.history.comparison import Identity
+from wardian.measure.outcome import Status, status
 from wardian.measure.pages.facts import Facts, ordered
-from wardian.measure.pages.signs import Sign, sign
 from wardian.measure.store.model import Campaign
 from wardian.text import printable
 
@@ -30,9 +30,9 @@ class Stretch(NamedTuple):
 def stretches(statuses: Sequence[str | None]) -> list[Stretch]:
     """The same statuses, told by their changes."""
     found, at = [], 0
-    for status, run in groupby(statuses):
+    for name, run in groupby(statuses):
         length = len(list(run))
-        found.append(Stretch(at, length, status))
+        found.append(Stretch(at, length, name))
         at += length
     return found
 
@@ -53,7 +53,7 @@ def strip(statuses: Sequence[str | None], title: str) -> Markup:
     parts = []
     for one in stretches(statuses):
         if one.status is not None:
-            tone = sign(one.status).tone
+            tone = status(one.status).tone
             top, height = (0, HEIGHT) if tone in ("bad", "lost") else (2, HEIGHT - 4)
             parts.append(_STRETCH.format(one.start, top, one.length, height, tone))
     return _STRIP.format(max(len(statuses), 1), HEIGHT, printable(title), Markup("").join(parts))
@@ -88,7 +88,7 @@ class CaseStrip(NamedTuple):
     """One case over all campaigns."""
 
     sandbox: str
-    sign: Sign
+    sign: Status
     since: Campaign | None
     flips: int
     latest: int  # where its latest flip is
@@ -132,7 +132,7 @@ def flips(known: Sequence[Stretch]) -> list[int]:
 def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> CaseStrip:
     _, name, sandbox = identity
     line, flipped = facts.lines[identity], flips(known)
-    parts = [f"{sign(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
+    parts = [f"{status(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
     drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
     latest = flipped[-1] if flipped else 0
-    return CaseStrip(sandbox, sign(line[-1]), facts.since(identity), len(flipped), latest, drawn)
+    return CaseStrip(sandbox, status(line[-1]), facts.since(identity), len(flipped), latest, drawn)

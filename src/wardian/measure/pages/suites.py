@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from wardian.measure.outcome import status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.signs import sign
 from wardian.measure.pages.views import CaseRow, in_order, row_of
 from wardian.measure.store.model import Measurement
 
@@ -46,7 +46,7 @@ def _program(
     counts, lost = [], []
     for sandbox in facts.sandboxes:
         here = [one for one in every if one.case.sandbox == sandbox]
-        counts.append(in_order(Counter(sign(one.status).tone for one in here)))
+        counts.append(in_order(Counter(status(one.status).tone for one in here)))
         lost.append(_lost(cases, sandbox) if here else None)
     worth = [name for name, results in cases.items() if _worth_telling(facts, results)]
     rows = tuple(row_of(facts, one, [r.case for r in cases[one]]) for one in sorted(worth)[:room])

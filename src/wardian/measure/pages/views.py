@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from wardian.measure.history.comparison import Identity
+from wardian.measure.outcome import TONES, Status, status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.signs import TONES, Sign, sign
 from wardian.measure.pages.strips import stretches, trend
 from wardian.measure.store.model import Campaign, Case, Finding, Measurement
 
@@ -33,7 +33,7 @@ class CaseCell(NamedTuple):
     """One answer, as a table shows it."""
 
     sandbox: str
-    sign: Sign
+    sign: Status
     result: Measurement | None
     since: Campaign | None
 
@@ -51,7 +51,7 @@ class CaseRow(NamedTuple):
     cases: tuple[tuple[CaseCell, ...], ...] = ()
 
     @property
-    def worst(self) -> Sign:
+    def worst(self) -> Status:
         """The least good of its answers."""
         return min((one.sign for one in self.cells), key=lambda one: one.order)
 
@@ -65,8 +65,8 @@ class ChangeRow(NamedTuple):
     """A case that has another status than in the campaign before."""
 
     case: Case
-    was: Sign
-    now: Sign
+    was: Status
+    now: Status
     cause: str
     link: str
 
@@ -96,8 +96,8 @@ def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> CaseRow:
 def _cell(facts: Facts, identity: Identity | None, sandbox: str) -> CaseCell:
     result = facts.known.get(identity) if identity else None
     if identity is None or result is None:
-        return CaseCell(sandbox, sign(None), None, None)
-    return CaseCell(sandbox, sign(result.status), result, facts.since(identity))
+        return CaseCell(sandbox, status(None), None, None)
+    return CaseCell(sandbox, status(result.status), result, facts.since(identity))
 
 
 def rows(facts: Facts, kind: str, by: str) -> list[CaseRow]:
@@ -140,11 +140,11 @@ def health(facts: Facts) -> list[Health]:
 
 def _health(facts: Facts, sandbox: str) -> Health:
     ones = [one for one in facts.results if one.case.sandbox == sandbox]
-    counts = Counter(sign(one.status).tone for one in ones)
+    counts = Counter(status(one.status).tone for one in ones)
     asked = len(ones) - counts["none"]
     right = counts["good"] + counts["shut"]
     before = [one for one in facts.before.values() if one.case.sandbox == sandbox]
-    was = sum(sign(one.status).tone in ("good", "shut") for one in before)
+    was = sum(status(one.status).tone in ("good", "shut") for one in before)
     line = _shares(facts, sandbox)
     known = [one for one in line if one is not None]
     least, most = min(known, default=0.0), max(known, default=1.0)
@@ -171,7 +171,7 @@ def _shares(facts: Facts, sandbox: str) -> list[float | None]:
         if identity[2] != sandbox:
             continue
         for one in stretches(line):
-            tone = sign(one.status).tone
+            tone = status(one.status).tone
             if tone == "none":
                 continue
             for place in range(one.start, one.start + one.length):
@@ -192,7 +192,7 @@ def changes(facts: Facts) -> list[ChangeRow]:
         was = facts.before.get(identity)
         if was is None or was.status == now.status or now.case.kind == "trace":
             continue
-        signs = sign(was.status), sign(now.status)
+        signs = status(was.status), status(now.status)
         found.append(ChangeRow(now.case, *signs, now.outcome.cause, place_of(now.case)))
     return sorted(found, key=lambda one: (one.now.order, one.case.name))[:MAX_CHANGES]
 

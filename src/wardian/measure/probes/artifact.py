@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from wardian.errors import InputError
 from wardian.measure.outcome import PROBE
 from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, Check, read_checks
+from wardian.measure.refused import Refused
 from wardian.sandbox.paths.whole_files import write_whole
 
 SCHEMA = "wardian.probe/1"
@@ -78,7 +79,7 @@ class Artifact(NamedTuple):
     uid: int
     policy_digest: str
     degraded: tuple[str, ...]
-    refusals: tuple[str, ...]
+    refusals: tuple[Refused, ...]
     wardian: str
     time: str
     checks: tuple[Check, ...] = ()
@@ -87,6 +88,7 @@ class Artifact(NamedTuple):
         """The JSON document."""
         fields = self._asdict()
         fields |= {name: list(fields[name]) for name in _LISTS}
+        fields["refusals"] = [one.text for one in self.refusals]
         fields["checks"] = [one._asdict() for one in self.checks]
         return {"schema": SCHEMA} | fields
 
@@ -107,6 +109,7 @@ def check(document: Any) -> Artifact:
             raise ValueError(f"`{name}` must hold texts")
     fields = {name: document[name] for name in _FIELDS if name != "schema"}
     fields |= {name: tuple(fields[name]) for name in _LISTS}
+    fields["refusals"] = tuple(Refused.read(one) for one in fields["refusals"])
     return Artifact(**fields, checks=read_checks(document.get("checks", [])))
 
 

@@ -22,7 +22,6 @@ from wardian.sandbox.sandbox import Sandbox
 from wardian.text import printable
 
 SCHEMA = "wardian.probe-blame/1"
-SYSCALL = "syscall "  # how the refusals of the filter begin
 TEST_LAUNCHER = os.path.join(HERE, "..", "..", "..", "..", "core", "build", "wardian-launch-test")
 ChangePolicy = Callable[[Policy, Mapping[str, str]], Policy]
 # The launcher builds the guest's root over this directory; who is not moved into it finds it there.
@@ -241,7 +240,7 @@ def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
     """Those whose answer it was: without them there is another one, or the supervisor saw it."""
     if baseline.observed != "blocked":
         return ()
-    seen = any(text.startswith(SYSCALL) for text in baseline.refusals)
+    seen = any(one.kind == "syscall" for one in baseline.refusals)
     return tuple(
         one.wall
         for one in trials
@@ -283,7 +282,7 @@ def document(found: Sequence[Blame]) -> dict[str, Any]:
                 "blamed": [{"wall": wall.name, "kind": wall.kind} for wall in one.blamed],
                 "answer": one.answer,
                 "certain": one.certain,
-                "refusals": list(one.baseline.refusals),
+                "refusals": [refusal.text for refusal in one.baseline.refusals],
                 "trials": [
                     {
                         "wall": trial.wall.name,
@@ -323,8 +322,8 @@ def lines(one: Blame, *, verbose: bool) -> list[str]:
 
 def _relevant(one: Artifact) -> list[str]:
     """What an interpreter looks for at its start comes first; what was asked about, last."""
-    calls = [text for text in one.refusals if text.startswith(SYSCALL)]
-    return calls[-2:] or list(one.refusals[-1:])
+    calls = [refusal.text for refusal in one.refusals if refusal.kind == "syscall"]
+    return calls[-2:] or [refusal.text for refusal in one.refusals[-1:]]
 
 
 def _told(one: Artifact) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import itertools
 import json
 import os
 import signal
@@ -27,6 +26,7 @@ from wardian.measure.probes.verdict import (
     judge,
     read_observation,
 )
+from wardian.measure.refused import Refused
 from wardian.measure.target import Target
 from wardian.measure.versions import interpreter
 from wardian.pool import pool
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
 
     seen: Observation | None
     verdict: Verdict
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[Refused, ...] = ()
     duration_s: float = 0.0
 
 
@@ -185,8 +185,7 @@ def _run(
         )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
-    told = (f"{one.kind} {one.action} {one.target}".strip() for one in result.refusals)
-    refusals = tuple(itertools.islice(told, MAX_REFUSALS))
+    refusals = tuple(Refused.of(one) for one in result.refusals[:MAX_REFUSALS])
     return Measured(seen, verdict, refusals, duration_s)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from wardian.measure.store.model import HEALTH, KINDS, Figure, Measurement
+from wardian.measure.outcome import HEALTH
+from wardian.measure.store.model import KINDS, Figure, Measurement
 
 
 def counted(results: Sequence[Measurement]) -> list[Figure]:

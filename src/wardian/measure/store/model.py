@@ -9,22 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from wardian.measure.outcome import health
+from wardian.measure.refused import Refused
+
 KINDS = ("probe", "check", "suite", "skill", "trace")
 STATES = ("running", "finished", "partial", "interrupted")
-HEALTH = ("good", "bad", "broken", "absent")
 SEVERITIES = ("critical", "high", "medium", "low")
-_GOOD = frozenset(("supported", "blocked_expected", "pass", "ok"))
-_BAD = frozenset(("blocked_unexpected", "allowed_unexpected", "fail"))
-_ABSENT = frozenset(("unavailable", "skip", "not_wanted"))
-
-
-def health(status: str) -> str:
-    """good: as it should be; bad: not so; absent: can't be asked here; broken: no answer came."""
-    if status in _GOOD:
-        return "good"
-    if status in _BAD:
-        return "bad"
-    return "absent" if status in _ABSENT else "broken"
 
 
 class Campaign(NamedTuple):
@@ -87,8 +77,13 @@ class Outcome(NamedTuple):
 
     @property
     def health(self) -> str:
-        """See ``health``."""
+        """See ``wardian.measure.outcome``."""
         return health(self.status)
+
+    @property
+    def refusals(self) -> list[Refused]:
+        """Those in the evidence."""
+        return [Refused.read(one) for one in self.evidence.get("refusals", [])]
 
 
 class Measurement(NamedTuple):

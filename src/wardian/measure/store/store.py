@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
+from wardian.measure.outcome import health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome, health
+from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
 from wardian.measure.store.reading import StoreReader
 from wardian.runner.state import home
 

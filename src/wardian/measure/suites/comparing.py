@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult, Refused
+from wardian.measure.refused import Refused
+from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult
 
 UNSTEADY = "it passes when it is run by itself"
 

@@ -9,30 +9,12 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.measure.outcome import SUITE, health
-from wardian.sandbox.run.result import Refusal
+from wardian.measure.refused import Refused
 
 SCHEMA = "wardian.suite-program/1"
 BAD = tuple(name for name in SUITE if health(name) in ("bad", "broken"))
 PROGRAM_CASE = "(program)"  # the program as a whole: what no case of it can be charged with
 MAX_REFUSALS = 20
-
-
-class Refused(NamedTuple):
-    """A refusal that the supervisor saw, without who asked for it: that is the test."""
-
-    kind: str
-    action: str
-    target: str
-    reason: str
-
-    @classmethod
-    def of(cls, refusal: Refusal) -> Refused:
-        """The part of a refusal that explains a failure."""
-        return cls(refusal.kind, refusal.action, refusal.target, refusal.reason)
-
-    def __str__(self) -> str:
-        named = self.target.startswith(self.action)
-        return f"{self.kind} {self.target if named else f'{self.action} {self.target}'}"
 
 
 class Outcome(NamedTuple):
@@ -65,7 +47,7 @@ class Outcome(NamedTuple):
             if getattr(self, name):
                 told[name] = getattr(self, name)
         if self.refusals:
-            told["refusals"] = [one._asdict() for one in self.refusals]
+            told["refusals"] = [one.plain() for one in self.refusals]
         return told
 
     @classmethod

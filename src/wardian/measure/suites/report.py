@@ -284,7 +284,7 @@ def _lost(one: Lost) -> dict[str, Any]:
         "refusals": [],
     }
     if one.here is not None:
-        told["refusals"] = [refusal._asdict() for refusal in one.here.refusals]
+        told["refusals"] = [refusal.plain() for refusal in one.here.refusals]
         told |= {"detail": one.here.detail, "wall": one.here.wall}
         told["output"] = one.here.output[-4096:]
     return told

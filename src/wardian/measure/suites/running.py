@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, WardianError
+from wardian.measure.refused import Refused
 from wardian.measure.suites import gtest, lines
-from wardian.measure.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome, Refused
+from wardian.measure.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome
 from wardian.measure.suites.programs import Program
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.work import REPORT, SCRATCH, make_ready, read_report
@@ -466,9 +467,11 @@ class _Timed:
 
 
 def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Refused, ...]:
-    """The likely cause last; what libraries look for anyway only if it is asked for, and first."""
+    """The likely cause last; what libraries look for anyway only if it is asked for, and first.
+    Who asked is left out: that is the test."""
     ordered = sorted(refusals, key=lambda one: not is_routine(one))
-    found = dict.fromkeys(Refused.of(one) for one in ordered if routine or not is_routine(one))
+    wanted = (one for one in ordered if routine or not is_routine(one))
+    found = dict.fromkeys(Refused.of(one)._replace(process="") for one in wanted)
     return tuple(found)[-MAX_REFUSALS:]
 
 

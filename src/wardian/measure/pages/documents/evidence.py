@@ -62,16 +62,10 @@ def _details(one: Measurement) -> list[str]:
     lines = [f"### {code(one.case.name)}", ""]
     for problem in evidence.get("problems", [])[:5]:
         lines.append(f"- {text(problem, 600)}")
-    for refusal in evidence.get("refusals", [])[:10]:
-        lines.append(f"- refused: {_refusal(refusal)}")
+    for refusal in one.outcome.refusals[:10]:
+        reason = f": {text(refusal.reason)}" if refusal.reason else ""
+        lines.append(f"- refused: {code(refusal.text)}{reason}")
     for check in evidence.get("artifact", {}).get("checks", []):
         if check["ok"] is False:
             lines.append(f"- check {code(check['name'])}: {text(check['detail'])}")
     return [*lines, ""]
-
-
-def _refusal(refusal: Any) -> str:
-    if isinstance(refusal, str):
-        return code(refusal)
-    told = code(f"{refusal['kind']} {refusal['action']} {refusal['target']}".strip())
-    return f"{told}: {text(str(refusal.get('reason', '')))}"

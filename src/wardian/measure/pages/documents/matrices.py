@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import Any
 
 from wardian.measure.campaign.inventory import TIERS
+from wardian.measure.outcome import Status
 from wardian.measure.pages import views
 from wardian.measure.pages.documents.markdown import SIGNS, code, score, several, table, text
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.signs import plain
 from wardian.measure.pages.views import CaseCell
 from wardian.measure.store.model import Measurement
 from wardian.measure.syscalls.pages import analysis
@@ -49,8 +49,14 @@ def capabilities(facts: Facts) -> str:
 def _capability(cell: CaseCell) -> str:
     if cell.result is None:
         return ""
-    word, errno = plain(cell.result.status), cell.result.outcome.errno
+    word, errno = _word(cell.sign), cell.result.outcome.errno
     return f"{word} {errno}" if errno else word
+
+
+def _word(status: Status) -> str:
+    """Bold where it is not as it should be."""
+    shown = {"bad": f"**{status.word.lower()}**", "none": status.symbol, "lost": status.name}
+    return shown.get(status.tone, status.word)
 
 
 def skills(facts: Facts) -> str:

@@ -33,7 +33,7 @@ def write_documents(directory: str, facts: Facts, decision: Decision) -> list[st
         "SKILLS_COMPATIBILITY_MATRIX.md": matrices.skills(facts),
         "CAPABILITIES.md": matrices.capabilities(facts),
         "evaluation.json": _json(machine.document(facts, decision)),
-        "junit.xml": machine.junit(facts),
+        "junit.xml": machine.junit_of(facts),
         "summary.md": summary(page, f"{decision.action}: {decision.reason}"),
         "decision.json": _json(decision.document()),
     }
