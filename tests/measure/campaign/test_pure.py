@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.measure.campaign.test_store import CASE, OUTCOME, campaign
+from wardian.errors import UsageError
 from wardian.measure.campaign.cluster import ABSENT, Offer, able, common
 from wardian.measure.campaign.units import Unit
 from wardian.measure.campaign.workbench import Workbench
-from wardian.measure.findings import findings
+from wardian.measure.findings import findings, policy_edit
 from wardian.measure.findings.patches import Edit, patch, patch_conflicts, touched
 from wardian.measure.findings.policy_edit import with_lines
 from wardian.measure.findings.troubles import Trouble, new_refusals
@@ -56,6 +58,27 @@ def test_lines_come_into_a_policy_and_nothing_else_changes(
     text: str, lines: str, after: str
 ) -> None:
     assert with_lines(text, lines) == after
+
+
+def test_without_tomlkit_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy_edit.require()
+    monkeypatch.setitem(sys.modules, "tomlkit", None)
+    with pytest.raises(UsageError) as raised:
+        policy_edit.require()
+    assert "wardian[nightly]" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", 'policy = "p.toml"\n'),
+        ("jobs = 1  # one\n", 'policy = "p.toml"\njobs = 1  # one\n'),
+        ('policy = "default"\n# mine\njobs = 1\n', 'policy = "p.toml"\n# mine\njobs = 1\n'),
+        ('[profiles]\nhost = "x"\n', 'policy = "p.toml"\n[profiles]\nhost = "x"\n'),
+    ],
+)
+def test_a_configuration_names_the_new_policy_and_stays_as_it_is(text: str, after: str) -> None:
+    assert policy_edit.with_value(text, "policy", "p.toml") == after
 
 
 @given(
