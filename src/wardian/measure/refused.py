@@ -1,65 +1,50 @@
-"""A refusal as measurements keep it: with its remedy, without what differs from run to run. Pure.
+"""Refusals as evidence of what came of a case: as text, and documents that are read back.
 
-Documents hold it as text (artifacts of probes) or as an object (the store); both are written and
-read here.
+A refusal stays the object that the run gave, with what would allow it, until it is written down.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from wardian.sandbox.refusals.reading import UNKNOWN
 from wardian.sandbox.run.result import Allow, Refusal
 
+_TEXTS = ("kind", "action", "target", "reason")
 
-class Refused(NamedTuple):
-    """``process`` is the command that asked; ``allow`` what would allow it, if anything would."""
 
-    kind: str
-    action: str
-    target: str
-    reason: str = ""
-    process: str = ""
-    allow: Allow | None = None
+def text(refusal: Refusal) -> str:
+    """``syscall ptrace ptrace(0x0, …)``: what was refused, in one line."""
+    return f"{refusal.kind} {refusal.action} {refusal.target}".strip()
 
-    @classmethod
-    def of(cls, refusal: Refusal) -> Refused:
-        """The same refusal; when, how often and by which pid is left out."""
-        one = refusal
-        return cls(one.kind, one.action, one.target, one.reason, one.process.command, one.allow)
 
-    @classmethod
-    def read(cls, told: Mapping[str, Any] | str) -> Refused:
-        """From ``document()``; or from ``text``, which holds neither reason nor remedy."""
-        if isinstance(told, str):
-            kind, action, target = (*told.split(" ", 2), "", "")[:3]
-            return cls(kind, action, target)
-        kind, action, target, reason, process = (str(told.get(f) or "") for f in cls._fields[:5])
-        allow = told.get("allow")
-        remedy = Allow(allow["flag"], allow["policy"]) if allow else None
-        return cls(kind, action, target, reason, process, remedy)
+def short(refusal: Refusal) -> str:
+    """The same without the action where the target names it."""
+    named = refusal.target.startswith(refusal.action)
+    return f"{refusal.kind} {refusal.target}" if named else text(refusal)
 
-    @property
-    def text(self) -> str:
-        """In a line: ``syscall chmod chmod(…)``."""
-        return f"{self.kind} {self.action} {self.target}".strip(" ")
 
-    @property
-    def cause(self) -> tuple[str, str, str]:
-        """What two refusals have in common if one wall refuses one thing: the arguments of a call
-        differ from run to run."""
-        return self.kind, self.action, "" if self.kind in ("syscall", "process") else self.target
+def document(refusal: Refusal) -> dict[str, Any]:
+    """What of a refusal is the same each time; ``allow`` only where something would allow it."""
+    told: dict[str, Any] = {name: getattr(refusal, name) for name in _TEXTS}
+    return told | ({"allow": refusal.allow._asdict()} if refusal.allow is not None else {})
 
-    def plain(self) -> dict[str, str]:
-        """Kind, action, target and reason: who asked is known where this is told."""
-        return {name: getattr(self, name) for name in self._fields[:4]}
 
-    def document(self) -> dict[str, Any]:
-        """As JSON."""
-        asked = {"process": self.process} if self.process else {}
-        allow = self.allow._asdict() if self.allow is not None else None
-        return {**self.plain(), **asked, "allow": allow}
+def read(told: Mapping[str, Any]) -> Refusal:
+    """Raises TypeError, KeyError."""
+    allow = told.get("allow")
+    return Refusal(
+        told["kind"],
+        told["action"],
+        told["target"],
+        UNKNOWN,
+        told["reason"],
+        allow=Allow(**allow) if allow is not None else None,
+    )
 
-    def __str__(self) -> str:
-        named = self.target.startswith(self.action)
-        return f"{self.kind} {self.target if named else f'{self.action} {self.target}'}"
+
+def read_text(line: str) -> Refusal:
+    """What ``text`` wrote: without the reason and what would allow it, for they are not in it."""
+    kind, action, target = (*line.split(" ", 2), "", "")[:3]
+    return Refusal(kind, action, target, UNKNOWN, "")

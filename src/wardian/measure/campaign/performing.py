@@ -21,8 +21,8 @@ from wardian.measure.probes.expectations import Profile, read_profile
 from wardian.measure.probes.running import measure_one
 from wardian.measure.probes.specimen import read_specimen
 from wardian.measure.probes.witnesses import witnesses
-from wardian.measure.refused import Refused
 from wardian.measure.store.model import Case, Outcome
+from wardian.measure.store.refusals import stored
 from wardian.measure.store.store import now
 from wardian.measure.suites.outcomes import Outcome as SuiteOutcome
 from wardian.measure.suites.programs import find_programs
@@ -37,7 +37,7 @@ from wardian.runner.location import Located, located
 from wardian.sandbox.backends import fitted
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.refusals.reading import is_routine
-from wardian.sandbox.run.result import Result
+from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 
 MAX_REFUSALS = 20
@@ -103,7 +103,7 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
         host_named=bool(given.get("host_named")),
         timeout_s=given["timeout_s"],
     )
-    evidence = {"artifact": stable(found), "refusals": _documents(found.refusals)}
+    evidence = {"artifact": stable(found), "refusals": _stored(found.refusals)}
     outcome = Outcome(
         found.status, found.cause, found.detail, found.errno, found.observed, evidence
     )
@@ -209,7 +209,7 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
         evidence["problems"] = [one[:MAX_OUTPUT] for one in outcome.problems[:10]]
     refusals = [one for result in results for one in result.refusals if not is_routine(one)]
     if refusals:
-        evidence["refusals"] = _documents(map(Refused.of, refusals))
+        evidence["refusals"] = _stored(refusals)
     if outcome.observed is not None and outcome.verdict != "pass":
         evidence["exit"] = outcome.observed.exit
         evidence["reason"] = outcome.observed.reason
@@ -219,8 +219,8 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
     return Outcome(outcome.verdict, cause[:MAX_OUTPUT], "", None, None, evidence)
 
 
-def _documents(refusals: Iterable[Refused]) -> list[dict[str, Any]]:
-    return [one.document() for one in itertools.islice(refusals, MAX_REFUSALS)]
+def _stored(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
+    return [stored(one) for one in itertools.islice(refusals, MAX_REFUSALS)]
 
 
 def _trace(unit: Unit, when: str) -> list[Produced]:
@@ -260,7 +260,7 @@ def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
     evidence: dict[str, Any] = {}
     if status not in ("pass", "skip"):
         evidence["output"] = one.output[-MAX_OUTPUT:]
-        evidence["refusals"] = _documents(one.refusals)
+        evidence["refusals"] = _stored(one.refusals)
     cause = one.detail if status != "pass" else ""
     return Produced(
         case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign.units import OURS
-from wardian.measure.findings.troubles import Trouble
+from wardian.measure.findings.troubles import Trouble, cause
 from wardian.measure.history.comparison import CaseDifference, Comparison
-from wardian.measure.refused import Refused
 from wardian.measure.store.model import SEVERITIES, Finding, Measurement
+from wardian.measure.store.refusals import stored
 from wardian.measure.target import HOST
+from wardian.sandbox.run.result import Refusal
 from wardian.syscalls.knowledge import known
 
 SHOWN_CASES = 50
@@ -75,9 +76,9 @@ def _cause(one: Trouble) -> tuple[str, ...]:
     if one.own_fault:
         return "skill", case.group
     if case.kind == "skill" and one.refusals:
-        return "refused", case.sandbox, *one.refusals[0].cause
+        return "refused", case.sandbox, *cause(one.refusals[0])
     if case.kind == "probe" and one.result.status == "blocked_unexpected" and one.refusals:
-        return "refused", case.sandbox, *one.refusals[0].cause
+        return "refused", case.sandbox, *cause(one.refusals[0])
     changed = [change.what for change in one.difference.changes] if one.difference else []
     if changed and case.kind == "probe" and "specimen" not in changed:
         return "changed", case.sandbox, one.result.status, *changed
@@ -111,7 +112,7 @@ def _finding(
         "interpreters": sorted(needed.languages),
         "calls": calls,
         "wall": WALLS.get(refusal.kind, "") if refusal is not None else "",
-        "refusal": refusal.document() if refusal is not None else None,
+        "refusal": stored(refusal) if refusal is not None else None,
         "changes": _changes(ones),
         "since": min(one.since for one in ones),
         "unexplained": all(one.difference is not None and one.difference.unexplained
@@ -123,7 +124,7 @@ def _finding(
     return Finding(0, slug_of(key), severity, title, _explained(ones, refusal), document), ones
 
 
-def _refusal(ones: Sequence[Trouble]) -> Refused:
+def _refusal(ones: Sequence[Trouble]) -> Refusal:
     """What they have in common; the text of an artifact holds no reason."""
     first = [one.refusals[0] for one in ones]
     return next((one for one in first if one.reason), first[0])
@@ -136,7 +137,7 @@ def slug_of(key: Iterable[str]) -> str:
     return f"{plain}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:6]}"
 
 
-def _calls(ones: Sequence[Trouble], refusal: Refused | None) -> list[str]:
+def _calls(ones: Sequence[Trouble], refusal: Refusal | None) -> list[str]:
     found = {
         one.result.case.capability.removeprefix(CAPABILITY)
         for one in ones
@@ -199,11 +200,11 @@ def _much_used(calls: Sequence[str]) -> bool:
 
 
 def _title(
-    key: tuple[str, ...], ones: Sequence[Trouble], skills: Sequence[str], refusal: Refused | None
+    key: tuple[str, ...], ones: Sequence[Trouble], skills: Sequence[str], refusal: Refusal | None
 ) -> str:
     case = ones[0].result.case
     if refusal is not None:
-        what = " ".join(refusal.cause[1:]).strip()
+        what = " ".join(cause(refusal)[1:]).strip()
         hit = f"{_several(skills, 'skill')} fail{'s' if len(skills) == 1 else ''}" if skills else (
             f"{_several([one.result.case.name for one in ones], 'probe')}"
             f" {'is' if len(ones) == 1 else 'are'} blocked"
@@ -226,7 +227,7 @@ def _several(names: Sequence[str], word: str) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} {word}s"
 
 
-def _explained(ones: Sequence[Trouble], refusal: Refused | None) -> str:
+def _explained(ones: Sequence[Trouble], refusal: Refusal | None) -> str:
     """The cause in a sentence or two."""
     told = []
     if refusal is not None:

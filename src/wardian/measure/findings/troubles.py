@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.measure.history.comparison import CaseDifference, Comparison, Identity
-from wardian.measure.refused import Refused
 from wardian.measure.store.model import Measurement
 from wardian.measure.target import HOST
+from wardian.sandbox.run.result import Refusal
 
 _LIKELY = ("limit", "syscall", "process", "network", "file")
 Cause = tuple[str, str, str]
@@ -21,7 +21,7 @@ class Trouble(NamedTuple):
     result: Measurement
     difference: CaseDifference | None
     on_host: str  # the health of the same case on the host; empty where it was not asked there
-    refusals: tuple[Refused, ...]  # those that it did not meet when it was well
+    refusals: tuple[Refusal, ...]  # those that it did not meet when it was well
     since: str
 
     @property
@@ -58,16 +58,22 @@ def troubles(
     return found
 
 
+def cause(refusal: Refusal) -> Cause:
+    """The same for what one wall refuses: the arguments of a call differ from run to run."""
+    target = "" if refusal.kind in ("syscall", "process") else refusal.target
+    return refusal.kind, refusal.action, target
+
+
 def new_refusals(
     now: Measurement, before: Measurement | None, usual: Collection[Cause] = ()
-) -> list[Refused]:
+) -> list[Refusal]:
     """What it was refused, the likeliest cause first: what it was not refused when it was well,
     and what runs that pass are not refused either (``usual``)."""
-    known = {one.cause for one in before.outcome.refusals} if before is not None else set()
+    known = {cause(one) for one in before.outcome.refusals} if before is not None else set()
 
-    def likely(one: Refused) -> tuple[bool, bool, int, Cause]:
+    def likely(one: Refusal) -> tuple[bool, bool, int, Cause]:
         kind = _LIKELY.index(one.kind) if one.kind in _LIKELY else len(_LIKELY)
-        return one.cause in known, one.cause in usual, kind, one.cause
+        return cause(one) in known, cause(one) in usual, kind, cause(one)
 
     ones = sorted(now.outcome.refusals, key=likely)
     return [one for one in ones if not any(likely(one)[:2])] or ones
@@ -78,6 +84,6 @@ def usual_refusals(results: Iterable[Measurement]) -> dict[str, set[Cause]]:
     found: dict[str, set[Cause]] = {}
     for one in results:
         if one.health == "good":
-            names = (refusal.cause for refusal in one.outcome.refusals)
+            names = (cause(refusal) for refusal in one.outcome.refusals)
             found.setdefault(one.case.sandbox, set()).update(names)
     return found

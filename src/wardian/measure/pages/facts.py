@@ -10,6 +10,7 @@ from wardian.errors import NothingMatched
 from wardian.measure.campaign.units import OURS
 from wardian.measure.history.comparison import Comparison, Identity, comparable, compare
 from wardian.measure.probes.artifact import Artifact, check
+from wardian.measure.refused import text
 from wardian.measure.store.model import Campaign, Figure, Finding, Measurement, Step
 from wardian.measure.store.reading import StoreReader
 from wardian.measure.syscalls.matrix import Matrix, build
@@ -197,7 +198,7 @@ def _artifacts(campaign: Campaign, results: Iterable[Measurement]) -> Iterator[A
             "time": one.time, "duration_s": one.duration_s, "host": campaign.host,
             "kernel": campaign.kernel, "machine": campaign.machine, "uid": campaign.user_id,
             "wardian": campaign.wardian,
-            "refusals": [refusal.text for refusal in one.outcome.refusals],
+            "refusals": [text(refusal) for refusal in one.outcome.refusals],
         }  # fmt: skip
         try:
             yield check({**told, **volatile})

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from wardian.measure import refused
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.running import measure
 from wardian.measure.probes.specimen import HERE, Specimen
@@ -282,7 +283,7 @@ def document(found: Sequence[Blame]) -> dict[str, Any]:
                 "blamed": [{"wall": wall.name, "kind": wall.kind} for wall in one.blamed],
                 "answer": one.answer,
                 "certain": one.certain,
-                "refusals": [refusal.text for refusal in one.baseline.refusals],
+                "refusals": [refused.text(refusal) for refusal in one.baseline.refusals],
                 "trials": [
                     {
                         "wall": trial.wall.name,
@@ -322,8 +323,8 @@ def lines(one: Blame, *, verbose: bool) -> list[str]:
 
 def _relevant(one: Artifact) -> list[str]:
     """What an interpreter looks for at its start comes first; what was asked about, last."""
-    calls = [refusal.text for refusal in one.refusals if refusal.kind == "syscall"]
-    return calls[-2:] or [refusal.text for refusal in one.refusals[-1:]]
+    calls = [refused.text(refusal) for refusal in one.refusals if refusal.kind == "syscall"]
+    return calls[-2:] or [refused.text(refusal) for refusal in one.refusals[-1:]]
 
 
 def _told(one: Artifact) -> str:

@@ -26,11 +26,10 @@ from wardian.measure.probes.verdict import (
     judge,
     read_observation,
 )
-from wardian.measure.refused import Refused
 from wardian.measure.target import Target
 from wardian.measure.versions import interpreter
 from wardian.pool import pool
-from wardian.sandbox.run.result import Result
+from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 
 TIMEOUT_S = 20.0
@@ -52,7 +51,7 @@ class Measured(NamedTuple):
 
     seen: Observation | None
     verdict: Verdict
-    refusals: tuple[Refused, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     duration_s: float = 0.0
 
 
@@ -185,7 +184,7 @@ def _run(
         )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
-    refusals = tuple(Refused.of(one) for one in result.refusals[:MAX_REFUSALS])
+    refusals = result.refusals[:MAX_REFUSALS]
     return Measured(seen, verdict, refusals, duration_s)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from wardian.measure.outcome import health
-from wardian.measure.refused import Refused
+from wardian.measure.store.refusals import restored
+from wardian.sandbox.run.result import Refusal
 
 KINDS = ("probe", "check", "suite", "skill", "trace")
 STATES = ("running", "finished", "partial", "interrupted")
@@ -81,9 +82,9 @@ class Outcome(NamedTuple):
         return health(self.status)
 
     @property
-    def refusals(self) -> list[Refused]:
+    def refusals(self) -> list[Refusal]:
         """Those in the evidence."""
-        return [Refused.read(one) for one in self.evidence.get("refusals", [])]
+        return [restored(one) for one in self.evidence.get("refusals", [])]
 
 
 class Measurement(NamedTuple):

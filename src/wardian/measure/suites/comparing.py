@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from wardian.measure.refused import Refused
 from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult
+from wardian.sandbox.run.result import Refusal
 
 UNSTEADY = "it passes when it is run by itself"
 
@@ -97,14 +97,14 @@ def cause_of(outcome: Outcome) -> str:
     return f"{outcome.status}: {first}" if first else outcome.status
 
 
-def likely(refusals: Iterable[Refused]) -> Refused | None:
+def likely(refusals: Iterable[Refusal]) -> Refusal | None:
     """The one that most likely is the cause: not a look at a file, if there is another."""
     told = list(refusals)
     weighty = [one for one in told if one.action != "stat"]
     return (weighty or told)[-1] if told else None
 
 
-def _general(refusal: Refused) -> str:
+def _general(refusal: Refusal) -> str:
     """Without what differs from one try to the next: arguments of a call, names made up anew."""
     if refusal.kind in ("syscall", "process") and not refusal.target.startswith("pid "):
         call, _, _ = refusal.target.partition("(")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
+from wardian.measure import refused
 from wardian.measure.outcome import SUITE, health
-from wardian.measure.refused import Refused
+from wardian.sandbox.run.result import Refusal
 
 SCHEMA = "wardian.suite-program/1"
 BAD = tuple(name for name in SUITE if health(name) in ("bad", "broken"))
@@ -29,7 +30,7 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
     detail: str = ""
     output: str = ""
-    refusals: tuple[Refused, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     alone: str = ""
     parameter: str = ""
     wall: str = ""
@@ -47,17 +48,17 @@ class Outcome(NamedTuple):
             if getattr(self, name):
                 told[name] = getattr(self, name)
         if self.refusals:
-            told["refusals"] = [one.plain() for one in self.refusals]
+            told["refusals"] = [refused.document(one) for one in self.refusals]
         return told
 
     @classmethod
     def read(cls, told: dict[str, Any]) -> Outcome:
         """Raises InputError."""
         try:
-            refusals = tuple(Refused(**one) for one in told.get("refusals", ()))
+            refusals = tuple(refused.read(one) for one in told.get("refusals", ()))
             outcome = cls(**{**told, "refusals": refusals})
             seconds = float(outcome.seconds)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, KeyError):
             raise InputError("not an outcome of a case") from None
         if outcome.status not in SUITE:
             raise InputError(f"there is no status {outcome.status!r}")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, WardianError
-from wardian.measure.refused import Refused
 from wardian.measure.suites import gtest, lines
 from wardian.measure.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome
 from wardian.measure.suites.programs import Program
@@ -20,7 +19,7 @@ from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.work import REPORT, SCRATCH, make_ready, read_report
 from wardian.measure.target import WARDIAN, Target
 from wardian.sandbox.policy.policy import Share
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.reading import UNKNOWN, is_routine
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.run.process import OnBytes, Process
 from wardian.sandbox.run.result import Refusal, Result
@@ -177,7 +176,7 @@ class _Runs:
         self.timeout_s = options.timeout_s  # for a case; less, once several have hung
         self.count = 0
         self.outcomes: dict[str, Outcome] = {}
-        self.refusals: tuple[Refused, ...] = ()  # of the last run, whichever case it was
+        self.refusals: tuple[Refusal, ...] = ()  # of the last run, whichever case it was
         self.policy = target.policy.with_shares(program.shares)
 
     # Programs of many cases
@@ -457,7 +456,7 @@ class _Timed:
 
     def between(
         self, began_s: float, ended_s: float, *, limits: bool = False
-    ) -> tuple[Refused, ...]:
+    ) -> tuple[Refusal, ...]:
         """Those of a case; ``limits`` that ended the run belong to its last one."""
         return _refused(
             one
@@ -466,12 +465,12 @@ class _Timed:
         )
 
 
-def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Refused, ...]:
+def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Refusal, ...]:
     """The likely cause last; what libraries look for anyway only if it is asked for, and first.
     Who asked is left out: that is the test."""
     ordered = sorted(refusals, key=lambda one: not is_routine(one))
     wanted = (one for one in ordered if routine or not is_routine(one))
-    found = dict.fromkeys(Refused.of(one)._replace(process="") for one in wanted)
+    found = dict.fromkeys(one._replace(process=UNKNOWN, count=1, time_s=0.0) for one in wanted)
     return tuple(found)[-MAX_REFUSALS:]
 
 

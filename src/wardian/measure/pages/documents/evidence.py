@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wardian.measure import refused
 from wardian.measure.pages.documents.markdown import SIGNS, code, several, table, text
 from wardian.measure.pages.facts import Facts
 from wardian.measure.store.model import Measurement
@@ -64,7 +65,7 @@ def _details(one: Measurement) -> list[str]:
         lines.append(f"- {text(problem, 600)}")
     for refusal in one.outcome.refusals[:10]:
         reason = f": {text(refusal.reason)}" if refusal.reason else ""
-        lines.append(f"- refused: {code(refusal.text)}{reason}")
+        lines.append(f"- refused: {code(refused.text(refusal))}{reason}")
     for check in evidence.get("artifact", {}).get("checks", []):
         if check["ok"] is False:
             lines.append(f"- check {code(check['name'])}: {text(check['detail'])}")
