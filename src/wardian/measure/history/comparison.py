@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from wardian.measure.history.changes import Change, between, of_campaigns
+from wardian.measure.history.changes import Change, explained
 from wardian.measure.history.timeline import told
 from wardian.measure.store.model import Campaign, Case, Measurement, Moment
 from wardian.measure.store.reading import StoreReader
@@ -137,15 +137,8 @@ def _explained(
         if one.before is None or one.after is None:
             found.append(one)
             continue
-        old, new = depends.get(one.before.key), depends.get(one.after.key)
-        if old is not None and new is not None:
-            changes = between(old, new)
-            found.append(one._replace(changes=tuple(changes), unexplained=not changes))
-        else:
-            changes = of_campaigns(
-                campaigns[one.before.campaign_id], campaigns[one.after.campaign_id], one.case
-            )
-            found.append(one._replace(changes=tuple(changes)))
+        changes, flaky = explained(one.before, one.after, one.case, campaigns, depends)
+        found.append(one._replace(changes=changes, unexplained=flaky))
     return found
 
 
