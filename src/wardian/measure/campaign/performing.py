@@ -22,9 +22,10 @@ from wardian.measure.probes.specimen import read_specimen
 from wardian.measure.probes.witnesses import witnesses
 from wardian.measure.store.model import Case, Outcome
 from wardian.measure.store.store import now
+from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.outcomes import Outcome as SuiteOutcome
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.running import Running, RunOptions, run_program
+from wardian.measure.suites.running import run_program
 from wardian.measure.target import Target, target
 from wardian.observe.trace import Trace, traced
 from wardian.runner.cases.model import DEFAULT_FILE, read_cases
@@ -102,7 +103,7 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
         host_named=bool(given.get("host_named")),
         timeout_s=given["timeout_s"],
     )
-    evidence = {"artifact": stable(found), "refusals": list(found.refusals)}
+    evidence = {"artifact": stable(found), "refusals": [_refusal(one) for one in found.refusals]}
     outcome = Outcome(
         found.status, found.cause, found.detail, found.errno, found.observed, evidence
     )
@@ -270,9 +271,7 @@ def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
     evidence: dict[str, Any] = {}
     if status not in ("pass", "skip"):
         evidence["output"] = one.output[-MAX_OUTPUT:]
-        evidence["refusals"] = [
-            {**refused._asdict(), "allow": None} for refused in one.refusals[:MAX_REFUSALS]
-        ]
+        evidence["refusals"] = [_refusal(each) for each in one.refusals[:MAX_REFUSALS]]
     cause = one.detail if status != "pass" else ""
     return Produced(
         case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import functools
-import itertools
 import json
 import os
 import signal
@@ -30,7 +29,7 @@ from wardian.measure.probes.verdict import (
 from wardian.measure.target import Target
 from wardian.measure.versions import interpreter
 from wardian.pool import pool
-from wardian.sandbox.run.result import Result
+from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 
 TIMEOUT_S = 20.0
@@ -52,7 +51,7 @@ class Measured(NamedTuple):
 
     seen: Observation | None
     verdict: Verdict
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     duration_s: float = 0.0
 
 
@@ -185,9 +184,7 @@ def _run(
         )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
-    told = (f"{one.kind} {one.action} {one.target}".strip() for one in result.refusals)
-    refusals = tuple(itertools.islice(told, MAX_REFUSALS))
-    return Measured(seen, verdict, refusals, duration_s)
+    return Measured(seen, verdict, tuple(result.refusals[:MAX_REFUSALS]), duration_s)
 
 
 def _answer(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
 from wardian.junit import junit as junit_document
+from wardian.measure import refused
 from wardian.measure.outcome import SUITE, health
 from wardian.measure.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
 from wardian.measure.suites.outcomes import BAD, Outcome, ProgramResult
@@ -55,7 +56,7 @@ def counts(results: Sequence[ProgramResult]) -> Counter[str]:
 def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
     """Of the cases that pass in the baseline: how many pass there, and how many there are."""
     native = sum(
-        one.status == "passed"
+        one.status == "passed" and not one.flaky
         for result in told.results
         if result.sandbox == told.baseline
         for one in result.outcomes
@@ -158,8 +159,8 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
 
 
 def _about(one: Outcome) -> list[str]:
-    refused = [f"refused: {refusal}: {refusal.reason}" for refusal in one.refusals]
-    return [*([one.detail] if one.detail else []), *refused]
+    told = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
+    return [*([one.detail] if one.detail else []), *told]
 
 
 def summary(told: Told) -> list[str]:
@@ -284,7 +285,7 @@ def _lost(one: Lost) -> dict[str, Any]:
         "refusals": [],
     }
     if one.here is not None:
-        told["refusals"] = [refusal._asdict() for refusal in one.here.refusals]
+        told["refusals"] = [refused.document(refusal) for refusal in one.here.refusals]
         told |= {"detail": one.here.detail, "wall": one.here.wall}
         told["output"] = one.here.output[-4096:]
     return told
