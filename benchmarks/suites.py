@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.probes import Taken, taken
+from wardian.measure.suites.execution import RunOptions
 from wardian.measure.suites.programs import Program, find_programs
-from wardian.measure.suites.running import RunOptions
 from wardian.measure.suites.suite import run_suite
 from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy

@@ -8,8 +8,8 @@ import shutil
 from benchmarks.figures import Field, Numbers, Sizes
 from benchmarks.measuring import Progress, interleaved, milliseconds
 from benchmarks.suites import bare, built
+from wardian.measure.suites.execution import RunOptions
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.running import RunOptions
 from wardian.measure.suites.suite import run_suite
 from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy

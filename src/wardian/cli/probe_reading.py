@@ -165,6 +165,7 @@ def blame(
     from wardian.cli.options import base_policy
     from wardian.cli.probe import chosen
     from wardian.errors import UsageError
+    from wardian.measure.blame import launcher_for_tests
     from wardian.measure.probes import blame as blaming
     from wardian.measure.probes.specimen import probes_dir as place
     from wardian.measure.probes.specimen import ships
@@ -172,7 +173,7 @@ def blame(
 
     bare = named is not None
     alone = no_launcher or not (bare or launcher or ships(place(probes_dir)))
-    able = None if alone else blaming.launcher_for_tests(launcher)
+    able = None if alone else launcher_for_tests(launcher)
     if launcher is not None and able is None and not no_launcher:
         raise UsageError(f"--launcher: {launcher} is not an executable")
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -137,10 +138,11 @@ def run(
     """
     from wardian.errors import NothingMatched, UsageError
     from wardian.measure.suites import report
+    from wardian.measure.suites.execution import RunOptions
+    from wardian.measure.suites.keeping import Keeping
     from wardian.measure.suites.programs import check_protocol, find_programs
-    from wardian.measure.suites.running import RunOptions
     from wardian.measure.suites.selection import Selection, parse_shard
-    from wardian.measure.suites.suite import Hearing, Keeping, run_suite
+    from wardian.measure.suites.suite import OnProgress, run_suite
 
     if resume and directory is None:
         raise UsageError("--resume needs the directory of the results: -o DIR")
@@ -161,16 +163,17 @@ def run(
     started = time.monotonic()
     progress = SuiteProgress(len(found.programs) * len(targets))
     try:
-        results = run_suite(
-            found.programs,
-            targets,
-            options,
-            jobs=jobs,
-            keeping=Keeping(str(directory) if directory is not None else None, resume),
-            baseline=baseline,
-            blame=blame,
-            hearing=Hearing(progress.case, progress.program, progress.second_look),
-        )
+        with _ended_by_signals():
+            results = run_suite(
+                found.programs,
+                targets,
+                options,
+                jobs=jobs,
+                keeping=Keeping(str(directory) if directory is not None else None, resume),
+                baseline=baseline,
+                blame=blame,
+                on_progress=OnProgress(progress.case, progress.program, progress.second_look),
+            )
     finally:
         progress.end()
     if not any(one.outcomes for one in results):
@@ -180,6 +183,28 @@ def run(
         junit.write_text(report.junit(told), encoding="utf-8")
     _tell(told, as_json=as_json, every=every)
     ctx.exit(1 if report.is_bad(told) else 0)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """What ends us ends what we run as well: on the host nothing else would. A signal that is
+    ignored, as after nohup, stays so."""
+    import signal
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    heard = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    previous = {number: signal.signal(number, end) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]:

@@ -153,13 +153,14 @@ class Sandbox:
         on_stderr: OnBytes | None = None,
         keep: bool = False,
         on_trace: OnBytes | None = None,
+        trace_every: bool = False,
     ) -> Process:
         """Start a command and return its handle; callbacks come from a thread of their own.
 
         ``keep`` is as in ``run``, ``on_trace`` as in ``trace``.
         """
         job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
-        process = self._start(job._replace(on_trace=on_trace))
+        process = self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
         process.pump_in_thread()
         return process
 

@@ -14,10 +14,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import COMMAND, environment
 from tests.measure.suites.conftest import Build, Suite, document, outcomes, script, statuses
+from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.programs import Program, find_programs
-from wardian.measure.suites.running import Running, RunOptions, run_program
+from wardian.measure.suites.running import run_program
 from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy, Share
 
@@ -309,7 +310,9 @@ def test_unchanged_programs_are_not_run_again(build: Build, suite: Suite, tmp_pa
         one["outcomes"] for one in first["programs"]
     ]
     assert [one.stat().st_mtime_ns for one in files] == times
-    document(suite(*args, "--timeout", "30s"))  # another way: run again
+    document(suite(*args, "--timeout", "30s"))  # nothing took so long: it still counts
+    assert [one.stat().st_mtime_ns for one in files] == times
+    document(suite(*args, "--env", "OTHER=1"))  # another way: run again
     assert [one.stat().st_mtime_ns for one in files] != times
     files[0].write_text("{")  # what can't be read does not count
     assert statuses(document(suite(*args)), "kinds", "host") == KINDS

@@ -51,7 +51,7 @@ _FIELDS: dict[str, tuple[tuple[type, ...], Collection[str | None] | None]] = {
     "wardian": (_TEXT, None),
     "time": (_TEXT, None),
 }
-_LISTS = ("expected_errno", "degraded", "refusals")
+_LISTS = ("expected_errno", "degraded")
 
 
 class Artifact(NamedTuple):
@@ -110,7 +110,7 @@ def check(document: Any) -> Artifact:
             raise ValueError(f"`{name}` must hold texts")
     fields = {name: document[name] for name in _FIELDS if name != "schema"}
     fields |= {name: tuple(fields[name]) for name in _LISTS}
-    fields["refusals"] = tuple(refused.read_text(one) for one in fields["refusals"])
+    fields["refusals"] = tuple(refused.read_text(one) for one in document["refusals"])
     return Artifact(**fields, checks=read_checks(document.get("checks", [])))
 
 

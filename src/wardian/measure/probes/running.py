@@ -184,8 +184,7 @@ def _run(
         )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
-    refusals = result.refusals[:MAX_REFUSALS]
-    return Measured(seen, verdict, refusals, duration_s)
+    return Measured(seen, verdict, tuple(result.refusals[:MAX_REFUSALS]), duration_s)
 
 
 def _answer(

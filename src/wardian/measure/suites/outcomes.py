@@ -15,14 +15,14 @@ from wardian.sandbox.run.result import Refusal
 SCHEMA = "wardian.suite-program/1"
 BAD = tuple(name for name in SUITE if health(name) in ("bad", "broken"))
 PROGRAM_CASE = "(program)"  # the program as a whole: what no case of it can be charged with
-MAX_REFUSALS = 20
 
 
 class Outcome(NamedTuple):
     """One case. ``detail`` is one line: a signal, a reason to skip, the first failure.
 
-    ``alone`` is what came of it in a sandbox of its own afterwards, and ``wall`` the one without
-    which it passes, where that was asked.
+    ``alone`` is what came of it in a sandbox of its own afterwards, ``suspect`` the wall that it
+    likely met, from the calls it made, where nothing was seen to be refused, and ``wall`` the one
+    without which it passes, where that was asked.
     """
 
     case: str
@@ -34,17 +34,23 @@ class Outcome(NamedTuple):
     alone: str = ""
     parameter: str = ""
     wall: str = ""
+    suspect: str = ""
 
     @property
     def of_program(self) -> bool:
         """Not a case of the program's own, but what befell it besides."""
         return self.case.endswith(")") and "(" in self.case
 
+    @property
+    def flaky(self) -> bool:
+        """It passed beside others, and not by itself."""
+        return self.status == "passed" and self.alone not in ("", "passed")
+
     def document(self) -> dict[str, Any]:
         """As JSON; what is empty is left out."""
         told: dict[str, Any] = {"case": self.case, "status": self.status}
         told["seconds"] = round(self.seconds, 4)
-        for name in ("detail", "output", "alone", "parameter", "wall"):
+        for name in ("detail", "output", "alone", "parameter", "wall", "suspect"):
             if getattr(self, name):
                 told[name] = getattr(self, name)
         if self.refusals:
@@ -78,6 +84,8 @@ class ProgramResult(NamedTuple):
     seconds: float = 0.0
     runs: int = 0
     note: str = ""
+    selected: str = ""  # which cases were wanted, and for how long each was to run
+    timeout_s: float = 0.0
 
     @property
     def listed(self) -> bool:

@@ -56,7 +56,7 @@ def counts(results: Sequence[ProgramResult]) -> Counter[str]:
 def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
     """Of the cases that pass in the baseline: how many pass there, and how many there are."""
     native = sum(
-        one.status == "passed"
+        one.status == "passed" and not one.flaky
         for result in told.results
         if result.sandbox == told.baseline
         for one in result.outcomes
@@ -159,7 +159,7 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
 
 
 def _about(one: Outcome) -> list[str]:
-    told = [f"refused: {refused.short(each)}: {each.reason}" for each in one.refusals]
+    told = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
     return [*([one.detail] if one.detail else []), *told]
 
 
