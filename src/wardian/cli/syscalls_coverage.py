@@ -257,16 +257,17 @@ def _measured(
     kept_in: Path | None,
     jobs: int | None,
 ) -> list[Artifact]:
-    from wardian.cli.probe import ProbeProgress, settings
+    from wardian.cli.probe import counted, targets_of
+    from wardian.cli.progress import Progress
     from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
     names = sandboxes or DEFAULT_IN
-    places = settings(names, policy, (), probes_dir, named=sandboxes is not None)
-    for place in places:
-        if place.degraded:
-            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
-    progress = ProbeProgress(len(wanted) * len(places))
+    targets, expected = targets_of(names, policy, (), probes_dir)
+    for one in targets:
+        if one.degraded:
+            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+    progress = Progress(len(wanted) * len(targets))
 
     def again(count: int) -> None:
         progress.end()
@@ -275,8 +276,8 @@ def _measured(
 
     try:
         return measuring.measured(
-            wanted, places, decided, jobs=jobs, kept_in=str(kept_in) if kept_in else None,
-            on_done=progress.step, on_again=again,
+            wanted, targets, expected, decided, host_named=sandboxes is not None, jobs=jobs,
+            kept_in=str(kept_in) if kept_in else None, on_done=counted(progress), on_again=again,
         )  # fmt: skip
     finally:
         progress.end()
@@ -284,11 +285,11 @@ def _measured(
 
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
     """What programs and skills use. Raises InputError if SKILLS is no directory."""
-    from wardian.cli.probe import ProbeProgress
+    from wardian.cli.progress import Progress
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 
     folders = skill_folders(skills_dir(skills))
-    progress = ProbeProgress(len(programs()) + len(folders))
+    progress = Progress(len(programs()) + len(folders))
 
     def step(use: Use) -> None:
         progress.advance(bad=bool(use.problem) and not use.skipped)

@@ -79,8 +79,8 @@ def command(
     from wardian.cli import output
     from wardian.runner.cases import report
     from wardian.runner.cases.model import check_backends
-    from wardian.runner.cases.running import Options, without_shortfall
-    from wardian.sandbox.backends import NAMES, shortfall
+    from wardian.runner.cases.running import Options
+    from wardian.sandbox.backends import NAMES, fitted, shortfall
 
     granted = granted_policy(grants)
     named = check_backends(backends, NAMES)
@@ -93,7 +93,7 @@ def command(
         backends=named,
         oracle=judge,
         policy=granted,
-        at_best=without_shortfall,
+        at_best=fitted,
         no_deps=no_deps,
         offline=offline,
         build=build,
@@ -162,8 +162,7 @@ def _skills(path: Path) -> list[Path]:
 def _outcomes(
     selected: list[tuple[Path, SkillCase]], options: Options, jobs: int | None
 ) -> list[CaseOutcome]:
-    from concurrent.futures import ThreadPoolExecutor
-
+    from wardian.pool import pool
     from wardian.runner.cases.running import run_case
     from wardian.runner.location import located
 
@@ -171,5 +170,5 @@ def _outcomes(
         with located(str(one[0])) as skill:
             return run_case(skill, one[1], options)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return [outcome for outcomes in pool.map(run, selected) for outcome in outcomes]
+    with pool(jobs) as workers:
+        return [outcome for outcomes in workers.map(run, selected) for outcome in outcomes]

@@ -14,7 +14,7 @@ from wardian.measure.fuzz.sides import Side, executor, oracle
 from wardian.measure.fuzz.state import State
 from wardian.measure.fuzz.wire import Outcome
 from wardian.measure.probes.building import compiler
-from wardian.measure.probes.sandboxes import MakeSandbox, create, neutral
+from wardian.measure.target import MakeSandbox, create, target
 from wardian.sandbox.host import this_host
 
 __all__ = ["probe"]
@@ -55,9 +55,9 @@ def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
         maker: MakeSandbox = create,
         state: State | None = None,
     ) -> Campaign:
-        setting = neutral(sandbox)._replace(make=maker)
+        where = target(sandbox)._replace(make=maker)
         out = str(tmp_path / "probes")
-        made.append(Campaign(setting, state or State(sandbox, seed, calls), out, ARCH))
+        made.append(Campaign(where, state or State(sandbox, seed, calls), out, ARCH))
         return made[-1]
 
     yield make

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wardian.errors import InputError
+from wardian.measure.outcome import PROBE
 from wardian.measure.probes.expectations import Known, default_profile, profile_names, read_profile
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir
 from wardian.measure.probes.verdict import (
     EXPECTED,
     OBSERVED,
-    STATUSES,
     Expectation,
     Observation,
     judge,
@@ -169,7 +169,7 @@ def test_an_observation_and_an_expectation_make_a_status(
 
 @given(st.sampled_from(OBSERVED), st.sampled_from(EXPECTED), st.sampled_from([None, "EPERM"]))
 def test_there_is_a_status_for_everything(observed: str, expect: str, errno: str | None) -> None:
-    assert judge(Observation(observed, errno), Expectation(expect, "r")).status in STATUSES
+    assert judge(Observation(observed, errno), Expectation(expect, "r")).status in PROBE
 
 
 RIGHT = {

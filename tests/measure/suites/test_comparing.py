@@ -6,12 +6,14 @@ import pytest
 
 from wardian import Policy
 from wardian.measure.suites.comparing import causes, gained_cases, lost_cases
-from wardian.measure.suites.outcomes import Outcome, ProgramResult, Refused
+from wardian.measure.suites.outcomes import Outcome, ProgramResult
 from wardian.measure.suites.report import Told, is_bad, kept_share
-from wardian.measure.suites.running import Place
+from wardian.measure.target import Target
+from wardian.sandbox.refusals.reading import UNKNOWN
+from wardian.sandbox.run.result import Refusal
 
-PTRACE = Refused("process", "ptrace", "ptrace(PTRACE_TRACEME)", "no debugging")
-LOOK = Refused("file", "stat", "/etc/x", "not shared")
+PTRACE = Refusal("process", "ptrace", "ptrace(PTRACE_TRACEME)", UNKNOWN, "no debugging")
+LOOK = Refusal("file", "stat", "/etc/x", UNKNOWN, "not shared")
 
 
 def result(sandbox: str, *outcomes: Outcome) -> ProgramResult:
@@ -24,7 +26,7 @@ def passed(case: str) -> Outcome:
 
 def told(*results: ProgramResult) -> Told:
     names = dict.fromkeys(one.sandbox for one in results)
-    return Told(results, [Place(name, Policy()) for name in names], "host")
+    return Told(results, [Target(name, Policy()) for name in names], "host")
 
 
 @pytest.mark.parametrize("status", ["failed", "skipped", "crashed", "timeout", "not_run"])

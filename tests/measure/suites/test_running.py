@@ -16,9 +16,10 @@ import pytest
 
 from tests.command import COMMAND, environment
 from tests.measure.suites.conftest import Build, Suite, document, outcomes, script, statuses
+from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.programs import Program, find_programs
-from wardian.measure.suites.running import Running, Way, run_program
-from wardian.measure.suites.suite import place
+from wardian.measure.suites.running import run_program
+from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy, Share
 
 KINDS = {
@@ -309,7 +310,9 @@ def test_unchanged_programs_are_not_run_again(build: Build, suite: Suite, tmp_pa
         one["outcomes"] for one in first["programs"]
     ]
     assert [one.stat().st_mtime_ns for one in files] == times
-    document(suite(*args, "--timeout", "30s"))  # another way: run again
+    document(suite(*args, "--timeout", "30s"))  # nothing took so long: it still counts
+    assert [one.stat().st_mtime_ns for one in files] == times
+    document(suite(*args, "--env", "OTHER=1"))  # another way: run again
     assert [one.stat().st_mtime_ns for one in files] != times
     files[0].write_text("{")  # what can't be read does not count
     assert statuses(document(suite(*args)), "kinds", "host") == KINDS
@@ -454,8 +457,8 @@ def test_a_program_below_work_keeps_its_path_and_its_own_work_directory(
     at = "/work/a/project" if whole else "/work/a/project/one.sh"
     share = Share(str(folder if whole else test), at)
     program = Program("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
-    where = place(sandbox, Policy.preset("conformance"))
-    found = run_program(program, where, Way(), Running(), lambda case, status: None)
+    where = target(sandbox, Policy.preset("conformance"))
+    found = run_program(program, where, RunOptions(), Running(), lambda case, status: None)
     assert [(one.status, one.detail) for one in found.outcomes] == [("passed", "")]
     assert test.read_text().startswith("#!/bin/sh")
 

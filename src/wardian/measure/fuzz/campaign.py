@@ -8,7 +8,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
 from wardian.measure.fuzz import specimens
@@ -22,8 +23,9 @@ from wardian.measure.fuzz.sides import PATIENT_MS, TIMEOUT_MS, Side, examined, e
 from wardian.measure.fuzz.specimens import Finding
 from wardian.measure.fuzz.state import State, save
 from wardian.measure.fuzz.wire import Outcome
-from wardian.measure.probes.sandboxes import Setting
 from wardian.measure.probes.specimen import shipped
+from wardian.measure.target import Target
+from wardian.pool import pool
 
 FIRST_BATCH, BATCH = 100, 800
 BATCH_S = 3.0  # a batch that takes longer is not followed by a larger one
@@ -52,22 +54,20 @@ class Bounds(NamedTuple):
 class Campaign:
     """Everything that belongs together while it runs; a context manager."""
 
-    def __init__(self, setting: Setting, state: State, out: str, arch: str) -> None:
+    def __init__(self, where: Target, state: State, out: str, arch: str) -> None:
         self.state, self.arch, self.out = state, arch, out
         self.rules: Rules = rules()
         self.choice: Choice = choose(arch, state.calls)
-        self.explainer = Explainer(setting.name, setting.policy, self.rules, arch)
+        self.explainer = Explainer(where.name, where.policy, self.rules, arch)
         self.known = specimens.known_signatures(out, os.path.realpath(shipped("probes")))
         self.aliases = {str(one[key]): signature for signature, one in state.news.items()
                         for key in ("signature", "first_seen_as") if key in one}  # fmt: skip
         program = executor()
-        self.host: Side = oracle(program, arch)
-        try:
-            self.sandbox: Side = examined(setting, program, arch)
-        except BaseException:
-            self.host.close()
-            raise
-        self.threads = ThreadPoolExecutor(2 * LANES)
+        with ExitStack() as opened:
+            self.host: Side = opened.enter_context(closing(oracle(program, arch)))
+            self.sandbox: Side = opened.enter_context(closing(examined(where, program, arch)))
+            self.workers = opened.enter_context(pool(2 * LANES, name="fuzz"))
+            self._opened = opened.pop_all()
         self.batch = FIRST_BATCH
         self.end: float | None = None
 
@@ -75,9 +75,7 @@ class Campaign:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.threads.shutdown(cancel_futures=True)
-        self.host.close()
-        self.sandbox.close()
+        self._opened.close()
 
     def run(self, bounds: Bounds, on_batch: OnProgress, path: str | None = None) -> None:
         """Until a limit is met. KeyboardInterrupt leaves a state that is true and saved; so does
@@ -126,7 +124,7 @@ class Campaign:
         size = max(1, -(-len(programs) // LANES))
         parts = [programs[at : at + size] for at in range(0, len(programs), size)]
         return [
-            [self.threads.submit(side.run, part, timeout_ms) for part in parts]
+            [self.workers.submit(side.run, part, timeout_ms) for part in parts]
             for side in (self.host, self.sandbox)
         ]
 

@@ -9,8 +9,7 @@ from wardian.errors import BackendError
 from wardian.measure.fuzz.program import Program
 from wardian.measure.fuzz.wire import GarbledError, Outcome, decode, encode
 from wardian.measure.probes.building import BuildError, compiled, compiler
-from wardian.measure.probes.sandboxes import HOST, Setting
-from wardian.sandbox.policy.policy import Policy
+from wardian.measure.target import HOST, Target, target
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.sandbox import Sandbox
 
@@ -86,20 +85,19 @@ class Side:
 
 def oracle(program: str, arch: str) -> Side:
     """The host's own kernel; the executor takes itself to where nothing can be harmed."""
-    sandbox = Sandbox.create(Policy.default(), backend="host")
-    return Side(sandbox, (program, "--oracle"), arch, "the host")
+    return Side(target(HOST).sandbox(), (program, "--oracle"), arch, "the host")
 
 
-def examined(setting: Setting, program: str, arch: str) -> Side:
+def examined(where: Target, program: str, arch: str) -> Side:
     """The sandbox, with the executor in its work directory. Raises SandboxError."""
-    if setting.name == HOST:
+    if where.is_host:
         return oracle(program, arch)
-    sandbox = setting.make(setting.policy, setting.name)
+    sandbox = where.sandbox()
     try:
         with open(program, "rb") as file:
             sandbox.files.write(NAME, file.read(), executable=True)
     except BaseException:
         sandbox.close()
         raise
-    how = "--inside-as-root" if setting.name in ROOT_IS_NOBODY else "--inside"
-    return Side(sandbox, (f"{WORK}/{NAME}", how), arch, setting.name)
+    how = "--inside-as-root" if where.name in ROOT_IS_NOBODY else "--inside"
+    return Side(sandbox, (f"{WORK}/{NAME}", how), arch, where.name)

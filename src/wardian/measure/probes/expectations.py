@@ -55,6 +55,9 @@ class Profile(NamedTuple):
         return Expectation("blocked", row.reason.removesuffix("."), (_DENIED[row.kind],))
 
 
+NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
+
+
 class Known(NamedTuple):
     """The names that a profile may speak of."""
 

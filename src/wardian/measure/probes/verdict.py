@@ -7,11 +7,6 @@ from typing import Any, NamedTuple
 
 OBSERVED = ("allowed", "blocked", "unavailable", "error")
 EXPECTED = ("allowed", "blocked", "any")
-GOOD = ("supported", "blocked_expected")
-UNEXPECTED = ("blocked_unexpected", "allowed_unexpected")
-# The specimen gave no answer; `cause` says why.
-FAILED = ("timeout", "crashed", "error", "garbage", "silent", "not_run")
-STATUSES = (*GOOD, *UNEXPECTED, "unavailable", *FAILED)
 ERRNOS = frozenset(errno.errorcode.values()) | {"EOPNOTSUPP", "EWOULDBLOCK", "EDEADLOCK"}
 _SAME = {"EWOULDBLOCK": "EAGAIN", "ENOTSUP": "EOPNOTSUPP", "EDEADLOCK": "EDEADLK"}
 OBSERVATION = "wardian.observation/1"

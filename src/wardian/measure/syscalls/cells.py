@@ -13,17 +13,15 @@ that looks for EPERM finds it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
+from wardian.measure.outcome import NO_ANSWER
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import FAILED, Check
+from wardian.measure.probes.verdict import Check
 from wardian.syscalls.conditions import parse_guards
 from wardian.syscalls.table import Row
 
-Status = Literal["supported", "partial", "denied", "missing"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 CAPABILITY = "syscall_"
-HOST = "host"
 _REFUSED = ("EPERM", "EACCES")
 _TOLD = 3  # failing checks in a note
 _KILLED = "killed by signal"
@@ -44,7 +42,7 @@ class Seen(NamedTuple):
 class Cell(NamedTuple):
     """One syscall in one sandbox. ``note`` is never empty where something is lacking."""
 
-    status: Status
+    status: str
     note: str
     seen: tuple[Seen, ...]
 
@@ -66,13 +64,13 @@ def checks_of(artifact: Artifact) -> tuple[Seen, ...]:
     if artifact.checks:
         return tuple(Seen(artifact, one) for one in artifact.checks)
     name = artifact.id.rpartition("__")[2]
-    if artifact.status in FAILED:
+    if artifact.status in NO_ANSWER:
         return (Seen(artifact, Check(name, False, None, artifact.cause)),)
     ok = {"allowed": True, "blocked": False}.get(artifact.observed or "")
     return (Seen(artifact, Check(name, ok, artifact.errno, artifact.detail)),)
 
 
-def cell(row: Row, artifacts: Sequence[Artifact], *, on_host: Status | None = None) -> Cell | None:
+def cell(row: Row, artifacts: Sequence[Artifact], *, on_host: str | None = None) -> Cell | None:
     """The cell of a syscall; None if nothing was measured.
 
     ``on_host`` is its status without a sandbox: what exists nowhere was not denied.
@@ -102,7 +100,7 @@ def _denied_outright(row: Row, failed: Sequence[Seen]) -> bool:
     )
 
 
-def _lacking(row: Row, failed: Sequence[Seen], on_host: Status | None) -> Status:
+def _lacking(row: Row, failed: Sequence[Seen], on_host: str | None) -> str:
     """Denied or missing?"""
     errnos = {one.check.errno for one in failed}
     if errnos & {*_REFUSED} or any(killed(one.check) for one in failed):

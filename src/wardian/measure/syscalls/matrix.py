@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from wardian.measure.outcome import CALL, UNEXPECTED
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import UNEXPECTED
 from wardian.measure.syscalls.cells import (
     CAPABILITY,
-    HOST,
-    STATUSES,
     Cell,
     Seen,
-    Status,
     answers,
     cell,
     killed,
 )
+from wardian.measure.target import HOST
 from wardian.sandbox.backends import NAMES
 from wardian.syscalls.knowledge import PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, canonical_arch, rows
@@ -80,7 +78,7 @@ class Matrix(NamedTuple):
             for sandbox in self.sandboxes
         }
 
-    def status(self, name: str, sandbox: str) -> Status | None:
+    def status(self, name: str, sandbox: str) -> str | None:
         """The status of a call, None if it was not measured."""
         found = self._by_name().get(name)
         return found.cells[sandbox].status if found and sandbox in found.cells else None
@@ -113,9 +111,7 @@ class Matrix(NamedTuple):
 
 def _counted(lines: Sequence[Line], sandbox: str) -> dict[str, int]:
     counts = Counter(line.cells[sandbox].status for line in lines if sandbox in line.cells)
-    return {status: counts[status] for status in STATUSES} | {
-        "unmeasured": len(lines) - counts.total()
-    }
+    return {status: counts[status] for status in CALL} | {"unmeasured": len(lines) - counts.total()}
 
 
 def build(

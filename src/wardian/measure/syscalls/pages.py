@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from wardian.measure.outcome import CALL
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.syscalls.cells import HOST, STATUSES
 from wardian.measure.syscalls.matrix import Line, Matrix
 from wardian.measure.syscalls.report import lacking, served
 from wardian.measure.syscalls.usage import Use
+from wardian.measure.target import HOST
 from wardian.syscalls.knowledge import INTERPRETERS, PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, groups, rows
 from wardian.text import printable
@@ -20,12 +21,6 @@ from wardian.text import printable
 SCHEMA = "wardian.syscalls-docs/1"
 REFERENCE = "syscalls.md"
 ANALYSIS = "GVISOR_SYSCALL_ANALYSIS.md"
-WORDS = {
-    "supported": "supported",
-    "partial": "**partial**",
-    "denied": "denied",
-    "missing": "missing",
-}
 _TITLES = {
     "critical": "Critical: every interpreter needs it",
     "high": "High: several interpreters need it",
@@ -143,13 +138,13 @@ def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use])
 
 
 def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
-    head = ["sandbox", "version", *STATUSES, "unmeasured"]
+    head = ["sandbox", "version", *CALL, "unmeasured"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name in matrix.sandboxes:
         counts = matrix.counts(name)
         version = next(one.sandbox_version for one in artifacts if one.sandbox == name)
         version = version.partition("-")[0] if name == HOST else version
-        cells = [name, _cell(version), *(str(counts[key]) for key in (*STATUSES, "unmeasured"))]
+        cells = [name, _cell(version), *(str(counts[key]) for key in (*CALL, "unmeasured"))]
         lines.append(f"| {' | '.join(cells)} |")
     one = artifacts[0]
     kernel = _cell(one.kernel.partition("-")[0])
@@ -183,7 +178,7 @@ def _status(line: Line, sandbox: str) -> str:
         return "–"
     cell = line.cells[sandbox]
     checks = "" if cell.status in ("denied", "missing") else f" {cell.ok}/{cell.asked}"
-    return WORDS[cell.status] + checks
+    return (f"**{cell.status}**" if cell.status == "partial" else cell.status) + checks
 
 
 def _notes(line: Line) -> str:
@@ -205,7 +200,7 @@ def _gaps(matrix: Matrix) -> list[str]:
         parts.append(f"### In {name}")
         ones = [line for line in matrix.lines if name in line.cells]
         listed = []
-        for status in STATUSES[1:]:
+        for status in CALL[1:]:
             found = [line for line in ones if line.cells[name].status == status]
             if status == "partial":
                 listed += [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from wardian.measure.outcome import CALL, STATUSES
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
-from wardian.measure.syscalls.cells import STATUSES
 from wardian.measure.syscalls.matrix import Difference, Line, Matrix
 from wardian.measure.syscalls.usage import Use
 from wardian.syscalls.knowledge import Knowledge
@@ -17,8 +17,6 @@ from wardian.text import printable
 TABLE_SCHEMA = "wardian.syscalls-table/1"
 SHOW_SCHEMA = "wardian.syscalls-show/1"
 COVERAGE_SCHEMA = "wardian.syscalls-coverage/1"
-# A short word for each status: the matrix is read at a glance.
-WORDS = {"supported": "yes", "partial": "partly", "denied": "denied", "missing": "missing"}
 LEGEND = "partly: see the notes   denied: refused   missing: no such call   .: not measured"
 _WIDE = 160
 
@@ -244,7 +242,7 @@ def _word(line: Line, sandbox: str) -> str:
         return "."
     cell = line.cells[sandbox]
     told = f" {cell.ok}/{cell.asked}" if cell.status == "partial" else ""
-    return WORDS[cell.status] + told
+    return STATUSES[cell.status].word + told
 
 
 def counts_lines(matrix: Matrix) -> list[str]:
@@ -262,10 +260,8 @@ def counts_lines(matrix: Matrix) -> list[str]:
 
 def _counted(counts: dict[str, int]) -> str:
     """``84 yes, 2 denied``."""
-    words = {**WORDS, "unmeasured": "unmeasured"}
-    return ", ".join(
-        f"{counts[key]} {words[key]}" for key in (*STATUSES, "unmeasured") if counts[key]
-    )
+    words = {key: STATUSES[key].word for key in CALL} | {"unmeasured": "unmeasured"}
+    return ", ".join(f"{counts[key]} {words[key]}" for key in words if counts[key])
 
 
 def use_lines(uses: Iterable[Use], matrix: Matrix) -> list[str]:

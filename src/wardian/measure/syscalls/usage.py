@@ -7,7 +7,6 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,6 +14,7 @@ from wardian import __version__
 from wardian.errors import InputError, WardianError
 from wardian.homes import own_directory
 from wardian.observe.trace import traced
+from wardian.pool import pool
 from wardian.runner.cases.model import DEFAULT_FILE, SkillCase, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
@@ -98,8 +98,9 @@ def measure_use(
             on_done(use)
         return use
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="use") as pool:
-        return list(pool.map(run, (*programs(), *skills)))
+    with pool(jobs, name="use") as workers:
+        every: list[Program | Path] = [*programs(), *skills]
+        return workers.map(run, every)
 
 
 # Programs

@@ -103,9 +103,26 @@ def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
     return backend(name).shortfall(policy)
 
 
+def fitted(name: str, policy: Policy) -> Policy:
+    """The policy with its shortfall in that backend given up by name; whoever asks for it reports
+    ``shortfall``. Raises UsageError."""
+    given_up = shortfall(name, policy)
+    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
+
+
 def version(name: str) -> str:
     """What the program of that backend says of itself. Raises BackendError, UsageError."""
     return backend(name).version()
 
 
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "copy_records", "shortfall", "version"]
+__all__ = [
+    "NAMES",
+    "Backend",
+    "Copies",
+    "Job",
+    "backend",
+    "copy_records",
+    "fitted",
+    "shortfall",
+    "version",
+]

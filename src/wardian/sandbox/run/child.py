@@ -88,7 +88,7 @@ class Child:
         return self.is_gone
 
 
-class Patience:
+class Oversight:
     """How long a supervisor is waited for; ``time_s`` is the limit that it holds itself."""
 
     def __init__(self, child: Child, time_s: float | None) -> None:

@@ -30,7 +30,7 @@ class _Waiting:
         self.ended: asyncio.Future[None] = loop.create_future()
 
     def register(self) -> None:
-        loop, child, stdin = self._loop, self._process.patience.child, self._traffic.stdin
+        loop, child, stdin = self._loop, self._process.oversight.child, self._traffic.stdin
         for fd in self._traffic.readers:
             loop.add_reader(fd, self._guarded, functools.partial(self._readable, fd))
         if child.fd >= 0:
@@ -40,7 +40,7 @@ class _Waiting:
         self._timer = loop.call_later(TICK_S, self._tick)
 
     def unregister(self) -> None:
-        child, stdin = self._process.patience.child, self._traffic.stdin
+        child, stdin = self._process.oversight.child, self._traffic.stdin
         self._timer.cancel()
         for fd in self._traffic.readers:
             self._loop.remove_reader(fd)
