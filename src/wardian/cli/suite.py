@@ -192,7 +192,7 @@ def _ended_by_signals() -> Iterator[None]:
     import signal
 
     def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
+        raise click.exceptions.Exit(128 + number)
 
     heard = [
         number

@@ -75,7 +75,7 @@ class Patience:
         have the whole time first."""
         refusal = likely(refusals)
         key = general(refusal) if refusal is not None else ""
-        if key and self._short and not self._alike[key]:
+        if self._short and not self._alike[key]:
             self._whole = True
             return False
         self._whole = False

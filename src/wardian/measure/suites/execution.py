@@ -20,8 +20,6 @@ from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
 END_S = 30.0
-# As many descriptors as the sandboxes have, so that both sides run the same cases.
-_AS_MANY_FILES = 'ulimit -S -n {files} 2>/dev/null; exec "$0" "$@"'
 
 
 class RunOptions(NamedTuple):
@@ -151,17 +149,22 @@ def _watched(process: Process, began: float, clock: Clock) -> bool:
             process.kill()
             return True
         try:
-            process.wait(left)
+            process.wait(min(left, clock.case_s))  # it may move meanwhile
         except TimeoutError:
             continue
         return False
 
 
 def _as_many_files(argv: Sequence[str], target: Target) -> Sequence[str]:
-    files = target.policy.limits.files
-    if not target.is_host or files is None:
+    """On the host as many descriptors as a sandbox gives, so that both run the same cases."""
+    import resource
+
+    wanted = target.policy.limits.files
+    if not target.is_host or wanted is None:
         return argv
-    return ["/bin/sh", "-c", _AS_MANY_FILES.format(files=files), *argv]
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    files = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    return ["/bin/sh", "-c", f'ulimit -S -n {files}; exec "$0" "$@"', *argv]
 
 
 def _mounted(program: Program, target: Target) -> tuple[Share, ...]:
