@@ -17,7 +17,7 @@ import pytest
 from tests.command import COMMAND, environment
 from tests.measure.suites.conftest import Build, Suite, document, outcomes, script, statuses
 from wardian.measure.suites.execution import Running, RunOptions
-from wardian.measure.suites.programs import Program, find_programs
+from wardian.measure.suites.programs import SuiteProgram, find_programs
 from wardian.measure.suites.running import run_program
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.suite import run_suite
@@ -563,7 +563,7 @@ def test_a_program_below_work_keeps_its_path_and_its_own_work_directory(
     test.chmod(0o755)
     at = "/work/a/project" if whole else "/work/a/project/one.sh"
     share = Share(str(folder if whole else test), at)
-    program = Program("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
+    program = SuiteProgram("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
     where = target(sandbox, Policy.preset("conformance"))
     found = run_program(program, where, RunOptions(), Running(), lambda case, status: None)
     assert [(one.status, one.detail) for one in found.outcomes] == [("passed", "")]

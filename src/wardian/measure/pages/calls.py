@@ -10,8 +10,8 @@ from wardian.measure.findings.findings import Use, users
 from wardian.measure.pages.documents.gathered import coverage_of
 from wardian.measure.pages.facts import Facts
 from wardian.measure.pages.words import Sign, sign
-from wardian.measure.syscalls.cells import Cell
-from wardian.measure.syscalls.matrix import Line
+from wardian.measure.syscalls.cells import CallCell
+from wardian.measure.syscalls.matrix import CallLine
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
 
@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
     sandbox: str
     sign: Sign
-    cell: Cell | None
+    cell: CallCell | None
 
 
 class Entry(NamedTuple):
@@ -48,7 +48,7 @@ def entries(facts: Facts) -> list[Entry]:
     return [_entry(facts, line, sorted(used.get(line.name, Use()).skills)) for line in matrix.lines]
 
 
-def _entry(facts: Facts, line: Line, skills: Sequence[str]) -> Entry:
+def _entry(facts: Facts, line: CallLine, skills: Sequence[str]) -> Entry:
     places = []
     for sandbox in facts.sandboxes:
         cell = line.cells.get(sandbox)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from wardian.errors import SandboxError
 from wardian.measure.suites import gtest, lines
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.work import SCRATCH, make_ready, read_report
 from wardian.measure.target import Target
@@ -102,7 +102,7 @@ class Clock(NamedTuple):
 
 
 def execute(
-    program: Program,
+    program: SuiteProgram,
     target: Target,
     options: RunOptions,
     running: Running,
@@ -167,7 +167,7 @@ def _as_many_files(argv: Sequence[str], target: Target) -> Sequence[str]:
     return ["/bin/sh", "-c", f'ulimit -S -n {files}; exec "$0" "$@"', *argv]
 
 
-def _mounted(program: Program, target: Target) -> tuple[Share, ...]:
+def _mounted(program: SuiteProgram, target: Target) -> tuple[Share, ...]:
     """The shares for which the sandbox's own work directory needs mount points: none on the host,
     which mounts nothing, nor where the policy names the work directory."""
     private = not target.is_host and target.policy.work is None
@@ -175,7 +175,7 @@ def _mounted(program: Program, target: Target) -> tuple[Share, ...]:
 
 
 def _environment(
-    program: Program, target: Target, options: RunOptions, sandbox: Sandbox
+    program: SuiteProgram, target: Target, options: RunOptions, sandbox: Sandbox
 ) -> Mapping[str, str]:
     """As Bazel's test encyclopedia has it, which googletest and gVisor's tests go by."""
     work = sandbox.work_path if target.is_host else WORK

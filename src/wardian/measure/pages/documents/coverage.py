@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from wardian.measure.pages.documents.gathered import Gathered, coverage_of
 from wardian.measure.store.model import Campaign, Result
 from wardian.measure.syscalls.matrix import Matrix
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.usage import CallUse
 
 
 def matrix_of(campaign: Campaign, results: Sequence[Result]) -> Matrix:
@@ -15,9 +15,9 @@ def matrix_of(campaign: Campaign, results: Sequence[Result]) -> Matrix:
     return coverage_of(campaign, results)[1]
 
 
-def uses(gathered: Gathered) -> list[Use]:
+def uses(gathered: Gathered) -> list[CallUse]:
     """The calls that each skill makes, by the traces of its cases."""
     calls: dict[str, set[str]] = {}
     for one in gathered.of("trace"):
         calls.setdefault(one.case.group, set()).update(one.outcome.evidence.get("syscalls", ()))
-    return [Use(name, "skill", tuple(sorted(made))) for name, made in sorted(calls.items())]
+    return [CallUse(name, "skill", tuple(sorted(made))) for name, made in sorted(calls.items())]
