@@ -20,8 +20,8 @@ from wardian.cli.learn import run as learn
 from wardian.errors import InputError, WardianError
 from wardian.measure.campaign.inventory import inventory
 from wardian.measure.campaign.performing import perform
-from wardian.measure.campaign.surroundings import here
 from wardian.measure.campaign.units import of_skills
+from wardian.measure.campaign.workbench import here
 from wardian.runner.cases.granting import NotGrantedError, granted
 from wardian.runner.cases.model import Case, read_cases
 from wardian.runner.cases.patterns import Matcher, PatternError
@@ -130,9 +130,7 @@ def test_a_nightly_does_not_grant_the_network_that_a_case_asks_for(
     port, heard = listener
     entries = inventory([str(asks_for_network(skill, port))])
     policy = Policy.default()
-    (unit,) = of_skills(
-        entries, policy.to_toml(), {"wardian": policy.digest}, here(), traced=traced
-    )
+    (unit,) = of_skills(entries, policy, {"wardian": policy.digest}, here(), traced=traced)
     (produced,) = perform(unit)
     assert produced.outcome.status == "error"
     assert "network" in produced.outcome.cause

@@ -13,7 +13,7 @@ from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
-from wardian.cli.progress import Line, bar
+from wardian.cli.progress import Progress
 
 if TYPE_CHECKING:
     from wardian.measure.probes.artifact import Artifact
@@ -207,7 +207,7 @@ def _measure(
         found = measure(
             wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
             timeout_s=timeout_s,
-            on_done=kept(str(artifacts), progress.step),
+            on_done=kept(str(artifacts), counted(progress)),
         )  # fmt: skip
     progress.end()
     if junit is not None:
@@ -233,29 +233,11 @@ def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None
         output.print_text(line)
 
 
-class Progress(Line):
-    """How many are done; called from many threads."""
+def counted(progress: Progress) -> Callable[[Artifact], None]:
+    """What counts each that is done."""
+    from wardian.measure.probes.report import unexpected
 
-    def __init__(self, total: int) -> None:
-        import threading
-
-        super().__init__()
-        self.total, self.done, self.bad = total, 0, 0
-        self._lock = threading.Lock()
-
-    def step(self, artifact: Artifact) -> None:
-        """One more is done."""
-        from wardian.measure.probes.report import unexpected
-
-        self.advance(bad=unexpected(artifact))
-
-    def advance(self, *, bad: bool) -> None:
-        """One more of whatever is counted is done."""
-        with self._lock:
-            self.done += 1
-            self.bad += bad
-            told = f", {self.bad} unexpected" if self.bad else ""
-            self.tell(bar(self.done, self.total) + told)
+    return lambda artifact: progress.advance(bad=unexpected(artifact))
 
 
 for _command in (

@@ -10,7 +10,7 @@ import click
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option
-from wardian.cli.progress import Line
+from wardian.cli.progress import StatusLine
 
 if TYPE_CHECKING:
     from wardian.measure.fuzz.campaign import Bounds
@@ -181,7 +181,7 @@ def _tell(state: State) -> None:
                 output.print_text(f"  {place:8} {line}")
 
 
-class _Progress(Line):
+class _Progress(StatusLine):
     """How many programs were tried."""
 
     def __init__(self, bounds: Bounds, first: int) -> None:

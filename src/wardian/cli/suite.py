@@ -14,7 +14,7 @@ import click
 from wardian.cli import output
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
-from wardian.cli.progress import Line
+from wardian.cli.progress import StatusLine
 
 if TYPE_CHECKING:
     from wardian.measure.suites.outcomes import ProgramResult
@@ -161,7 +161,7 @@ def run(
     _announce(targets, baseline, found.passed_over)
     calls_of = _calls_of(sources)
     started = time.monotonic()
-    progress = Progress(len(found.programs) * len(targets))
+    progress = SuiteProgress(len(found.programs) * len(targets))
     try:
         with _ended_by_signals():
             results = run_suite(
@@ -278,7 +278,7 @@ def _tell(told: SuiteReport, *, as_json: bool, every: bool) -> None:
     output.say(f"in {told.seconds:.1f} s")
 
 
-class Progress(Line):
+class SuiteProgress(StatusLine):
     """How many programs and cases are done; called from many threads."""
 
     def __init__(self, total: int) -> None:

@@ -257,7 +257,8 @@ def _measured(
     kept_in: Path | None,
     jobs: int | None,
 ) -> list[Artifact]:
-    from wardian.cli.probe import Progress, targets_of
+    from wardian.cli.probe import counted, targets_of
+    from wardian.cli.progress import Progress
     from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
@@ -276,7 +277,7 @@ def _measured(
     try:
         return measuring.measured(
             wanted, targets, expected, decided, host_named=sandboxes is not None, jobs=jobs,
-            kept_in=str(kept_in) if kept_in else None, on_done=progress.step, on_again=again,
+            kept_in=str(kept_in) if kept_in else None, on_done=counted(progress), on_again=again,
         )  # fmt: skip
     finally:
         progress.end()
@@ -284,7 +285,7 @@ def _measured(
 
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[CallUse]:
     """What programs and skills use. Raises InputError if SKILLS is no directory."""
-    from wardian.cli.probe import Progress
+    from wardian.cli.progress import Progress
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 
     folders = skill_folders(skills_dir(skills))

@@ -10,11 +10,11 @@ from tests.measure.syscalls.measured import artifact, bad, good, unasked
 from wardian.measure.outcome import CALL
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.verdict import SpecimenCheck
-from wardian.measure.syscalls.cells import CallCell, answers, cell
+from wardian.measure.syscalls.cells import CallSupport, answers, cell
 from wardian.syscalls import lookup, rows
 
 
-def of(call: str, *artifacts: Artifact, **more: object) -> CallCell:
+def of(call: str, *artifacts: Artifact, **more: object) -> CallSupport:
     found = cell(lookup(call), artifacts, **more)  # type: ignore[arg-type]
     assert found is not None
     return found

@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
@@ -21,6 +22,7 @@ from wardian.measure.probes.running import measure_one
 from wardian.measure.probes.specimen import read_specimen
 from wardian.measure.probes.witnesses import witnesses
 from wardian.measure.store.model import Case, Outcome
+from wardian.measure.store.refusals import stored
 from wardian.measure.store.store import now
 from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.outcomes import SuiteOutcome
@@ -30,11 +32,10 @@ from wardian.measure.target import Target, target
 from wardian.observe.trace import Trace, traced
 from wardian.runner.cases.model import DEFAULT_FILE, read_cases
 from wardian.runner.cases.model import Case as SkillCase
-from wardian.runner.cases.running import HOST, Options, plain_run, run_case
+from wardian.runner.cases.running import Options, plain_run, run_case
 from wardian.runner.cases.running import Outcome as CaseOutcome
 from wardian.runner.location import Located, located
 from wardian.sandbox.backends import fitted
-from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.refusals.reading import is_routine
 from wardian.sandbox.run.result import Refusal, Result
@@ -103,7 +104,7 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
         host_named=bool(given.get("host_named")),
         timeout_s=given["timeout_s"],
     )
-    evidence = {"artifact": stable(found), "refusals": [_refusal(one) for one in found.refusals]}
+    evidence = {"artifact": stable(found), "refusals": _stored(found.refusals)}
     outcome = Outcome(
         found.status, found.cause, found.detail, found.errno, found.observed, evidence
     )
@@ -150,14 +151,8 @@ def _profile_of(name: str, changed: float) -> Profile:
 
 
 @functools.lru_cache(64)
-def _target(sandbox: str, policy: str) -> Target:
-    return target(sandbox, policy_of(policy))
-
-
-@functools.lru_cache(64)
-def policy_of(text: str) -> Policy:
-    """A policy from its canonical text. Raises PolicyError."""
-    return parse_policy(text, "policy.toml", Policy.default())
+def _target(sandbox: str, policy: Policy) -> Target:
+    return target(sandbox, policy)
 
 
 _LOCK = threading.Lock()
@@ -201,7 +196,7 @@ def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutco
     options = Options(
         backends=(given["sandbox"],),
         say=lambda text: None,
-        policy=policy_of(given["policy"]),
+        policy=given["policy"],
         at_best=fitted,
         run=run,
     )
@@ -215,7 +210,7 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
         evidence["problems"] = [one[:MAX_OUTPUT] for one in outcome.problems[:10]]
     refusals = [one for result in results for one in result.refusals if not is_routine(one)]
     if refusals:
-        evidence["refusals"] = [_refusal(one) for one in refusals[:MAX_REFUSALS]]
+        evidence["refusals"] = _stored(refusals)
     if outcome.observed is not None and outcome.verdict != "pass":
         evidence["exit"] = outcome.observed.exit
         evidence["reason"] = outcome.observed.reason
@@ -225,13 +220,8 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
     return Outcome(outcome.verdict, cause[:MAX_OUTPUT], "", None, None, evidence)
 
 
-def _refusal(one: Refusal) -> dict[str, Any]:
-    """What of a refusal is the same each time."""
-    document = one.document()
-    return {
-        "kind": one.kind, "action": one.action, "target": one.target, "reason": one.reason,
-        "process": one.process.command, "allow": document["allow"],
-    }  # fmt: skip
+def _stored(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
+    return [stored(one) for one in itertools.islice(refusals, MAX_REFUSALS)]
 
 
 def _trace(unit: Unit, when: str) -> list[Produced]:
@@ -271,11 +261,8 @@ def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
     evidence: dict[str, Any] = {}
     if status not in ("pass", "skip"):
         evidence["output"] = one.output[-MAX_OUTPUT:]
-        evidence["refusals"] = [_refusal(each) for each in one.refusals[:MAX_REFUSALS]]
+        evidence["refusals"] = _stored(one.refusals)
     cause = one.detail if status != "pass" else ""
     return Produced(
         case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when
     )
-
-
-__all__ = ["HOST", "Produced", "perform", "policy_of", "stable"]

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from wardian.measure.campaign.inventory import Entry
-from wardian.measure.campaign.surroundings import Surroundings
+from wardian.measure.campaign.inventory import SkillEntry
+from wardian.measure.campaign.workbench import Workbench
 from wardian.measure.probes.expectations import Profile
 from wardian.measure.probes.specimen import Specimen, shipped
 from wardian.measure.store.model import Case
@@ -20,6 +20,7 @@ from wardian.measure.store.store import key_of
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.target import Target
 from wardian.runner.cases.model import Case as SkillCase
+from wardian.sandbox.policy.policy import Policy
 
 OURS = "wardian"
 BEHAVIOUR = "syscall"  # the domain of specimens that look at one call's behaviour
@@ -54,16 +55,16 @@ def of_specimens(
     targets: Sequence[Target],
     profiles: Mapping[str, str],
     expected: Mapping[str, Profile],
-    around: Surroundings,
+    workbench: Workbench,
     timeout_s: float,
-    policy: str,
+    policy: Policy,
 ) -> list[Unit]:
-    """Probes and behaviour specimens, each in each sandbox. ``policy`` is its text, with nothing
+    """Probes and behaviour specimens, each in each sandbox. ``policy`` has nothing
     given up: each sandbox gives up what it has to where it is used."""
-    interpreters = dict(around.interpreters)
+    interpreters = dict(workbench.interpreters)
     found = []
     for target in targets:
-        common = around.depends(target.name) | {"policy": target.policy.digest}
+        common = workbench.depends(target.name) | {"policy": target.policy.digest}
         for one in specimens:
             depends = common | {
                 "specimen": specimen_digest(one),
@@ -83,16 +84,16 @@ def of_specimens(
 
 
 def of_skills(
-    entries: Iterable[Entry],
-    policy: str,
+    entries: Iterable[SkillEntry],
+    policy: Policy,
     digests: Mapping[str, str],
-    around: Surroundings,
+    workbench: Workbench,
     *,
     traced: bool,
 ) -> list[Unit]:
     """Skills' cases in each sandbox; ``traced``: in ours, with all that they do. ``digests`` are
     those of the policy as each sandbox puts it up."""
-    interpreters = dict(around.interpreters)
+    interpreters = dict(workbench.interpreters)
     found = []
     for entry in entries:
         for case in entry.cases:
@@ -100,7 +101,7 @@ def of_skills(
             for sandbox in [OURS] if traced else digests:
                 if sandbox not in digests:
                     continue
-                depends = around.depends(sandbox) | {
+                depends = workbench.depends(sandbox) | {
                     "policy": digests[sandbox],
                     "skill": entry.digest,
                     "test": case_digest(case),
@@ -127,14 +128,14 @@ def of_skills(
 def of_suites(
     programs: Sequence[SuiteProgram],
     targets: Sequence[Target],
-    around: Surroundings,
+    workbench: Workbench,
     timeout_s: float,
-    policy: str,
+    policy: Policy,
 ) -> list[Unit]:
     """Each program in each sandbox; its cases come of it."""
     found = []
     for target in targets:
-        common = around.depends(target.name) | {"policy": target.policy.digest}
+        common = workbench.depends(target.name) | {"policy": target.policy.digest}
         for one in programs:
             depends = common | {"program": one.digest, "timeout": str(timeout_s)}
             payload = {"path": one.path, "name": one.name, "protocol": one.protocol,

@@ -39,7 +39,7 @@ class SeenCheck(NamedTuple):
         return self.artifact.id, self.check.name
 
 
-class CallCell(NamedTuple):
+class CallSupport(NamedTuple):
     """One syscall in one sandbox. ``note`` is never empty where something is lacking."""
 
     status: str
@@ -70,7 +70,9 @@ def checks_of(artifact: Artifact) -> tuple[SeenCheck, ...]:
     return (SeenCheck(artifact, SpecimenCheck(name, ok, artifact.errno, artifact.detail)),)
 
 
-def cell(row: Row, artifacts: Sequence[Artifact], *, on_host: str | None = None) -> CallCell | None:
+def cell(
+    row: Row, artifacts: Sequence[Artifact], *, on_host: str | None = None
+) -> CallSupport | None:
     """The cell of a syscall; None if nothing was measured.
 
     ``on_host`` is its status without a sandbox: what exists nowhere was not denied.
@@ -80,13 +82,13 @@ def cell(row: Row, artifacts: Sequence[Artifact], *, on_host: str | None = None)
         return None
     asked = [one for one in seen if one.check.ok is not None]
     if not asked:
-        return CallCell("missing", f"it can't be asked here: {seen[0].check.detail}", seen)
+        return CallSupport("missing", f"it can't be asked here: {seen[0].check.detail}", seen)
     failed = [one for one in asked if not one.check.ok]
     if not failed:
-        return CallCell("supported", _left_out(seen, asked), seen)
+        return CallSupport("supported", _left_out(seen, asked), seen)
     if len(failed) < len(asked) and not _denied_outright(row, failed):
-        return CallCell("partial", _note(failed), seen)
-    return CallCell(_lacking(row, failed, on_host), _note(failed), seen)
+        return CallSupport("partial", _note(failed), seen)
+    return CallSupport(_lacking(row, failed, on_host), _note(failed), seen)
 
 
 def _left_out(seen: Sequence[SeenCheck], asked: Sequence[SeenCheck]) -> str:

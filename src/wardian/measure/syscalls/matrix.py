@@ -10,7 +10,7 @@ from wardian.measure.outcome import CALL, UNEXPECTED
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.syscalls.cells import (
     CAPABILITY,
-    CallCell,
+    CallSupport,
     SeenCheck,
     answers,
     cell,
@@ -31,7 +31,7 @@ class CallLine(NamedTuple):
     row: Row
     knowledge: Knowledge
     number: int | None
-    cells: Mapping[str, CallCell]
+    cells: Mapping[str, CallSupport]
 
     @property
     def name(self) -> str:
@@ -156,7 +156,7 @@ def _decided(row: Row, decisions: Mapping[str, str]) -> Row:
 def _line(
     row: Row, arch: str, names: Sequence[str], measured: Mapping[str, Mapping[str, list[Artifact]]]
 ) -> CallLine:
-    cells: dict[str, CallCell] = {}
+    cells: dict[str, CallSupport] = {}
     host = cell(row, measured.get(HOST, {}).get(row.name, []))
     for name in names:
         ones = measured[name].get(row.name, [])

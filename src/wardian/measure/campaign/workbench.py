@@ -26,7 +26,7 @@ _LEFT_OUT = ("__pycache__", "data")
 LANGUAGES = ("python", "sh", "bash", "node", "r", "c")
 
 
-class Surroundings(NamedTuple):
+class Workbench(NamedTuple):
     """This machine, now."""
 
     host: str
@@ -53,11 +53,11 @@ class Surroundings(NamedTuple):
         }
 
 
-def here() -> Surroundings:
+def here() -> Workbench:
     """Asked anew each time; what it takes long to find out is remembered."""
     name = os.uname()
     found = tuple((language, interpreter_version(language)) for language in LANGUAGES)
-    return Surroundings(
+    return Workbench(
         host=name.nodename,
         kernel=name.release,
         machine=name.machine,
@@ -68,9 +68,9 @@ def here() -> Surroundings:
     )
 
 
-def sandbox_version(name: str, around: Surroundings) -> str:
+def sandbox_version(name: str, workbench: Workbench) -> str:
     """What the sandbox says it is; our own is told apart by its files."""
-    return f"wardian {around.wardian}" if name == "wardian" else versions.sandbox_version(name)
+    return f"wardian {workbench.wardian}" if name == "wardian" else versions.sandbox_version(name)
 
 
 @functools.cache
