@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     import click
 
-    from wardian.cli.running import Watcher
+    from wardian.cli.running import RunWatcher
     from wardian.runner.assembly import Wanted
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
-    from wardian.runner.outputs import Kept, Target, Written
+    from wardian.runner.outputs import Destination, Kept, Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
@@ -56,7 +56,7 @@ def run(args: list[str]) -> int:
     return run_script(words, given)
 
 
-def run_script(words: list[str], given: Given, watcher: Watcher | None = None) -> int:
+def run_script(words: list[str], given: Given, watcher: RunWatcher | None = None) -> int:
     """Run SCRIPT of SKILL with its arguments, or list the scripts if only SKILL is given."""
     from wardian.runner.location import located
 
@@ -81,7 +81,7 @@ def _skill(word: str, given: Given) -> str:
 
 
 def _run(
-    skill: Located, script: Chosen, args: list[str], given: Given, watcher: Watcher | None
+    skill: Located, script: Chosen, args: list[str], given: Given, watcher: RunWatcher | None
 ) -> int:
     from wardian.runner.assembly import Wanted, assembled
     from wardian.runner.interpreters import Missing
@@ -155,7 +155,7 @@ def _nothing(line: str) -> None:
     """Said to nobody."""
 
 
-def _target(given: Given) -> Target | None:
+def _target(given: Given) -> Destination | None:
     out = one(given, "out")
     if out is None:
         if "force" in given:
@@ -187,7 +187,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
     return result.exit_code
 
 
-def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | None]:
+def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
     root = sandbox.work_held.path

@@ -23,8 +23,8 @@ from wardian.measure.blame import (
 )
 from wardian.measure.refused import likely
 from wardian.measure.suites.execution import Running, RunOptions
-from wardian.measure.suites.outcomes import Outcome
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.outcomes import SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.running import run_alone
 from wardian.measure.target import Target
 from wardian.sandbox.policy.policy import Policy
@@ -37,7 +37,7 @@ HANGS = "not found: it hangs"
 
 
 def wall_of(
-    program: Program, here: Outcome, target: Target, options: RunOptions, running: Running
+    program: SuiteProgram, here: SuiteOutcome, target: Target, options: RunOptions, running: Running
 ) -> str:
     """The name of the wall, or of two; else what was tried."""
     launcher = launcher_for_tests()
@@ -68,7 +68,7 @@ def not_found(tried: Sequence[str] | dict[str, None]) -> str:
 
 
 def _trials(
-    here: Outcome, policy: Policy, seen: Circumstances, launcher: str | None
+    here: SuiteOutcome, policy: Policy, seen: Circumstances, launcher: str | None
 ) -> Iterator[Sequence[Wall]]:
     """The likely one first. Without namespace.pid nothing ends what a case leaves running: it
     would be left on the host."""

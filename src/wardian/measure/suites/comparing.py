@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from wardian.measure.refused import general, likely
-from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult
+from wardian.measure.suites.outcomes import PROGRAM_CASE, ProgramResult, SuiteOutcome
 
 UNSTEADY = "it passes when it is run by itself"
 
@@ -20,7 +20,7 @@ class Lost(NamedTuple):
     case: str
     status: str
     cause: str
-    here: Outcome | None
+    here: SuiteOutcome | None
     besides: bool = False  # it befell the program here, and is no case of the baseline's
 
     @property
@@ -60,11 +60,11 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
     return found
 
 
-def _passed(outcome: Outcome | None) -> bool:
+def _passed(outcome: SuiteOutcome | None) -> bool:
     return outcome is not None and outcome.status == "passed"
 
 
-def _told(here: ProgramResult, case: str, outcome: Outcome) -> Lost:
+def _told(here: ProgramResult, case: str, outcome: SuiteOutcome) -> Lost:
     return Lost(here.sandbox, here.program, case, outcome.status, cause_of(outcome), outcome)
 
 
@@ -83,7 +83,7 @@ def gained_cases(results: Sequence[ProgramResult], baseline: str) -> list[tuple[
     ]
 
 
-def cause_of(outcome: Outcome) -> str:
+def cause_of(outcome: SuiteOutcome) -> str:
     """The same cause is the same text: a refusal if the supervisor saw one, else what was told."""
     if outcome.alone == "passed":
         return UNSTEADY

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from wardian.errors import SandboxError
 from wardian.measure.suites import gtest, lines
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.work import SCRATCH, make_ready, read_report
 from wardian.measure.target import Target
@@ -21,8 +21,6 @@ from wardian.sandbox.run.traffic import OnBytes
 from wardian.sandbox.sandbox import Sandbox
 
 END_S = 30.0
-# As many descriptors as the sandboxes have, so that both sides run the same cases.
-_AS_MANY_FILES = 'ulimit -S -n {files} 2>/dev/null; exec "$0" "$@"'
 
 
 class RunOptions(NamedTuple):
@@ -105,7 +103,7 @@ class Clock(NamedTuple):
 
 
 def execute(
-    program: Program,
+    program: SuiteProgram,
     target: Target,
     options: RunOptions,
     running: Running,
@@ -152,20 +150,25 @@ def _watched(process: Process, began: float, clock: Clock) -> bool:
             process.kill()
             return True
         try:
-            process.wait(left)
+            process.wait(min(left, clock.case_s))  # it may move meanwhile
         except TimeoutError:
             continue
         return False
 
 
 def _as_many_files(argv: Sequence[str], target: Target) -> Sequence[str]:
-    files = target.policy.limits.files
-    if not target.is_host or files is None:
+    """On the host as many descriptors as a sandbox gives, so that both run the same cases."""
+    import resource
+
+    wanted = target.policy.limits.files
+    if not target.is_host or wanted is None:
         return argv
-    return ["/bin/sh", "-c", _AS_MANY_FILES.format(files=files), *argv]
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    files = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    return ["/bin/sh", "-c", f'ulimit -S -n {files}; exec "$0" "$@"', *argv]
 
 
-def _mounted(program: Program, target: Target) -> tuple[Share, ...]:
+def _mounted(program: SuiteProgram, target: Target) -> tuple[Share, ...]:
     """The shares for which the sandbox's own work directory needs mount points: none on the host,
     which mounts nothing, nor where the policy names the work directory."""
     private = not target.is_host and target.policy.work is None
@@ -173,7 +176,7 @@ def _mounted(program: Program, target: Target) -> tuple[Share, ...]:
 
 
 def _environment(
-    program: Program, target: Target, options: RunOptions, sandbox: Sandbox
+    program: SuiteProgram, target: Target, options: RunOptions, sandbox: Sandbox
 ) -> Mapping[str, str]:
     """As Bazel's test encyclopedia has it, which googletest and gVisor's tests go by."""
     work = sandbox.work_path if target.is_host else WORK

@@ -12,7 +12,7 @@ from wardian.junit import junit as junit_document
 from wardian.measure import refused
 from wardian.measure.outcome import SUITE, health
 from wardian.measure.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
-from wardian.measure.suites.outcomes import BAD, Outcome, ProgramResult
+from wardian.measure.suites.outcomes import BAD, ProgramResult, SuiteOutcome
 from wardian.measure.target import Target
 from wardian.text import printable
 
@@ -22,7 +22,7 @@ SHOWN_CASES = 8
 CallsOf = Mapping[str, Sequence[str]]
 
 
-class Told(NamedTuple):
+class SuiteReport(NamedTuple):
     """Everything about one command: its results, and with what they are compared."""
 
     results: Sequence[ProgramResult]
@@ -41,7 +41,7 @@ class Told(NamedTuple):
         return lost_cases(self.results, self.baseline) if self.baseline is not None else []
 
 
-def is_bad(told: Told) -> bool:
+def is_bad(told: SuiteReport) -> bool:
     """With a baseline, something steady is lost; without, something did not pass."""
     if told.baseline is not None:
         return any(not one.unsteady for one in told.lost)
@@ -53,7 +53,7 @@ def counts(results: Sequence[ProgramResult]) -> Counter[str]:
     return Counter(one.status for result in results for one in result.outcomes)
 
 
-def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
+def kept_share(told: SuiteReport, sandbox: str) -> tuple[int, int]:
     """Of the cases that pass in the baseline: how many pass there, and how many there are."""
     native = sum(
         one.status == "passed" and not one.flaky
@@ -68,7 +68,7 @@ def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
 # Lines
 
 
-def table(told: Told) -> list[str]:
+def table(told: SuiteReport) -> list[str]:
     """Programs × sandboxes, each cell the cases that passed of those that were to run."""
     by_program: dict[str, dict[str, ProgramResult]] = {}
     for result in told.results:
@@ -105,7 +105,7 @@ def _aligned(head: tuple[str, list[str]], rows: list[tuple[str, list[str]]]) -> 
     ]
 
 
-def troubles(told: Told, *, every: bool = False) -> list[str]:
+def troubles(told: SuiteReport, *, every: bool = False) -> list[str]:
     """With a baseline what is lost, by cause; without, what did not pass."""
     if told.baseline is None:
         return _failures(told.results, every=every)
@@ -158,12 +158,12 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
     return lines
 
 
-def _about(one: Outcome) -> list[str]:
+def _about(one: SuiteOutcome) -> list[str]:
     told = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
     return [*([one.detail] if one.detail else []), *told]
 
 
-def summary(told: Told) -> list[str]:
+def summary(told: SuiteReport) -> list[str]:
     """A line for each sandbox; with a baseline, what is kept of it."""
     lines = []
     for name in told.sandboxes:
@@ -183,7 +183,7 @@ def summary(told: Told) -> list[str]:
     return lines
 
 
-def by_call(told: Told) -> dict[str, dict[str, Counter[str]]]:
+def by_call(told: SuiteReport) -> dict[str, dict[str, Counter[str]]]:
     """System call → sandbox → cases by status, for programs and cases whose calls are known."""
     found: dict[str, dict[str, Counter[str]]] = {}
     for result in told.results:
@@ -204,7 +204,7 @@ def _plain(case: str) -> str:
     return f"{suite}.{name.partition('/')[0]}"
 
 
-def call_lines(told: Told, *, every: bool = False) -> list[str]:
+def call_lines(told: SuiteReport, *, every: bool = False) -> list[str]:
     """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
     the same it is left out, unless every one is asked for."""
     rows = []
@@ -226,7 +226,7 @@ def _plural(count: int, word: str) -> str:
 # Documents
 
 
-def document(told: Told) -> dict[str, Any]:
+def document(told: SuiteReport) -> dict[str, Any]:
     """The JSON document (docs/reference/suite.md)."""
     lost = told.lost
     return {
@@ -259,7 +259,7 @@ def document(told: Told) -> dict[str, Any]:
     }
 
 
-def _sandbox(told: Told, target: Target) -> dict[str, Any]:
+def _sandbox(told: SuiteReport, target: Target) -> dict[str, Any]:
     found = counts([one for one in told.results if one.sandbox == target.name])
     described: dict[str, Any] = {
         "name": target.name,
@@ -301,11 +301,11 @@ def _program(result: ProgramResult) -> dict[str, Any]:
     return told | {"cases": {status: found[status] for status in SUITE if found[status]}}
 
 
-def junit(told: Told) -> str:
+def junit(told: SuiteReport) -> str:
     """JUnit XML, one suite for each program and sandbox."""
     lost = {(one.sandbox, one.program, one.case): one.cause for one in told.lost}
 
-    def case(result: ProgramResult, one: Outcome) -> JunitCase:
+    def case(result: ProgramResult, one: SuiteOutcome) -> JunitCase:
         group, _, name = one.case.rpartition(".")
         cause = lost.get((result.sandbox, result.program, one.case))
         return JunitCase(

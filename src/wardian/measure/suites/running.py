@@ -16,8 +16,8 @@ from wardian.measure.refused import MAX_REFUSALS, worth_keeping
 from wardian.measure.suites import charging, gtest, lines
 from wardian.measure.suites.charging import KEEP_BYTES, Patience, text
 from wardian.measure.suites.execution import Clock, Execution, Running, RunOptions, execute
-from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.outcomes import PROGRAM_CASE, SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.suspecting import Watcher
 from wardian.measure.suites.work import REPORT
 from wardian.measure.target import WARDIAN, Target
@@ -31,24 +31,24 @@ MAX_HANGS_IN_A_ROW = 32
 _LIST_AND_RUN = '"$0" --gtest_list_tests || exit 125; printf "\\n%s\\n" {mark}; exec "$0" "$@"'
 
 OnCase = Callable[[str, str], None]
-NOTHING_KNOWN: Mapping[str, Outcome] = MappingProxyType({})
+NOTHING_KNOWN: Mapping[str, SuiteOutcome] = MappingProxyType({})
 
 
 class Counted(NamedTuple):
     """The outcomes of a program, the protocol that it turned out to speak, and its runs."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SuiteOutcome, ...]
     protocol: str
     runs: int
 
 
 def run_program(
-    program: Program,
+    program: SuiteProgram,
     target: Target,
     options: RunOptions,
     running: Running,
     on_case: OnCase,
-    known: Mapping[str, Outcome] = NOTHING_KNOWN,
+    known: Mapping[str, SuiteOutcome] = NOTHING_KNOWN,
 ) -> Counted:
     """Never raises for what the program does, nor for a sandbox that can't be had; raises Stopped.
     ``on_case`` hears of each case and its status, as far as they can be told while they run. What
@@ -62,19 +62,19 @@ def run_program(
     except (WardianError, OSError) as error:
         hint = getattr(error, "hint", None)
         why = f"the sandbox could not be set up: {error}" + (f" ({hint})" if hint else "")
-        outcome = Outcome(PROGRAM_CASE, "not_run", detail=why[:500])
+        outcome = SuiteOutcome(PROGRAM_CASE, "not_run", detail=why[:500])
         return Counted((outcome,), program.protocol or "exit", runs.count)
 
 
 def run_alone(
-    program: Program,
+    program: SuiteProgram,
     case: str,
     target: Target,
     options: RunOptions,
     running: Running,
     *,
     explain: bool = True,
-) -> Outcome | None:
+) -> SuiteOutcome | None:
     """One case of a program in a sandbox of its own; None if that could not be had. To explain it,
     if it does not pass and nothing was seen to be refused, it is run once more and watched."""
     outcome = _alone(program, case, target, options, running)
@@ -90,13 +90,13 @@ def run_alone(
 
 
 def _alone(
-    program: Program,
+    program: SuiteProgram,
     case: str,
     target: Target,
     options: RunOptions,
     running: Running,
     on_trace: OnBytes | None = None,
-) -> Outcome | None:
+) -> SuiteOutcome | None:
     runs = _Runs(program, target, options, running, lambda case, status: None, on_trace=on_trace)
     try:
         if program.protocol != "gtest":
@@ -149,7 +149,7 @@ class _Runs:
 
     def __init__(
         self,
-        program: Program,
+        program: SuiteProgram,
         target: Target,
         options: RunOptions,
         running: Running,
@@ -161,20 +161,20 @@ class _Runs:
         self.on_trace, self.running, self.on_case = on_trace, running, on_case
         self.patience = Patience(options.timeout_s)
         self.count = self.fruitless = 0
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, SuiteOutcome] = {}
         self.refusals: tuple[Refusal, ...] = ()  # of the last run, whichever case it was
         self.told: set[str] = set()
 
     # Programs of many cases
 
-    def cases(self, known: Mapping[str, Outcome]) -> Iterable[Outcome]:
+    def cases(self, known: Mapping[str, SuiteOutcome]) -> Iterable[SuiteOutcome]:
         """Each case that is listed and wanted, in the order of the list."""
         wants = self.options.selection.wants
         if known or self.options.isolate or not self.options.selection.all:
             listed = self._listed()
         else:
             listed = self._listed_and_run()
-        if isinstance(listed, Outcome):
+        if isinstance(listed, SuiteOutcome):
             return [listed] if wants(self.program.name, PROGRAM_CASE) else []
         wanted = [
             one for one in listed if self.options.selection.wants(self.program.name, one.name)
@@ -186,14 +186,14 @@ class _Runs:
             self.run_cases(names, every)
         for one in wanted:
             if one.disabled:
-                self.outcomes[one.name] = Outcome(one.name, "disabled")
+                self.outcomes[one.name] = SuiteOutcome(one.name, "disabled")
             elif one.name not in self.outcomes:
-                self.outcomes[one.name] = Outcome(one.name, "not_run", detail="it never ran")
+                self.outcomes[one.name] = SuiteOutcome(one.name, "not_run", detail="it never ran")
         parameters = {one.name: one.parameter for one in wanted}
         own = [self.outcomes.pop(name)._replace(parameter=parameters[name]) for name in parameters]
         return [*own, *self.outcomes.values()]
 
-    def _listed(self) -> list[gtest.Listed] | Outcome:
+    def _listed(self) -> list[gtest.Listed] | SuiteOutcome:
         """The cases, or what kept the program from listing them."""
         pieces: list[bytes] = []
         errors: list[bytes] = []
@@ -207,7 +207,7 @@ class _Runs:
             return listed
         return self._unlisted(ran, b"".join((*pieces, *errors)))
 
-    def _listed_and_run(self) -> list[gtest.Listed] | Outcome:
+    def _listed_and_run(self) -> list[gtest.Listed] | SuiteOutcome:
         """The cases, all of which have been run once: to list them takes no sandbox of its own."""
         listing = _Listing(self._on_end)
         script = _LIST_AND_RUN.format(mark=listing.mark)
@@ -223,7 +223,7 @@ class _Runs:
         self._account(stream, ran, enabled)
         return listing.listed
 
-    def _unlisted(self, ran: Execution, printed: bytes) -> Outcome:
+    def _unlisted(self, ran: Execution, printed: bytes) -> SuiteOutcome:
         if ran.late:
             told = f"it did not list its cases within {self.options.timeout_s:g} s"
         elif ran.not_started:
@@ -234,7 +234,7 @@ class _Runs:
             told = f"it {ran.end.told} when it was to list its cases"
         status = "timeout" if ran.late else "crashed" if ran.result.exit_code else "failed"
         refusals = worth_keeping(ran.result.refusals)
-        return Outcome(
+        return SuiteOutcome(
             PROGRAM_CASE, status, ran.seconds, told, text(printed)[-KEEP_BYTES:], refusals
         )
 
@@ -257,7 +257,7 @@ class _Runs:
         """What was refused when it was given up is the best that is known of the rest."""
         refusals = tuple(dict.fromkeys(r for one in after for r in self.outcomes[one].refusals))
         for name in names:
-            self._note(Outcome(name, "not_run", detail=why, refusals=refusals[:MAX_REFUSALS]))
+            self._note(SuiteOutcome(name, "not_run", detail=why, refusals=refusals[:MAX_REFUSALS]))
 
     def _one_run(self, pattern: str | None, chosen: Sequence[str]) -> set[str]:
         """The cases that are done with."""
@@ -311,7 +311,7 @@ class _Runs:
 
     def _doubtful(
         self, stream: gtest.Stream, ran: Execution, chosen: Sequence[str]
-    ) -> Outcome | None:
+    ) -> SuiteOutcome | None:
         """A case that printed that it had passed, after which nothing came but the end: perhaps it
         printed so itself. By itself it shows what it comes to."""
         name = stream.unconfirmed
@@ -323,7 +323,7 @@ class _Runs:
         alone = self.outcomes[name]
         return alone if alone.status != stream.ended[name].status else None
 
-    def _note(self, outcome: Outcome, *, quiet: bool = False) -> None:
+    def _note(self, outcome: SuiteOutcome, *, quiet: bool = False) -> None:
         kept = KEEP_BYTES_PASSED if outcome.status in ("passed", "skipped") else KEEP_BYTES
         if len(outcome.output) > kept:
             outcome = outcome._replace(output=outcome.output[-kept:])
@@ -335,7 +335,7 @@ class _Runs:
 
     # Programs that are one test, or tell their own points
 
-    def whole(self) -> tuple[list[Outcome], str]:
+    def whole(self) -> tuple[list[SuiteOutcome], str]:
         """The outcomes, and which protocol it was."""
         if not self.options.selection.wants(self.program.name, PROGRAM_CASE):
             return [], self.program.protocol or "exit"
@@ -346,7 +346,7 @@ class _Runs:
         end = (said[-KEEP_BYTES:] + text(error.bytes))[-KEEP_BYTES:]
         refusals = worth_keeping(ran.result.refusals)
         outcomes = [
-            Outcome(
+            SuiteOutcome(
                 one.case, one.status, ran.seconds if one.case == PROGRAM_CASE else 0.0,
                 one.detail, (one.output or end)[-KEEP_BYTES:] if one.status != "passed" else "",
                 refusals if one.status != "passed" else (),

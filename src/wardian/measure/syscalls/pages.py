@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from wardian.measure.outcome import CALL
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.syscalls.matrix import Line, Matrix
+from wardian.measure.syscalls.matrix import CallLine, Matrix
 from wardian.measure.syscalls.report import lacking, served
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.usage import CallUse
 from wardian.measure.target import HOST
 from wardian.syscalls.knowledge import INTERPRETERS, PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, groups, rows
@@ -113,7 +113,7 @@ def _cell(text: str) -> str:
 # The analysis
 
 
-def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use]) -> str:
+def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[CallUse]) -> str:
     """GVISOR_SYSCALL_ANALYSIS.md."""
     day = max(one.time for one in artifacts)[:10]
     parts = [
@@ -162,7 +162,7 @@ def _caller(uid: int) -> str:
     return "root" if uid == 0 else "an ordinary user"
 
 
-def _matrix_table(lines: Sequence[Line], matrix: Matrix) -> str:
+def _matrix_table(lines: Sequence[CallLine], matrix: Matrix) -> str:
     head = ["syscall", *matrix.sandboxes, "gVisor test", "priority", "notes"]
     table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for line in lines:
@@ -173,7 +173,7 @@ def _matrix_table(lines: Sequence[Line], matrix: Matrix) -> str:
     return "\n".join(table)
 
 
-def _status(line: Line, sandbox: str) -> str:
+def _status(line: CallLine, sandbox: str) -> str:
     if sandbox not in line.cells:
         return "–"
     cell = line.cells[sandbox]
@@ -181,7 +181,7 @@ def _status(line: Line, sandbox: str) -> str:
     return (f"**{cell.status}**" if cell.status == "partial" else cell.status) + checks
 
 
-def _notes(line: Line) -> str:
+def _notes(line: CallLine) -> str:
     """What is lacking where the host has it, once for each sandbox; then what the table says."""
     told = [
         f"{name}: {cell.note}"
@@ -220,7 +220,7 @@ def _gaps(matrix: Matrix) -> list[str]:
     return parts
 
 
-def _programs(matrix: Matrix, uses: Sequence[Use]) -> str:
+def _programs(matrix: Matrix, uses: Sequence[CallUse]) -> str:
     head = ["program", "calls it makes", *(f"supported in {name}" for name in matrix.sandboxes)]
     lines = [f"| {' | '.join([*head, 'lacking'])} |", "|---" * (len(head) + 1) + "|"]
     for use in uses:
@@ -235,7 +235,7 @@ def _programs(matrix: Matrix, uses: Sequence[Use]) -> str:
     return "\n".join(lines)
 
 
-def _recommendations(matrix: Matrix, uses: Sequence[Use]) -> str:
+def _recommendations(matrix: Matrix, uses: Sequence[CallUse]) -> str:
     """What to do next, most urgent first; each follows from something that was measured."""
     found: list[tuple[int, str]] = []
     users = _users(uses)
@@ -271,7 +271,7 @@ def _recommendations(matrix: Matrix, uses: Sequence[Use]) -> str:
     return "\n".join(f"{number}. {_cell(text)}" for number, (_, text) in enumerate(ordered, 1))
 
 
-def _users(uses: Iterable[Use]) -> dict[str, list[str]]:
+def _users(uses: Iterable[CallUse]) -> dict[str, list[str]]:
     users: dict[str, list[str]] = {}
     for use in uses:
         for call in use.calls:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from wardian.measure.outcome import CALL, STATUSES
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
-from wardian.measure.syscalls.matrix import Difference, Line, Matrix
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.matrix import CallLine, HostDifference, Matrix
+from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
 from wardian.text import printable
@@ -74,7 +74,7 @@ class One(NamedTuple):
     knowledge: Knowledge
     probes: Sequence[Specimen]
     skills: Sequence[str]
-    line: Line | None
+    line: CallLine | None
 
 
 def show_document(one: One) -> dict[str, Any]:
@@ -89,11 +89,11 @@ def show_document(one: One) -> dict[str, Any]:
     }
 
 
-def _statuses(line: Line) -> dict[str, str]:
+def _statuses(line: CallLine) -> dict[str, str]:
     return {name: cell.status for name, cell in line.cells.items()}
 
 
-def _results(line: Line) -> dict[str, Any]:
+def _results(line: CallLine) -> dict[str, Any]:
     return {
         name: {
             "status": cell.status,
@@ -142,7 +142,9 @@ def show_lines(one: One) -> list[str]:
 # Coverage
 
 
-def document(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use]) -> dict[str, Any]:
+def document(
+    matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[CallUse]
+) -> dict[str, Any]:
     """The JSON document of ``syscalls coverage``."""
     return {
         "schema": COVERAGE_SCHEMA,
@@ -174,7 +176,7 @@ def _sandbox(name: str, matrix: Matrix, artifacts: Sequence[Artifact]) -> dict[s
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: CallLine) -> dict[str, Any]:
     return {
         "name": line.name,
         "number": line.number,
@@ -188,7 +190,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
+def _use(use: CallUse, matrix: Matrix) -> dict[str, Any]:
     return {
         "name": use.name,
         "kind": use.kind,
@@ -198,7 +200,7 @@ def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
+def served(use: CallUse, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     """How many of a program's calls a sandbox supports, and which it does not."""
     statuses = {name: matrix.status(name, sandbox) for name in use.calls}
     return {
@@ -209,7 +211,7 @@ def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     }
 
 
-def lacking(use: Use, matrix: Matrix) -> str:
+def lacking(use: CallUse, matrix: Matrix) -> str:
     """What a program uses and does not have; sandboxes that lack the same, together."""
     together: dict[str, list[str]] = {}
     for name in matrix.sandboxes:
@@ -237,7 +239,7 @@ def matrix_lines(matrix: Matrix) -> list[str]:
     return columns(cells)
 
 
-def _word(line: Line, sandbox: str) -> str:
+def _word(line: CallLine, sandbox: str) -> str:
     if sandbox not in line.cells:
         return "."
     cell = line.cells[sandbox]
@@ -264,7 +266,7 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{counts[key]} {words[key]}" for key in words if counts[key])
 
 
-def use_lines(uses: Iterable[Use], matrix: Matrix) -> list[str]:
+def use_lines(uses: Iterable[CallUse], matrix: Matrix) -> list[str]:
     """What programs use, and how much of it each sandbox supports."""
     cells = [["program", "calls", *matrix.sandboxes, "lacking"]]
     for use in uses:
@@ -288,7 +290,7 @@ def note_lines(matrix: Matrix) -> list[str]:
     ]
 
 
-def difference_lines(ones: Iterable[Difference]) -> list[str]:
+def difference_lines(ones: Iterable[HostDifference]) -> list[str]:
     """Differences that policy does not explain."""
     lines = []
     for one in ones:
