@@ -2,6 +2,7 @@
 
 target     a backend with a policy fitted to it: what is measured
 outcome    what can come of a case: every status, and how it is shown
+blame      walls taken away one by one, to find which one blocks a case
 refused    a refusal as measurements keep it, with its remedy
 versions   which version a sandbox, an interpreter or a tool is
 probes/    capability probes: specimens, expectations, verdicts
