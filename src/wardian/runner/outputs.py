@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from wardian.descriptors import LISTABLE, NEW_FILE, PLACE, enter, open_below, parts_of, unlink_in
+from wardian.descriptors import LISTABLE, PLACE, enter, open_below, parts_of, put_file, unlink_in
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.paths.held import Held
 from wardian.sandbox.paths.named import open_directory, trusted_path
@@ -286,21 +286,11 @@ def _copy_file(root: str, target: str, one: Written, room: float) -> int:
     """The bytes of data that were copied. Raises SandboxError if there are more than ``room``."""
     parent, _, name = one.path.rpartition("/")
     source_dir, target_dir = open_folder(root, parent), folder_in(target, parent)
-    temporary = f".{os.urandom(8).hex()}.partial"
+    mode = (0o777 if one.mode & 0o100 else 0o666) & ~_umask()
     try:
         source = open_file(source_dir, name)
         try:
-            mode = 0o777 if one.mode & 0o100 else 0o666
-            sink = os.open(temporary, NEW_FILE, mode & ~_umask(), dir_fd=target_dir)
-            try:
-                copied = _pump(source, sink, room)
-            finally:
-                os.close(sink)
-            os.replace(temporary, name, src_dir_fd=target_dir, dst_dir_fd=target_dir)
-            return copied
-        except BaseException:
-            unlink_in(target_dir, temporary)
-            raise
+            return put_file(target_dir, name, mode, lambda sink: _pump(source, sink, room))
         finally:
             os.close(source)
     finally:

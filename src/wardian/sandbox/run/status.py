@@ -16,9 +16,18 @@ from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict, Unpack
 
     from wardian.sandbox.refusals.asked_host import AskedHost
+
+    class RunFacts(TypedDict):
+        """What a run was, whatever came of it."""
+
+        command: Sequence[str]
+        plan: Plan
+        arch: str
+        policy: Policy
+
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
@@ -26,20 +35,9 @@ NO_GROUP = "no control group can be made here: the supervisor counts memory and 
 _SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
-def interpret(
-    status: bytes,
-    stdout: bytes,
-    stderr: bytes,
-    *,
-    command: Sequence[str],
-    plan: Plan,
-    arch: str,
-    policy: Policy,
-) -> Result:
+def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
     """Raises SandboxError if the sandbox could not be set up."""
-    return concluded(
-        read_events(status), stdout, stderr, command=command, plan=plan, arch=arch, policy=policy
-    )
+    return concluded(read_events(status), stdout, stderr, **about)
 
 
 def concluded(
