@@ -23,8 +23,9 @@ from wardian.measure.campaign.performing import perform
 from wardian.measure.campaign.units import of_skills
 from wardian.measure.campaign.workbench import here
 from wardian.runner.cases.granting import NotGrantedError, granted
-from wardian.runner.cases.model import SkillCase, read_cases
+from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.patterns import Matcher, PatternError
+from wardian.runner.cases.reading import read_cases
 from wardian.sandbox.policy.policy import Policy
 
 PROMPT_S = 120.0  # a busy machine included

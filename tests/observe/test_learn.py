@@ -18,7 +18,8 @@ from wardian.learn.limits import limits
 from wardian.learn.needs import NOTHING, at_once, merged
 from wardian.learn.places import is_wide, places, whole
 from wardian.observe.trace import ExecutedProgram, TracedProcess
-from wardian.runner.cases.model import SkillCase, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.sandbox.policy.difference import NOUNS

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from wardian.runner.assembly import Wanted
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
+    from wardian.runner.keeping import Destination, Kept
     from wardian.runner.location import Located
-    from wardian.runner.outputs import Destination, Kept, Written
+    from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
@@ -163,7 +164,7 @@ def _target(given: Given) -> Destination | None:
         return None
     if "work" in given:
         raise UsageError("--out and --work exclude each other", hint="--work keeps all there is")
-    from wardian.runner.outputs import check_target
+    from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
 
@@ -195,12 +196,12 @@ def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kep
         if out is not None:
             out.make()
         return [], None
-    from wardian.runner import outputs
+    from wardian.runner import keeping, outputs
 
     made = [found for found in outputs.written(root) if found.kind != "folder"]
     if out is None:
         return made, None
-    return made, outputs.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
+    return made, keeping.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
 
 
 def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:

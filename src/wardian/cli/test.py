@@ -78,13 +78,12 @@ def command(
     """
     from wardian.cli import output
     from wardian.runner.cases import report
-    from wardian.runner.cases.model import check_backends
     from wardian.runner.cases.running import Options
-    from wardian.sandbox.backends import NAMES, fitted, shortfall
+    from wardian.sandbox.backends import check_backends, fitted, shortfall
 
     granted = granted_policy(grants)
-    named = check_backends(backends, NAMES)
-    judge = check_backends(oracle, NAMES)[0] if oracle is not None else None
+    named = check_backends(backends)
+    judge = check_backends(oracle)[0] if oracle is not None else None
     for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
         given_up = shortfall(name, granted)
         if given_up:
@@ -118,7 +117,7 @@ def _selected(
     from fnmatch import fnmatchcase
 
     from wardian.errors import NothingMatched
-    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+    from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 
     found: list[tuple[Path, SkillCase]] = []
     if cases_file is not None:

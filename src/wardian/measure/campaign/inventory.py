@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
-from wardian.runner.cases.model import DEFAULT_FILE, SkillCase, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.skills.dependencies import declared_by
 from wardian.skills.digest import skill_digest
 from wardian.skills.discovery import find_skills

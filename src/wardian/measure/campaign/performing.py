@@ -30,7 +30,8 @@ from wardian.measure.suites.programs import find_programs
 from wardian.measure.suites.running import run_program
 from wardian.measure.target import Target, target
 from wardian.observe.trace import Trace, traced
-from wardian.runner.cases.model import DEFAULT_FILE, SkillCase, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.runner.cases.running import CaseOutcome, Options, plain_run, run_case
 from wardian.runner.location import Located, located
 from wardian.sandbox.backends import fitted

@@ -15,7 +15,8 @@ from wardian.errors import InputError, WardianError
 from wardian.homes import own_directory
 from wardian.observe.trace import traced
 from wardian.pool import pool
-from wardian.runner.cases.model import DEFAULT_FILE, SkillCase, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.sandbox.policy.policy import Policy

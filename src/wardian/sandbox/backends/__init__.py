@@ -98,6 +98,17 @@ def backend(name: str) -> Backend:
     return made
 
 
+def check_backends(names: str) -> tuple[str, ...]:
+    """``wardian,host`` as a tuple. Raises UsageError."""
+    chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    for name in chosen:
+        if name not in NAMES:
+            raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
+    if not chosen:
+        raise UsageError("no backend was named", hint="backends: " + ", ".join(NAMES))
+    return chosen
+
+
 def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
     """What a run of this policy would have to give up in that backend. Raises UsageError."""
     return backend(name).shortfall(policy)
@@ -121,6 +132,7 @@ __all__ = [
     "Copies",
     "Job",
     "backend",
+    "check_backends",
     "copy_records",
     "fitted",
     "shortfall",
