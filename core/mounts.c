@@ -1,7 +1,8 @@
 /* The guest's root: an empty tmpfs, filled step by step from the plan, then pivoted into.
  *
- * Sources are opened before anything is mounted, without following any link: as root in the
- * supervisor, which may read what the guest's id may not; otherwise in the reaper. Targets are
+ * Sources are opened before anything is placed, without following any link: as root in the
+ * supervisor, which may read what the guest's id may not; otherwise in the reaper. The guest-to-be
+ * masks /proc meanwhile. Targets are
  * found below the new root without following links either, so that nothing a guest left in a
  * shared directory can steer a later mount.
  */
@@ -593,7 +594,7 @@ static void run_step(struct builder *b, struct step *step) {
 static void fill_proc(struct plan *plan, const int fds[3]) {
     struct builder b = {.plan = plan, .proc = fds[0], .covers = {fds[1], fds[2]}};
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
-    if (fchdir(b.proc) < 0) /* masks are named from here */
+    if (b.proc >= 0 && fchdir(b.proc) < 0) /* masks are named from here */
         die(errno, "proc", "entering /proc in the guest");
     for (size_t i = 0; i < plan->step_count; i++) {
         const struct step *step = &plan->steps[i];
@@ -606,7 +607,8 @@ static void fill_proc(struct plan *plan, const int fds[3]) {
         else if (step->kind == STEP_SYSCTL)
             write_sysctl(&b, step);
     }
-    if (WALL_IS_UP(plan, WALL_READONLY) && mount_setattr_at(b.proc, AT_RECURSIVE, &read_only) < 0) /* with its masks */
+    if (b.proc >= 0 && WALL_IS_UP(plan, WALL_READONLY) &&
+        mount_setattr_at(b.proc, AT_RECURSIVE, &read_only) < 0) /* with its masks */
         die(errno, "proc", "making /proc read-only");
 }
 
@@ -709,13 +711,12 @@ static void hand_proc(const struct builder *b, int guest) {
 
 void help_with_root(struct plan *plan, int reaper) {
     struct message go;
-    int fds[MAX_PASSED];
+    int fds[MAX_PASSED] = {-1, -1, -1};
     size_t count;
     pid_t sender;
     if (!channel_receive(reaper, &go, fds, &count, &sender) || go.kind != MSG_GO)
         _exit(125); /* the reaper failed, and has said so */
-    if (count == 3)
-        fill_proc(plan, fds);
+    fill_proc(plan, fds);
     while (count > 0)
         close(fds[--count]);
 }
