@@ -1,7 +1,8 @@
-# make demo    run a useful skill and a nosy one, and a script that tries to get out
-# make test    everything that is checked: linters, types, layers, C under sanitizers, all tests
-# make list    the capability probes; make probes: measure them all; make run PROBE=ID: one
-# make bench   times, beside the other sandboxes that are installed
+# make demo       run a useful skill and a nosy one, and a script that tries to get out
+# make test       what protects users: linters, types, layers, C under sanitizers, tests (6 minutes)
+# make test-all   that, and the long campaigns: fuzzers, soaks, other backends, whole nightlies
+# make list       the capability probes; make probes: measure them all; make run PROBE=ID: one
+# make bench      times, beside the other sandboxes that are installed
 # make lint · make format · make clean
 #
 # Needs python3 (3.11 or later, with venv), a C compiler and make; the rest is put into .venv.
@@ -10,6 +11,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 WORKERS ?= 2
+PYTEST = PATH="$(CURDIR)/$(VENV)/tools:$$PATH" $(BIN)/python -m pytest -n $(WORKERS)
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/wardian/__init__.py)
 
 .DEFAULT_GOAL := help
@@ -34,7 +36,10 @@ demo: $(VENV)/.run launcher
 test: $(VENV)/.test launcher test-launchers lint
 	$(MAKE) -s -C core check
 	@mkdir -p $(VENV)/tools && ln -sf ../bin/uv $(VENV)/tools/uv
-	PATH="$(CURDIR)/$(VENV)/tools:$$PATH" $(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+	$(PYTEST) -m 'not long' $(PYTEST_ARGS)
+
+test-all: test
+	$(PYTEST) -m long $(PYTEST_ARGS)
 
 list: $(VENV)/.run launcher
 	@$(BIN)/wardian probe list $(PROBE_ARGS)
@@ -92,4 +97,4 @@ clean:
 	rm -rf $(VENV) build dist src/wardian/_bin .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test list probes run lint format bench launcher test-launchers clean
+.PHONY: help demo test test-all list probes run lint format bench launcher test-launchers clean

@@ -19,9 +19,7 @@ ROUNDS = 4
 SCENE = """
 import gc, os, signal, sys, time
 sys.path.insert(0, {library!r})
-from wardian import Policy, Sandbox
-from wardian.errors import WardianError
-from wardian.sandbox.policy import Share
+from wardian import Policy, Sandbox, Share, WardianError
 
 # Nobody asks before each of the guest's calls: it swaps as fast as the kernel can.
 policy = Policy.default()._replace(degrade=('notify',))

@@ -23,7 +23,7 @@ import sys, time
 sys.path.insert(0, {library!r})
 from wardian import Sandbox
 from wardian.sandbox.backends.wardian import Wardian
-from wardian.sandbox.plan import record
+from wardian.sandbox.run.records import record
 sandbox = Sandbox.create()
 if {walls!r}:
     flags = b''.join(record('flag', 'without-' + wall) for wall in {walls!r})

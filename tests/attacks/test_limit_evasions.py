@@ -212,8 +212,7 @@ print('passed')
 FLOOD = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from wardian import Policy, Sandbox
-from wardian.sandbox.policy import Share
+from wardian import Policy, Sandbox, Share
 policy = Policy.default().with_shares([Share(sys.argv[2], "/programs", False)])
 with Sandbox(policy) as sandbox:
     command = ["/programs/evade", "in-flight", "100000", "20"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import call
 from wardian import Policy, Sandbox, Share
 from wardian.errors import PolicyError, ShareError, UsageError
 from wardian.observe.record import Recording, Run
@@ -35,11 +36,7 @@ class Scene:
         self.env |= {"HOME": str(top / "home"), "LC_ALL": "C.UTF-8"}
 
     def wardian(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", "-m", "wardian", *args],
-            capture_output=True, text=True, timeout=120, cwd=self.top, env=self.env | env,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
+        return call(*args, cwd=self.top, env=self.env | env)
 
     def guest(self, script: str) -> None:
         """The first run: a guest that may write to the project."""
@@ -304,7 +301,7 @@ def test_a_run_that_can_not_be_remembered_does_not_start(scene: Scene) -> None:
     """Where no place for the register can be had, nothing is shared for writing."""
     program = (
         "import sys, json\n"
-        "from wardian.sandbox import shared_before\n"
+        "from wardian.sandbox.paths import shared_before\n"
         "shared_before.register_places = lambda: ('/proc/none',)\n"
         "from wardian.cli import run\n"
         "sys.exit(run(json.loads(sys.argv[1])))\n"

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.test_packages_python import TOOLS, for_tool
-from tests.runner.conftest import MakeSkill, Wardian, environment, make_skill, wardian
+from tests.command import Wardian
+from tests.runner.conftest import environment, make_skill, wardian
 from tests.runner.hostile import Index, sdist, serving, wheel
+from tests.skill_folders import MakeSkill
 from wardian.errors import UsageError
 from wardian.runner.packages.model import Archive, Candidate, Locked, PreparationError
 from wardian.runner.packages.pins import narrowed, pins_of, refuse_unpinned

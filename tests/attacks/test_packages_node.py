@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.runner.conftest import MakeSkill, Wardian, environment, make_skill, needs, wardian
+from tests.command import Wardian
+from tests.runner.conftest import environment, make_skill, needs, wardian
 from tests.runner.hostile import Index, publish, serving
+from tests.skill_folders import MakeSkill
 from wardian.runner.packages.specs import lock_fault, manifest_fault, read_lock, spec_fault
 
 __all__ = ["environment", "make_skill", "wardian"]

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.conftest import MakeSkill, Wardian, environment, make_skill, needs, wardian
+from tests.command import Wardian
+from tests.runner.conftest import environment, make_skill, needs, wardian
 from tests.runner.hostile import Index, sdist, serving, wheel, without
+from tests.skill_folders import MakeSkill
 from wardian.errors import UsageError
 from wardian.runner.packages.requirements import checked, lines_of
 

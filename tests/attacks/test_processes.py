@@ -173,7 +173,7 @@ import os, sys
 sys.path.insert(0, {library!r})
 from wardian import Sandbox
 from wardian.sandbox.backends.wardian import Wardian
-from wardian.sandbox.plan import record
+from wardian.sandbox.run.records import record
 opened = [os.open({home!r}, 0), os.open({path!r}, os.O_RDONLY), os.open({path!r}, os.O_RDWR)]
 for number, fd in enumerate([*opened, *opened]):
     os.dup2(fd, (6, 7, 8, 40, 41, 42)[number], inheritable=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import Wardian, call, environment
 from wardian.errors import UsageError
 from wardian.measure.campaign.config import ConfigError, read_config
 from wardian.measure.campaign.inventory import inventory, sources
@@ -67,10 +66,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def wardian() -> Wardian:
     def run(*args: str, cwd: Path) -> CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=120, cwd=cwd, env=environment(), check=False,
-        )  # fmt: skip
+        return call(*args, cwd=cwd, env=environment())
 
     return run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Wardian
 from tests.cli.test_terminal import Terminal
+from tests.command import Wardian
 from wardian import Policy
 from wardian.sandbox.backends import shortfall
 

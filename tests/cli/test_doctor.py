@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import wardian as package
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import COMMAND, Wardian, environment
 from wardian.sandbox.doctor import attempts
 from wardian.sandbox.doctor.advice import Surroundings, advice, landlock_advice
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import COMMAND, Wardian, environment
 from wardian.cli.commands import COMMANDS
 from wardian.cli.options import EXEC_OPTIONS
 from wardian.errors import WardianError

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import COMMAND, Wardian, environment
 
 
 def test_the_guests_exit_code_is_ours(wardian: Wardian) -> None:

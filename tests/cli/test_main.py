@@ -13,7 +13,7 @@ import click
 import pytest
 
 import wardian
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import COMMAND, Wardian, environment
 from wardian.cli.commands import COMMANDS, group
 
 LEAVES = [*(name for name in COMMANDS if name != "policy"), "log show", "log prune"]

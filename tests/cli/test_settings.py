@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Wardian
+from tests.command import Wardian
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import copy
 import itertools
 import marshal
 import pickle
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,7 +108,9 @@ def test_whatever_is_wrong_with_it_data_is_made_anew(place: Path, damage: bytes)
 
 def test_what_is_compiled_is_what_would_be_made() -> None:
     assert layout.layout() == layout.Layout(*layout.read_layout())
+    assert as_compiled("layout", layout.SOURCES) == layout.read_layout()
     assert policy.Policy.default() == policy.Policy.preset("default")
+    assert as_compiled(policy.DEFAULT_PRESET, policy.DEFAULT_SOURCES) == policy.read_default()
     for arch in ("x86_64", "aarch64"):
         for written, watch in itertools.product((False, True), plan.COMPILED_SCOPES):
             machine = Host(arch=arch, kernel=(6, 8), landlock_abi=4, uid=0)
@@ -118,4 +122,9 @@ def test_what_is_compiled_is_what_would_be_made() -> None:
                 watch=watch,
             )
             name = plan.filter_name(arch, written, watch)
-            assert compiled.load(name, plan.FILTER_SOURCES, lambda made=made: made) == made
+            assert as_compiled(name, plan.FILTER_SOURCES) == made
+
+
+def as_compiled(name: str, sources: Iterable[str]) -> Any:
+    """The compiled form that the build wrote of exactly these sources; there must be one."""
+    return compiled.load(name, sources, lambda: pytest.fail(f"{name} is not compiled"))

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import COMMAND, environment
 
 LONGEST_S = 60.0
 # A job that says when it runs in the foreground, and when it does so again. Not a shell's loop: a

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
 from tests.cli.test_documents import ROOT, conforms, schema
+from tests.command import COMMAND, Wardian, environment
 from wardian.cli.options import EXEC_OPTIONS
 from wardian.cli.run_skill import RUN_OPTIONS
 from wardian.cli.trace import TRACE_OPTIONS

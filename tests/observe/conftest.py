@@ -6,16 +6,16 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.command import COMMAND
+from tests.skill_folders import MakeSkill, write_skill
+
 Wardian = Callable[..., "subprocess.CompletedProcess[bytes]"]
-MakeSkill = Callable[..., Path]
-COMMAND = [sys.executable, "-P", "-m", "wardian"]
 
 
 @pytest.fixture
@@ -61,13 +61,7 @@ def make_skill(tmp_path: Path) -> MakeSkill:
     """``make_skill({"scripts/a.py": "…"})`` → the folder of a valid skill called demo."""
 
     def make(files: dict[str, str]) -> Path:
-        folder = tmp_path / "skills" / "demo"
-        manifest = "---\nname: demo\ndescription: Made for a test\n---\n"
-        for path, content in {"SKILL.md": manifest, **files}.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(content)
-        return folder
+        return write_skill(tmp_path / "skills" / "demo", files)
 
     return make
 

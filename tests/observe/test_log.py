@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.observe import journal
 
-from .conftest import MakeSkill, Wardian, document, only
+from .conftest import Wardian, document, only
 
 
 def recorded(wardian: Wardian, records: Path, *words: str) -> str:

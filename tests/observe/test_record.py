@@ -19,9 +19,11 @@ from pathlib import Path
 import pytest
 
 import wardian as package
+from tests.command import COMMAND
+from tests.skill_folders import MakeSkill
 from wardian.observe import record
 
-from .conftest import COMMAND, MakeSkill, Wardian, document, everything, on_small_disk, only
+from .conftest import Wardian, document, everything, on_small_disk, only
 
 LONGEST_S = 20.0
 PYTHON = "/usr/bin/python3"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-MakeSkill = Callable[..., Path]
-Wardian = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.command import COMMAND, Wardian
+from tests.skill_folders import MakeSkill, write_skill
+
 SOURCE = Path(__file__).parents[2] / "src"
 
 
@@ -21,13 +20,7 @@ def make_skill(tmp_path: Path) -> MakeSkill:
     """``make_skill({"scripts/a.py": "…"})`` → the folder of a valid skill called demo."""
 
     def make(files: dict[str, str | bytes], name: str = "demo") -> Path:
-        folder = tmp_path / "skills" / name
-        manifest = f"---\nname: {name}\ndescription: Made for a test\n---\n"
-        for path, content in {"SKILL.md": manifest, **files}.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content.encode() if isinstance(content, str) else content)
-        return folder
+        return write_skill(tmp_path / "skills" / name, files)
 
     return make
 
@@ -64,7 +57,7 @@ def wardian(environment: dict[str, str], tmp_path: Path) -> Wardian:
     def call(*args: object, env: dict[str, str] | None = None, **more: object) -> object:
         options: dict[str, object] = {"cwd": here, "timeout": 120, "text": True, **more}
         return subprocess.run(
-            [sys.executable, "-P", "-m", "wardian", *map(str, args)],
+            [*COMMAND, *map(str, args)],
             env=environment | (env or {}),
             capture_output=True,
             check=False,

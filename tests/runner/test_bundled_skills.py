@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import Wardian
 from wardian.skills import check
-
-from .conftest import Wardian
 
 SKILLS = Path(__file__).parents[2] / "skills"
 NAMES = sorted(path.name for path in SKILLS.iterdir() if (path / "SKILL.md").exists())

@@ -9,6 +9,8 @@ from xml.dom import minidom
 
 import pytest
 
+from tests.command import Wardian
+from tests.skill_folders import MakeSkill
 from wardian.errors import InputError
 from wardian.runner.cases.checks import Observed, differences, problems
 from wardian.runner.cases.model import (
@@ -20,8 +22,6 @@ from wardian.runner.cases.model import (
 )
 from wardian.runner.cases.report import junit
 from wardian.runner.cases.running import Outcome
-
-from .conftest import MakeSkill, Wardian
 
 SEEN = Observed(0, "exited", "hello\nworld\n", "", {"a.txt": b"content"})
 

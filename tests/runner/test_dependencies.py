@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import Wardian
+from tests.skill_folders import MakeSkill
 from wardian.runner.indexes import (
     Login,
     npm_settings,
@@ -28,7 +30,7 @@ from wardian.runner.indexes import (
     without_passwords,
 )  # fmt: skip
 
-from .conftest import MakeSkill, Wardian, needs
+from .conftest import needs
 
 TOOLS = ["pip", pytest.param("uv", marks=needs("uv"))]
 

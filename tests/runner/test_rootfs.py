@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.conftest import MakeSkill, Wardian, needs
+from tests.command import Wardian
+from tests.runner.conftest import needs
+from tests.skill_folders import MakeSkill
 from wardian.runner.elf import library, library_folders, read_elf
 
 SKILLS = Path(__file__).parents[2] / "skills"

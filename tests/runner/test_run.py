@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import MakeSkill, Wardian, needs
+from tests.command import Wardian
+from tests.skill_folders import MakeSkill
+
+from .conftest import needs
 
 LANGUAGES = {
     "python3": ("a.py", "import sys; print('hello', *sys.argv[1:])"),

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.errors import SkillError, UsageError
 from wardian.runner.interpreters import Missing, Runner, runner_for
 from wardian.runner.script import Wish, choose, wish_of
 from wardian.skills.scripts import interpreter_of
-
-from .conftest import MakeSkill
 
 HEADS = [
     b"", b"print(1)\n", b"#!/usr/bin/env python3\n", b"#!/usr/bin/python3\n",

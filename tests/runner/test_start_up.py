@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .conftest import MakeSkill
+from tests.skill_folders import MakeSkill
 
 TOO_HEAVY = (
     "asyncio", "click", "dataclasses", "difflib", "hashlib", "inspect", "json", "pathlib", "shlex",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-MakeSkill = Callable[..., Path]
+from tests.skill_folders import MakeSkill, write_skill
 
 
 @pytest.fixture
@@ -22,14 +21,9 @@ def make_skill(tmp_path: Path) -> MakeSkill:
         files: dict[str, str | bytes] | None = None,
         under: Path = tmp_path,
     ) -> Path:
-        folder = under / name
-        folder.mkdir(parents=True)
-        text = f"---\nname: {name}\ndescription: Does it.\n{fields}---\n{body}"
-        (folder / "SKILL.md").write_text(text, encoding="utf-8")
-        for path, content in (files or {}).items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return folder
+        (under / name).mkdir(parents=True)
+        return write_skill(
+            under / name, files or {}, description="Does it.", fields=fields, body=body
+        )
 
     return make

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.skills import check
-
-from .conftest import MakeSkill
 
 
 def told(folder: Path) -> list[tuple[str, str, int | None]]:

@@ -12,12 +12,12 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.skill_folders import MakeSkill
 from wardian.cli import check, listing, pack, show, unpack
 from wardian.errors import NothingMatched, SkillError, UsageError, WardianError
 from wardian.skills.diagnostic import RULES
 
 from .archives import GOOD, Item, zip_of
-from .conftest import MakeSkill
 
 COMMANDS = [check.command, listing.command, show.command, pack.command, unpack.command]
 ESCAPE = '"\\e[31mred\\n\\u202e"'

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.errors import SkillError
 from wardian.skills import pack, unpack
 from wardian.skills.digest import skill_digest
-
-from .conftest import MakeSkill
 
 FILES: dict[str, str | bytes] = {"scripts/b.sh": "#!/bin/sh\n", "a.txt": "a", "data.bin": b"\xff"}
 

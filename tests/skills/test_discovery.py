@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.skills import discover, find_skills
 from wardian.skills.discovery import MAX_DIRECTORIES, marketplace_skills
-
-from .conftest import MakeSkill
 
 
 @pytest.fixture

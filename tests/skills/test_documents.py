@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 import wardian.skills
+from tests.skill_folders import MakeSkill
 from wardian.skills import check, load_skill
 from wardian.skills.diagnostic import RULES
-
-from .conftest import MakeSkill
 
 ROOT = Path(__file__).parents[2]
 

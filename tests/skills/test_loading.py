@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.errors import SkillError
 from wardian.skills import load_skill
 from wardian.skills.checking import check
 from wardian.skills.skill import MAX_MANIFEST_BYTES
-
-from .conftest import MakeSkill
 
 
 def test_a_whole_skill_is_read(make_skill: MakeSkill) -> None:

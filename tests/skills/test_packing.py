@@ -13,13 +13,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.skill_folders import MakeSkill
 from wardian.errors import SkillError
 from wardian.skills import check, load_skill, pack, unpack
 from wardian.skills.archive.names import Names, checked
 from wardian.skills.reading import JUNK_FOLDERS, is_junk
 
 from .archives import MANIFEST
-from .conftest import MakeSkill
 
 
 def test_a_pack_is_the_same_to_the_byte(make_skill: MakeSkill, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.skill_folders import MakeSkill
 from wardian.skills.dependencies import (
     DeclarationError,
     declared_by,
@@ -13,8 +14,6 @@ from wardian.skills.dependencies import (
     requirements_txt,
 )
 from wardian.skills.scripts import Interpreter, interpreter_of, scripts_in
-
-from .conftest import MakeSkill
 
 
 @pytest.mark.parametrize(

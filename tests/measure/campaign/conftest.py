@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import Wardian, call, environment
 from wardian.measure.store.store import Store
 
 
@@ -23,15 +23,7 @@ def wardian(tmp_path: Path) -> Wardian:
     def run(
         *args: str, cwd: Path = tmp_path, timeout_s: float = 240, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *args],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            cwd=cwd,
-            env=environment(XDG_STATE_HOME=str(tmp_path / "state"), **env),
-            check=False,
-        )
+        own = environment(XDG_STATE_HOME=str(tmp_path / "state"), **env)
+        return call(*args, cwd=cwd, env=own, timeout_s=timeout_s)
 
     return run

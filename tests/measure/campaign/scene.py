@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.cli.conftest import Wardian
+from tests.command import Wardian
 
 ROOT = Path(__file__).parents[3]
 SKILL_MD = """---

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Wardian
+from tests.command import Wardian
 from tests.measure.campaign import synthetic
 from tests.measure.campaign.test_store import CASE, OUTCOME, campaign
 from wardian.measure.history.selecting import lines

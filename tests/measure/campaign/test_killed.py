@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Wardian, environment
+from tests.command import COMMAND, Wardian, environment
 from tests.measure.campaign.scene import Scene
 from wardian.measure.store.store import Store
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Wardian
+from tests.command import Wardian
 from tests.measure.campaign.scene import KEEP, PROFILE, Scene
 
 

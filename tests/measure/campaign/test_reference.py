@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.cli.conftest import Wardian
+from tests.command import Wardian
 from tests.measure.campaign.scene import Scene
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "nightly.md"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.measure.probes.conftest import probe
 from wardian.measure.fuzz.campaign import Campaign
 from wardian.measure.fuzz.program import AT, NUMBER, Arg, Call, Program, slot
 from wardian.measure.fuzz.sides import Side, executor, oracle
@@ -15,6 +16,8 @@ from wardian.measure.fuzz.wire import Outcome
 from wardian.measure.probes.building import compiler
 from wardian.measure.probes.sandboxes import MakeSandbox, create, neutral
 from wardian.sandbox.host import this_host
+
+__all__ = ["probe"]
 
 ARCH = this_host().arch
 MakeCampaign = Callable[..., Campaign]

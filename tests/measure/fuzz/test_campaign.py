@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import COMMAND, environment
 from tests.measure.probes.conftest import PROBES, Probe, by_hand
 from tests.measure.probes.reference import schema_of
 from wardian import Policy, Sandbox

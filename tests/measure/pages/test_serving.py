@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import COMMAND, environment
 from wardian.errors import UsageError
 from wardian.measure.pages.serving import Drawn, Server
 from wardian.measure.store.model import Case, Outcome

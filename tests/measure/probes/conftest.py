@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import call, environment
 
 ROOT = Path(__file__).parents[3]
 PROBES = ROOT / "probes"
@@ -64,12 +64,8 @@ def probe(tmp_path: Path) -> Probe:
     here.mkdir()
 
     def run(*args: str, timeout_s: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, "probe", *args],
-            capture_output=True, text=True, timeout=timeout_s, cwd=here, check=False,
-            stdin=subprocess.DEVNULL,
-            env=environment(XDG_CACHE_HOME=str(tmp_path / "cache"), **env),
-        )  # fmt: skip
+        own = environment(XDG_CACHE_HOME=str(tmp_path / "cache"), **env)
+        return call("probe", *args, cwd=here, env=own, timeout_s=timeout_s)
 
     return run
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cli.conftest import environment
+from tests.command import environment
 from tests.measure.probes.conftest import Probe, Tree
 
 TESTS = """
@@ -99,4 +99,5 @@ def test_the_plugin_imports_nothing_until_a_marker_is_met() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     loaded = {name for name in done.stdout.split() if name != "__future__"}
-    assert loaded == {"wardian", "wardian.measure.probes", "wardian.measure.probes.marker"}
+    house = "wardian", "wardian.measure", "wardian.measure.probes"
+    assert loaded == {*house, "wardian.measure.probes.marker"}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import call, environment
 
 SOURCES = Path(__file__).parent / "programs"
 FLAGS = ("-std=c++17", "-O0", "-w")
@@ -65,11 +65,7 @@ def suite(tmp_path: Path) -> Suite:
     def run(
         *args: str | Path, timeout_s: float = 120, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, "suite", *map(str, args)],
-            capture_output=True, text=True, timeout=timeout_s, cwd=here, check=False,
-            stdin=subprocess.DEVNULL, env=environment(**env),
-        )  # fmt: skip
+        return call("suite", *args, cwd=here, env=environment(**env), timeout_s=timeout_s)
 
     return run
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
+from tests.command import COMMAND, environment
 from tests.measure.suites.conftest import Build, Suite, document, outcomes, script, statuses
 from wardian.measure.suites.programs import Program, find_programs
 from wardian.measure.suites.running import Running, Way, run_program

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, environment
 from tests.cli.test_documents import conforms
+from tests.command import COMMAND, environment
 from tests.measure.probes.conftest import Tree
 
 ROOT = Path(__file__).parents[3]
