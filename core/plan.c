@@ -294,7 +294,6 @@ static const struct {
     const char *name;
     uint8_t fields; /* the name included */
     bool text;      /* every argument must be free of inner NULs */
-    bool bare;      /* only in a plan without walls */
 } known[] = {
     [R_ARG] = {"arg", 2, true},           [R_BIND] = {"bind", 4, true},
     [R_BUDGET] = {"budget", 3, true},     [R_CGROUP] = {"cgroup", 2, true},
@@ -307,31 +306,36 @@ static const struct {
     [R_FILTER] = {"filter", 2, false},    [R_FLAG] = {"flag", 2, true},
     [R_HOME] = {"home", 2, true},         [R_HOST_ID] = {"host-id", 2, true},   [R_HOSTNAME] = {"hostname", 2, true},
     [R_IDENTITY] = {"identity", 3, true},
-    [R_INODES] = {"inodes", 2, true, true}, [R_KEEP] = {"keep", 2, true, true},
+    [R_INODES] = {"inodes", 2, true}, [R_KEEP] = {"keep", 2, true},
     [R_LANDLOCK] = {"landlock", 4, true}, [R_MASK] = {"mask", 2, true},
     [R_MEMORY] = {"memory", 2, true},     [R_MQUEUE] = {"mqueue", 2, true},
     [R_ONLY] = {"only", 3, true},
     [R_OUTPUT] = {"output", 2, true},
     [R_PARENT] = {"parent", 2, true},     [R_PATH] = {"path", 2, true},
-    [R_PLACE] = {"place", 2, true, true},
+    [R_PLACE] = {"place", 2, true},
     [R_PRIVATE] = {"private", 3, true},   [R_PROC] = {"proc", 2, true},
     [R_PROCESSES] = {"processes", 2, true}, [R_QUOTA] = {"quota", 5, true},
     [R_REFUSALS] = {"refusals", 2, false},
     [R_RLIMIT] = {"rlimit", 3, true},     [R_RULE] = {"rule", 3, true},
     [R_ROOT] = {"root", 3, true},
-    [R_STAGE] = {"stage", 2, true, true}, [R_STAGED] = {"staged", 4, true, true},
+    [R_STAGE] = {"stage", 2, true}, [R_STAGED] = {"staged", 4, true},
     [R_STREAM] = {"stream", 4, true},
     [R_SYMLINK] = {"symlink", 3, true},   [R_SYSCTL] = {"sysctl", 3, true},
-    [R_VERDICT] = {"verdict", 2, false},  [R_VOICE] = {"voice", 2, true, true},
+    [R_VERDICT] = {"verdict", 2, false},  [R_VOICE] = {"voice", 2, true},
     [R_WALL] = {"wall-ms", 2, true},      [R_WATCH] = {"watch", 2, true},
     [R_WATCHED] = {"watched", 2, false},
 };
+
+/* Only in a plan without walls. */
+static bool is_bare(enum record_name name) {
+    return name == R_INODES || name == R_KEEP || name == R_PLACE || name == R_STAGE || name == R_STAGED || name == R_VOICE;
+}
 
 static int record_name(const struct plan *plan, const struct record *r) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(r->fields[0].at, known[i].name) != 0)
             continue;
-        if (r->count != known[i].fields || (known[i].bare && !plan->bare.wanted))
+        if (r->count != known[i].fields || (is_bare((enum record_name)i) && !plan->bare.wanted))
             return -1;
         for (size_t f = 1; known[i].text && f < r->count; f++)
             if (!whole(&r->fields[f]))
@@ -345,6 +349,24 @@ static bool take_number_into(const struct record *r, uint64_t *value) {
     return number(&r->fields[1], value);
 }
 
+static bool take_bare(struct bare *bare, enum record_name name, const struct record *r) {
+    const struct field *argument = &r->fields[1];
+    if (name == R_KEEP)
+        return add_kept(bare, r);
+    if (name == R_STAGED)
+        return add_staged(bare, r);
+    if (name == R_PLACE)
+        return add_place(bare, argument->at);
+    if (name == R_INODES)
+        return number(argument, &bare->inodes);
+    if (name == R_STAGE) {
+        bare->stage = argument->at;
+        return argument->at[0] == '/';
+    }
+    bare->voice = argument->at;
+    return argument->len > 0 && argument->len < MAX_VOICE;
+}
+
 struct vectors {
     size_t args, envs;
 };
@@ -352,7 +374,8 @@ struct vectors {
 static bool take(struct plan *plan, const struct record *r, struct vectors *vectors) {
     const struct field *f = r->fields;
     uint64_t a, b;
-    switch ((enum record_name)record_name(plan, r)) {
+    enum record_name name = (enum record_name)record_name(plan, r);
+    switch (name) {
     case R_ARG:
         plan->argv[vectors->args++] = (char *)(uintptr_t)f[1].at;
         return true;
@@ -457,20 +480,13 @@ static bool take(struct plan *plan, const struct record *r, struct vectors *vect
             return false;
         plan->watched[plan->watched_count++] = f[1].at;
         return true;
-    case R_KEEP:
-        return add_kept(&plan->bare, r);
-    case R_STAGE:
-        plan->bare.stage = f[1].at;
-        return f[1].at[0] == '/';
-    case R_STAGED:
-        return add_staged(&plan->bare, r);
-    case R_VOICE:
-        plan->bare.voice = f[1].at;
-        return f[1].len > 0 && f[1].len < MAX_VOICE;
-    case R_PLACE:
-        return add_place(&plan->bare, f[1].at);
     case R_INODES:
-        return take_number_into(r, &plan->bare.inodes);
+    case R_KEEP:
+    case R_PLACE:
+    case R_STAGE:
+    case R_STAGED:
+    case R_VOICE:
+        return take_bare(&plan->bare, name, r);
     case R_CPU:
         return take_number_into(r, &plan->cpu_ms);
     case R_DISK:
