@@ -8,6 +8,9 @@ import os
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 PLACE = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # to go through, not to list
@@ -38,6 +41,30 @@ def open_below(start: int, names: Iterable[str], step: Callable[[int, str], int]
 def parts_of(path: str) -> list[str]:
     """The names in a path, from the first."""
     return [name for name in path.split("/") if name]
+
+
+def put_file(parent: int, name: str, mode: int, fill: Callable[[int], Made]) -> Made:
+    """A file in an open directory, there whole or not at all, in place of what has its name;
+    ``fill`` writes it. Raises OSError, and what ``fill`` raises."""
+    temporary = f".{os.urandom(8).hex()}.partial"
+    fd = os.open(temporary, NEW_FILE, mode, dir_fd=parent)
+    try:
+        try:
+            made = fill(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        unlink_in(parent, temporary)
+        raise
+    return made
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Raises OSError."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
 
 
 def unlink_in(parent: int, name: str) -> None:

@@ -20,11 +20,12 @@ from wardian.cli.learn import run as learn
 from wardian.errors import InputError, WardianError
 from wardian.measure.campaign.inventory import inventory
 from wardian.measure.campaign.performing import perform
-from wardian.measure.campaign.surroundings import here
 from wardian.measure.campaign.units import of_skills
+from wardian.measure.campaign.workbench import here
 from wardian.runner.cases.granting import NotGrantedError, granted
-from wardian.runner.cases.model import SkillCase, read_cases
+from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.patterns import Matcher, PatternError
+from wardian.runner.cases.reading import read_cases
 from wardian.sandbox.policy.policy import Policy
 
 PROMPT_S = 120.0  # a busy machine included
@@ -130,9 +131,7 @@ def test_a_nightly_does_not_grant_the_network_that_a_case_asks_for(
     port, heard = listener
     entries = inventory([str(asks_for_network(skill, port))])
     policy = Policy.default()
-    (unit,) = of_skills(
-        entries, policy.to_toml(), {"wardian": policy.digest}, here(), traced=traced
-    )
+    (unit,) = of_skills(entries, policy, {"wardian": policy.digest}, here(), traced=traced)
     (produced,) = perform(unit)
     assert produced.outcome.status == "error"
     assert "network" in produced.outcome.cause

@@ -17,8 +17,9 @@ from wardian.learn.data import learning
 from wardian.learn.limits import limits
 from wardian.learn.needs import NOTHING, at_once, merged
 from wardian.learn.places import is_wide, places, whole
-from wardian.observe.trace import TracedProcess, TracedProgram
-from wardian.runner.cases.model import SkillCase, read_cases
+from wardian.observe.trace import ExecutedProgram, TracedProcess
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.sandbox.policy.difference import NOUNS
@@ -308,7 +309,7 @@ def test_limits_have_head_room_and_are_never_above_what_was_allowed() -> None:
 
 def test_processes_that_end_before_others_start_are_not_counted_together() -> None:
     def process(started: float, ended: float | None, threads: int = 1) -> TracedProcess:
-        program = (TracedProgram(started, ("x",)),)
+        program = (ExecutedProgram(started, ("x",)),)
         return TracedProcess(1, None, 1, 1, started, program, ended, 0, threads)
 
     assert at_once([process(0, 9), process(1, 2), process(3, 4, 3)]) == 4

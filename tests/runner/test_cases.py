@@ -13,13 +13,8 @@ from tests.command import Wardian
 from tests.skill_folders import MakeSkill
 from wardian.errors import InputError
 from wardian.runner.cases.checks import Observed, differences, problems
-from wardian.runner.cases.model import (
-    CaseExpectation,
-    FileExpectation,
-    SkillCase,
-    TextExpectation,
-    read_cases,
-)
+from wardian.runner.cases.model import CaseExpectation, FileExpectation, SkillCase, TextExpectation
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.report import junit
 from wardian.runner.cases.running import CaseOutcome
 

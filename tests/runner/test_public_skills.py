@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from wardian.runner.cases.model import CaseExpectation, SkillCase, read_cases
+from wardian.runner.cases.model import CaseExpectation, SkillCase
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.skills.scripts import scripts_in

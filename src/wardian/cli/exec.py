@@ -40,7 +40,7 @@ def run(args: list[str]) -> int:
     return run_command(argv, given)
 
 
-def run_command(argv: list[str], given: Given, watcher: running.Watcher | None = None) -> int:
+def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | None = None) -> int:
     """Run a command as the options say and return its exit code. Raises WardianError."""
     as_json, tty = "json" in given, running.wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox

@@ -192,7 +192,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
     from fnmatch import fnmatchcase
 
     from wardian.learn.subjects import CaseSubject
-    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+    from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
     from wardian.runner.cases.running import Options
 
     for name in ("exit", "input", "state", "with", "cwd", "work"):

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
     import click
 
-    from wardian.cli.running import Watcher
+    from wardian.cli.running import RunWatcher
     from wardian.runner.assembly import Wanted
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
+    from wardian.runner.keeping import Destination, Kept
     from wardian.runner.location import Located
-    from wardian.runner.outputs import Kept, Target, Written
+    from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
@@ -56,7 +57,7 @@ def run(args: list[str]) -> int:
     return run_script(words, given)
 
 
-def run_script(words: list[str], given: Given, watcher: Watcher | None = None) -> int:
+def run_script(words: list[str], given: Given, watcher: RunWatcher | None = None) -> int:
     """Run SCRIPT of SKILL with its arguments, or list the scripts if only SKILL is given."""
     from wardian.runner.location import located
 
@@ -81,7 +82,7 @@ def _skill(word: str, given: Given) -> str:
 
 
 def _run(
-    skill: Located, script: Chosen, args: list[str], given: Given, watcher: Watcher | None
+    skill: Located, script: Chosen, args: list[str], given: Given, watcher: RunWatcher | None
 ) -> int:
     from wardian.runner.assembly import Wanted, assembled
     from wardian.runner.interpreters import Missing
@@ -155,7 +156,7 @@ def _nothing(line: str) -> None:
     """Said to nobody."""
 
 
-def _target(given: Given) -> Target | None:
+def _target(given: Given) -> Destination | None:
     out = one(given, "out")
     if out is None:
         if "force" in given:
@@ -163,7 +164,7 @@ def _target(given: Given) -> Target | None:
         return None
     if "work" in given:
         raise UsageError("--out and --work exclude each other", hint="--work keeps all there is")
-    from wardian.runner.outputs import check_target
+    from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
 
@@ -187,7 +188,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
     return result.exit_code
 
 
-def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | None]:
+def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
     root = sandbox.work_held.path
@@ -195,12 +196,12 @@ def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | N
         if out is not None:
             out.make()
         return [], None
-    from wardian.runner import outputs
+    from wardian.runner import keeping, outputs
 
     made = [found for found in outputs.written(root) if found.kind != "folder"]
     if out is None:
         return made, None
-    return made, outputs.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
+    return made, keeping.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
 
 
 def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.result import Protection, Result
     from wardian.sandbox.sandbox import Sandbox
 
-    class Watcher(Protocol):
+    class RunWatcher(Protocol):
         """Sees a run that a command starts, and tells of it in the command's place."""
 
         def sandbox(

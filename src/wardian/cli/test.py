@@ -78,13 +78,12 @@ def command(
     """
     from wardian.cli import output
     from wardian.runner.cases import report
-    from wardian.runner.cases.model import check_backends
-    from wardian.runner.cases.running import Options, without_shortfall
-    from wardian.sandbox.backends import NAMES, shortfall
+    from wardian.runner.cases.running import Options
+    from wardian.sandbox.backends import check_backends, fitted, shortfall
 
     granted = granted_policy(grants)
-    named = check_backends(backends, NAMES)
-    judge = check_backends(oracle, NAMES)[0] if oracle is not None else None
+    named = check_backends(backends)
+    judge = check_backends(oracle)[0] if oracle is not None else None
     for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
         given_up = shortfall(name, granted)
         if given_up:
@@ -93,7 +92,7 @@ def command(
         backends=named,
         oracle=judge,
         policy=granted,
-        at_best=without_shortfall,
+        at_best=fitted,
         no_deps=no_deps,
         offline=offline,
         build=build,
@@ -118,7 +117,7 @@ def _selected(
     from fnmatch import fnmatchcase
 
     from wardian.errors import NothingMatched
-    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+    from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 
     found: list[tuple[Path, SkillCase]] = []
     if cases_file is not None:
@@ -162,8 +161,7 @@ def _skills(path: Path) -> list[Path]:
 def _outcomes(
     selected: list[tuple[Path, SkillCase]], options: Options, jobs: int | None
 ) -> list[CaseOutcome]:
-    from concurrent.futures import ThreadPoolExecutor
-
+    from wardian.pool import pool
     from wardian.runner.cases.running import run_case
     from wardian.runner.location import located
 
@@ -171,5 +169,5 @@ def _outcomes(
         with located(str(one[0])) as skill:
             return run_case(skill, one[1], options)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return [outcome for outcomes in pool.map(run, selected) for outcome in outcomes]
+    with pool(jobs) as workers:
+        return [outcome for outcomes in workers.map(run, selected) for outcome in outcomes]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from wardian.errors import NotProven
@@ -14,6 +12,7 @@ from wardian.learn.draft import Draft, Wider, draft, text
 from wardian.learn.needs import NOTHING, ObservedNeeds, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
+from wardian.pool import Pool, pool
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Refusal
@@ -61,8 +60,8 @@ def learn(
     say: Callable[[str], None],
 ) -> Learned:
     """Raises NotProven if nothing could be learned from, or no draft held."""
-    with ThreadPoolExecutor(jobs) as pool:
-        watched = list(pool.map(lambda one: _watch(one, allowed, runs), subjects))
+    with pool(jobs) as workers:
+        watched = workers.map(lambda one: _watch(one, allowed, runs), subjects)
         seen = [one for one in watched if isinstance(one, ObservedSubject)]
         left_out = tuple(one for one in watched if not isinstance(one, ObservedSubject))
         for name, why in left_out:
@@ -73,7 +72,7 @@ def learn(
                 hint="see what happens with `wardian run` or `wardian test`; --exit CODE if a run "
                 "is meant to end with another code",
             )
-        return _proven(seen, allowed, runs, left_out, pool, say)
+        return _proven(seen, allowed, runs, left_out, workers, say)
 
 
 def _proven(
@@ -81,7 +80,7 @@ def _proven(
     allowed: Policy,
     runs: int,
     left_out: tuple[tuple[str, str], ...],
-    pool: ThreadPoolExecutor,
+    workers: Pool,
     say: Callable[[str], None],
 ) -> Learned:
     needs, wider = merged(one.needs for one in seen), Wider()
@@ -90,7 +89,7 @@ def _proven(
     def proven(wider: Wider) -> tuple[Draft, Policy, list[Failure]]:
         one = draft(needs, allowed, wider)
         policy = _read(text(one, ()))
-        proofs = pool.map(_prove, seen, itertools.repeat(policy), itertools.repeat(runs))
+        proofs = workers.map(lambda one: _prove(one, policy, runs), seen)
         return one, policy, [proof for proof in proofs if proof is not None]
 
     failures: list[Failure] = []

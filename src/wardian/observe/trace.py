@@ -29,7 +29,7 @@ class File(NamedTuple):
     directory: bool = False
 
 
-class TracedProgram(NamedTuple):
+class ExecutedProgram(NamedTuple):
     """What a process was at some time. ``path`` is empty for what it was when it was forked."""
 
     started_s: float
@@ -49,7 +49,7 @@ class TracedProcess(NamedTuple):
     pid: int
     inner_pid: int
     started_s: float
-    programs: tuple[TracedProgram, ...]
+    programs: tuple[ExecutedProgram, ...]
     ended_s: float | None = None
     exit_code: int | None = None
     threads: int = 1
@@ -118,7 +118,7 @@ class ProcessTrace:
 
     def __init__(self, id: int, parent: ProcessTrace | None, became: Became) -> None:
         self.id, self.parent, self.first = id, parent, became
-        self.programs = [TracedProgram(became.at_s, became.command)]
+        self.programs = [ExecutedProgram(became.at_s, became.command)]
         self.executing = ""
         self.ended_s: float | None = None
         self.exit_code: int | None = None
@@ -129,7 +129,7 @@ class ProcessTrace:
         path, self.executing = self.executing, ""
         if self.programs[-1].command == LAUNCHER:
             self.programs.pop()
-        self.programs.append(TracedProgram(became.at_s, became.command, path))
+        self.programs.append(ExecutedProgram(became.at_s, became.command, path))
 
     def thread(self, task: int) -> int:
         """The number of a thread in its process, in the order of their first calls; 0 is first."""
@@ -246,10 +246,10 @@ def traced(sandbox: Sandbox, command: Sequence[str], **options: Unpack[CommandOp
 __all__ = [
     "SCHEMA",
     "Endpoint",
+    "ExecutedProgram",
     "File",
     "Trace",
     "TracedProcess",
-    "TracedProgram",
     "Tracer",
     "error_name",
     "traced",

@@ -7,7 +7,7 @@ import builtins
 import os
 import stat
 
-from wardian.descriptors import FILE, LISTABLE, NEW_FILE, enter, open_below, unlink_in
+from wardian.descriptors import FILE, LISTABLE, enter, open_below, put_file, write_all
 from wardian.errors import UsageError
 from wardian.sandbox.paths.held import Held
 
@@ -37,18 +37,15 @@ class Files:
 
     def write(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Write a file, making its directories. Replaces what is there, a link included."""
+        content = data.encode() if isinstance(data, str) else data
         parent, name = self._open_parent(path, make=True)
+
+        def fill(fd: int) -> None:
+            _give(fd, parent)
+            write_all(fd, content)
+
         try:
-            temporary = f".wardian-{os.urandom(8).hex()}"
-            fd = os.open(temporary, NEW_FILE, 0o755 if executable else 0o644, dir_fd=parent)
-            try:
-                with os.fdopen(fd, "wb") as file:
-                    _give(fd, parent)
-                    file.write(data.encode() if isinstance(data, str) else data)
-                os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-            except BaseException:
-                unlink_in(parent, temporary)
-                raise
+            put_file(parent, name, 0o755 if executable else 0o644, fill)
         finally:
             os.close(parent)
 

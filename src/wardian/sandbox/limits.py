@@ -55,7 +55,7 @@ def milliseconds(seconds: float) -> int:
 
 
 def limit_records(limits: Limits) -> list[bytes]:
-    """What the supervisor is to hold, and the kernel."""
+    """The limits that the supervisor holds for all processes together."""
     held = {
         "wall-ms": None if limits.time_s is None else milliseconds(limits.time_s),
         "cpu-ms": None if limits.cpu_s is None else milliseconds(limits.cpu_s),
@@ -64,9 +64,12 @@ def limit_records(limits: Limits) -> list[bytes]:
         "disk": limits.disk_bytes,
         "output": limits.output_bytes,
     }
-    records = [record(name, value) for name, value in held.items() if value is not None]
-    kernel = sorted(rlimits(limits).items())
-    return records + [record("rlimit", resource, value) for resource, value in kernel]
+    return [record(name, value) for name, value in held.items() if value is not None]
+
+
+def rlimit_records(limits: Limits) -> list[bytes]:
+    """The limits that the kernel holds for each process."""
+    return [record("rlimit", kind, value) for kind, value in sorted(rlimits(limits).items())]
 
 
 MECHANISMS = {

@@ -132,13 +132,15 @@ class Sandbox:
         command: Sequence[str],
         *,
         on_trace: OnBytes | None = None,
+        trace_every: bool = False,
         **options: Unpack[CommandOptions],
     ) -> Process:
         """Start a command and return its handle; callbacks come from a thread of their own.
 
         ``on_trace`` is as in ``trace``.
         """
-        process = self._start(self._job(command, **options)._replace(on_trace=on_trace))
+        job = self._job(command, **options)
+        process = self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
         process.pump_in_thread()
         return process
 

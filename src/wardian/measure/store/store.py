@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.homes import own_directory
+from wardian.measure.outcome import health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome, health
-from wardian.measure.store.reading import Reader
+from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.measure.store.reading import StoreReader
 
 WAIT_S = 60.0  # for other writers
 MAX_EVIDENCE_BYTES = 64 << 10
@@ -72,7 +73,7 @@ def key_of(depends: Mapping[str, str]) -> str:
     return hashlib.sha256(_json(depends).encode()).hexdigest()[:32]
 
 
-class Store(Reader):
+class Store(StoreReader):
     """A store that can be read and written, by several threads and processes at once.
 
     ``with Store.open(path) as store: …``. A process that dies leaves what it had written.

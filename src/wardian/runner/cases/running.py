@@ -18,7 +18,6 @@ from wardian.runner.invocation import SKILL, STATE, Invocation, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
-from wardian.sandbox.backends import shortfall
 from wardian.sandbox.paths.removal import remove_tree
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
@@ -32,16 +31,9 @@ SHOWN_CHARS = 1 << 16
 HOST = "host"
 
 
-def as_asked(policy: Policy, backend: str) -> Policy:
+def as_asked(backend: str, policy: Policy) -> Policy:
     """Every wall, or no run."""
     return policy
-
-
-def without_shortfall(policy: Policy, backend: str) -> Policy:
-    """The walls that this backend has: what it can't put up is given up by name. Raises UsageError.
-    Whoever asks for it tells it (``wardian.sandbox.backends.shortfall``)."""
-    given_up = shortfall(backend, policy)
-    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
 
 
 def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
@@ -62,7 +54,7 @@ class Options(NamedTuple):
     say: Callable[[str], None] = print
     policy: Policy | None = None
     narrower: Policy | None = None
-    at_best: Callable[[Policy, str], Policy] = as_asked
+    at_best: Callable[[str, Policy], Policy] = as_asked  # or ``wardian.sandbox.backends.fitted``
     run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
 
@@ -163,7 +155,7 @@ def _observe(
     call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
-    policy = options.at_best(narrower or full, backend)
+    policy = options.at_best(backend, narrower or full)
     with Sandbox(under(policy, call), backend_name=backend) as sandbox:
         work = sandbox.work_path
         if state is not None and inside and os.geteuid() == 0:
@@ -176,7 +168,7 @@ def _observe(
         if narrower is None or not commands:
             _set_up(sandbox, commands)
         else:
-            wide = options.at_best(full, backend)
+            wide = options.at_best(backend, full)
             with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
                 _set_up(other, commands)
         result = _runs(sandbox, call, case, places, options)

@@ -7,7 +7,7 @@ gvisor       the same policy as a bundle for ``runsc``
 host         no sandbox at all: the oracle
 interior     a command as it reads in another sandbox, and where a path inside lies outside
 walls        which of the policy's walls another sandbox puts up
-supervision, lanes, tree, leash   a run of another sandbox under way
+bare         a command under the launcher's supervision, without walls of its own
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from collections.abc import Mapping
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.launcher import FD_FIRST_COPY
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.records import record
 from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -56,6 +58,14 @@ class Job(NamedTuple):
     copies: Copies | None = None  # only with inherit; a backend that can't has none
 
 
+def copy_records(job: Job) -> bytes:
+    """What has the supervisor copy the output that it relays."""
+    if job.copies is None:
+        return b""
+    room = job.copies.bytes
+    return b"".join(record("copy", i, FD_FIRST_COPY + i - 1, room) for i in (1, 2))
+
+
 class Backend(Protocol):
     """What a sandbox must be able to do to stand behind ``Sandbox``."""
 
@@ -88,9 +98,27 @@ def backend(name: str) -> Backend:
     return made
 
 
+def check_backends(names: str) -> tuple[str, ...]:
+    """``wardian,host`` as a tuple. Raises UsageError."""
+    chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    for name in chosen:
+        if name not in NAMES:
+            raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
+    if not chosen:
+        raise UsageError("no backend was named", hint="backends: " + ", ".join(NAMES))
+    return chosen
+
+
 def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
     """What a run of this policy would have to give up in that backend. Raises UsageError."""
     return backend(name).shortfall(policy)
+
+
+def fitted(name: str, policy: Policy) -> Policy:
+    """The policy with its shortfall in that backend given up by name; whoever asks for it reports
+    ``shortfall``. Raises UsageError."""
+    given_up = shortfall(name, policy)
+    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
 
 
 def version(name: str) -> str:
@@ -98,4 +126,15 @@ def version(name: str) -> str:
     return backend(name).version()
 
 
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]
+__all__ = [
+    "NAMES",
+    "Backend",
+    "Copies",
+    "Job",
+    "backend",
+    "check_backends",
+    "copy_records",
+    "fitted",
+    "shortfall",
+    "version",
+]

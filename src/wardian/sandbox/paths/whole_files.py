@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from wardian.descriptors import NEW_FILE, unlink_in
+from wardian.descriptors import put_file, write_all
 from wardian.errors import InputError, UsageError
 from wardian.sandbox.paths.named import (
     open_directory,
@@ -33,14 +33,8 @@ def write_whole(path: str, data: bytes | str, *, option: str = "-o") -> None:
         return
     folder, name = os.path.split(os.path.abspath(path))
     fd = open_directory(trusted_path(folder, option), make=0o777)
-    temporary = f".{os.urandom(8).hex()}.partial"
     try:
-        with open(os.open(temporary, NEW_FILE, 0o666, dir_fd=fd), "wb") as file:
-            file.write(content)
-        os.replace(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
-    except BaseException:
-        unlink_in(fd, temporary)
-        raise
+        put_file(fd, name, 0o666, lambda new: write_all(new, content))
     finally:
         os.close(fd)
 

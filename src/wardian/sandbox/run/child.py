@@ -88,11 +88,10 @@ class Child:
         return self.is_gone
 
 
-class Patience:
-    """How long a supervisor is waited for. ``child`` is None where it is a thread of this process;
-    ``time_s`` is the limit that it holds itself."""
+class Oversight:
+    """How long a supervisor is waited for; ``time_s`` is the limit that it holds itself."""
 
-    def __init__(self, child: Child | None, time_s: float | None) -> None:
+    def __init__(self, child: Child, time_s: float | None) -> None:
         self.child = child
         self._deadline = None if time_s is None else time.monotonic() + time_s + OVERDUE_S
         self._stopped_s: float | None = None  # since when it was seen to be stopped
@@ -101,19 +100,17 @@ class Patience:
     def is_over(self, kill: Callable[[], None]) -> bool:
         """Look after it: is nothing more to be expected of it? ``kill`` asks it to end the run."""
         child, now_s = self.child, time.monotonic()
-        if child is not None and child.gone():
+        if child.gone():
             return True
         if self._deadline is not None and self.killed_s is None:
             if now_s >= self._deadline:
                 kill()
-            elif child is not None and now_s >= self._deadline - OVERDUE_S + STOPPED_S:
+            elif now_s >= self._deadline - OVERDUE_S + STOPPED_S:
                 self._end_stopped(child, now_s, kill)
         if self.killed_s is None:
             return False
         waited_s = now_s - self.killed_s
-        if child is not None and (
-            waited_s >= KILL_S or (waited_s >= STOPPED_S and child.is_stopped())
-        ):
+        if waited_s >= KILL_S or (waited_s >= STOPPED_S and child.is_stopped()):
             child.kill()
         return waited_s >= KILL_S + LAST_S
 

@@ -30,21 +30,21 @@ class _Waiting:
         self.ended: asyncio.Future[None] = loop.create_future()
 
     def register(self) -> None:
-        loop, child, stdin = self._loop, self._process.patience.child, self._traffic.stdin
+        loop, child, stdin = self._loop, self._process.oversight.child, self._traffic.stdin
         for fd in self._traffic.readers:
             loop.add_reader(fd, self._guarded, functools.partial(self._readable, fd))
-        if child is not None and child.fd >= 0:
+        if child.fd >= 0:
             loop.add_reader(child.fd, self._guarded, self._look)
         if stdin is not None:
             loop.add_writer(stdin, functools.partial(self._writable, stdin))
         self._timer = loop.call_later(TICK_S, self._tick)
 
     def unregister(self) -> None:
-        child, stdin = self._process.patience.child, self._traffic.stdin
+        child, stdin = self._process.oversight.child, self._traffic.stdin
         self._timer.cancel()
         for fd in self._traffic.readers:
             self._loop.remove_reader(fd)
-        if child is not None and child.fd >= 0:
+        if child.fd >= 0:
             self._loop.remove_reader(child.fd)
         if stdin is not None:
             self._loop.remove_writer(stdin)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from wardian.sandbox.host import Host
-from wardian.sandbox.limits import held_limits, limit_records, milliseconds
+from wardian.sandbox.limits import held_limits, limit_records, milliseconds, rlimit_records
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOSTNAME, MQUEUE, USER_ID, WORK
 from wardian.sandbox.root.root import Root, make_root
@@ -38,6 +38,7 @@ class Plan(NamedTuple):
     protections: tuple[Protection, ...]
     limits: tuple[Limit, ...]
     sources: tuple[Source, ...] = ()
+    counted: tuple[str, ...] = ("cpu", "memory", "processes")  # by a control group, if there is one
 
 
 def make_plan(
@@ -69,7 +70,8 @@ def make_plan(
         *(_landlock(root, host, degraded) if "landlock" in standing else ()),
         *_filter(policy, host, standing, shares_written=any(s.write for s in sources), watch=watch),
         *limit_records(policy.limits),
-        *_cgroup(host, standing),
+        *rlimit_records(policy.limits),
+        *cgroup_records(host, standing),
         *_flags(policy, watch),
     ]
     return Plan(
@@ -159,7 +161,8 @@ def filter_name(arch: str, shares_written: bool, watch: Scope) -> str:
     return f"filter-{arch}-{'shares' if shares_written else 'private'}-{watch}"
 
 
-def _cgroup(host: Host, standing: set[str]) -> list[bytes]:
+def cgroup_records(host: Host, standing: Collection[str]) -> list[bytes]:
+    """Where a control group is to be made, if one can be."""
     if CGROUP not in standing:
         return []
     place = [record("cgroup", host.cgroup)] if host.cgroup else []

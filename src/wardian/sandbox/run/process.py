@@ -10,7 +10,7 @@ import time
 from _weakrefset import WeakSet  # what threading has loaded already
 from collections.abc import Callable
 
-from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, TICK_S, Child, Patience
+from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, TICK_S, Child, Oversight
 from wardian.sandbox.run.launcher import Launched
 from wardian.sandbox.run.traffic import OnBytes, Traffic
 
@@ -57,12 +57,12 @@ class Process:
         traces: dict[int, OnBytes] | None = None,
         keep: bool = False,
         time_s: float | None = None,
-        supervised: bool = True,
+        send: Callable[[int], None] | None = None,
     ) -> None:
-        """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold;
-        with ``supervised`` it is a process of its own, else a thread of this one."""
+        """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold.
+        ``send`` delivers a signal where the supervisor can't."""
         self.pid = launched.pid
-        self.patience = Patience(Child(launched.pid) if supervised else None, time_s)
+        self.oversight = Oversight(Child(launched.pid), time_s)
         self.traffic = Traffic(
             launched.status,
             outputs=outputs,
@@ -75,7 +75,7 @@ class Process:
         self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
         self._owner = os.getpid()  # a process forked off this one has no say in it
-        self._control = launched.control
+        self._control, self._send = launched.control, send
         self._interpret = interpret
         self._lock = threading.RLock()  # a signal handler may come in between
         self._done = threading.Event()
@@ -87,8 +87,8 @@ class Process:
 
     def kill(self) -> None:
         """End the run and every process in it, now. Does nothing after the end."""
-        if self.patience.killed_s is None:
-            self.patience.killed_s = time.monotonic()
+        if self.oversight.killed_s is None:
+            self.oversight.killed_s = time.monotonic()
         self._command(KILL)
 
     def end(self) -> bool:
@@ -101,14 +101,14 @@ class Process:
             self._done.wait(KILL_S + 2 * LAST_S)
         elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
             self._hear_it_out()
-        child = self.patience.child
-        if child is None:
-            return here or self.ended
-        return child.gone(LAST_S)
+        return self.oversight.child.gone(LAST_S)
 
     def send_signal(self, signal: int) -> None:
         """Deliver a signal to the guest, as kill(1) or a terminal would."""
-        self._command(int(signal))
+        if self._send is not None:
+            self._send(int(signal))
+        else:
+            self._command(int(signal))
 
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;
@@ -140,15 +140,14 @@ class Process:
             control, self._control = self._control, -1
             if control >= 0:
                 os.close(control)
-        traffic, child = self.traffic, self.patience.child
+        traffic = self.traffic
         traffic.close_input()
         streams = [*(pipe.bytes for pipe in traffic.outputs), b"", b""]
         try:
             self._result = self._interpret(traffic.said.bytes, streams[0], streams[1])
         except BaseException as error:
             self._failure = error
-        if child is not None:
-            child.reap(LAST_S)  # the status line has told all
+        self.oversight.child.reap(LAST_S)  # the status line has told all
         self.over = True
         self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()
@@ -186,14 +185,13 @@ class Process:
         poll = select.poll()
         for fd in readable:
             poll.register(fd, select.POLLIN)
-        child = self.patience.child
-        if child is not None and child.fd >= 0:
-            poll.register(child.fd, select.POLLIN)
+        if self.oversight.child.fd >= 0:
+            poll.register(self.oversight.child.fd, select.POLLIN)
         return poll
 
     def is_over(self) -> bool:
         """Look after the supervisor: is nothing more to be expected of it?"""
-        return self.patience.is_over(self.kill)
+        return self.oversight.is_over(self.kill)
 
     # Waiting
 
@@ -226,7 +224,7 @@ class Process:
             poll.register(traffic.stdin, select.POLLOUT)
         looked_s, gone = time.monotonic(), False
         while traffic.readers:
-            events = poll.poll(int(TICK_S * 1000) if self.patience.killed_s is None else 500)
+            events = poll.poll(int(TICK_S * 1000) if self.oversight.killed_s is None else 500)
             for fd, _ in events:
                 if fd == traffic.stdin:
                     if not traffic.on_writable():

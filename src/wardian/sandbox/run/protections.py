@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from wardian.errors import UsageError, WallError
 from wardian.sandbox.host import NO_CGROUP, Host
@@ -74,10 +74,14 @@ def protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[P
             wants_count and "limits.processes" not in degraded,
         )
     )
-    # Taken where one can be made; only the launcher finds out, and the result says so (status.py).
-    wants_group = host.cgroup != NO_CGROUP and CGROUP not in degraded
-    found.append(Protection(CGROUP, wants_group, wants_group, wants_group))
+    found.append(cgroup_protection(host, degraded))
     return tuple(found)
+
+
+def cgroup_protection(host: Host, degraded: Collection[str]) -> Protection:
+    """Taken where one can be made; only the launcher finds out, and the result says so."""
+    wanted = host.cgroup != NO_CGROUP and CGROUP not in degraded
+    return Protection(CGROUP, wanted, wanted, wanted)
 
 
 def _landlock_protection(

@@ -16,12 +16,18 @@ from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    import signal
-    from typing import Any
+    from typing import Any, TypedDict, Unpack
 
     from wardian.sandbox.refusals.asked_host import AskedHost
-else:
-    import _signal as signal  # without an enum of each, which takes 2 ms
+
+    class RunFacts(TypedDict):
+        """What a run was, whatever came of it."""
+
+        command: Sequence[str]
+        plan: Plan
+        arch: str
+        policy: Policy
+
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
@@ -29,8 +35,13 @@ NO_GROUP = "no control group can be made here: the supervisor counts memory and 
 _SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
-def interpret(
-    status: bytes,
+def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
+    """Raises SandboxError if the sandbox could not be set up."""
+    return concluded(read_events(status), stdout, stderr, **about)
+
+
+def concluded(
+    events: Sequence[dict[str, Any]],
     stdout: bytes,
     stderr: bytes,
     *,
@@ -39,8 +50,7 @@ def interpret(
     arch: str,
     policy: Policy,
 ) -> Result:
-    """Raises SandboxError if the sandbox could not be set up."""
-    events = _events(status)
+    """The same, of what was read already."""
     by_kind = {event["event"]: event for event in events}
     if "failed" in by_kind:
         raise explain(by_kind["failed"])
@@ -62,7 +72,7 @@ def interpret(
     exit_code, reason, detail = _verdict(ended, command[0])
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
     group = ended.get("cgroup", 0)
-    limits, usage = _struck(_counted(plan.limits, group), struck), _usage(ended)
+    limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     return Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -82,11 +92,13 @@ def interpret(
 
 
 @functools.lru_cache(maxsize=32)
-def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
+def _counted(
+    limits: tuple[Limit, ...], version: int, counted: tuple[str, ...]
+) -> tuple[Limit, ...]:
     """Who held memory and CPU time: a control group counts first, where there was one."""
     if not version:
         return limits
-    held = {"cpu", "memory"} | ({"processes"} if version > 1 else set())
+    held = set(counted) - ({"processes"} if version < 2 else set())
     return tuple(
         limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
         if limit.name in held
@@ -112,7 +124,8 @@ def _struck(limits: tuple[Limit, ...], name: str | None) -> tuple[Limit, ...]:
     return tuple(limit._replace(struck=limit.name == name) for limit in limits)
 
 
-def _events(status: bytes) -> list[dict[str, Any]]:
+def read_events(status: bytes) -> list[dict[str, Any]]:
+    """The launcher's lines, one event each."""
     events = []
     for line in status.splitlines():
         try:
