@@ -1,5 +1,6 @@
 """Measuring sandboxes: case × target → outcome → store → history → findings → pages.
 
+blame      the walls that can be taken away one by one, and the ways to
 target     a backend with a policy fitted to it: what is measured
 outcome    what can come of a case: every status, and how it is shown
 refused    a refusal as measurements keep it, with its remedy
