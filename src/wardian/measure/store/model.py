@@ -14,7 +14,6 @@ from wardian.measure.store.refusals import restored
 from wardian.sandbox.run.result import Refusal
 
 KINDS = ("probe", "check", "suite", "skill", "trace")
-STATES = ("running", "finished", "partial", "interrupted")
 SEVERITIES = ("critical", "high", "medium", "low")
 
 
@@ -160,3 +159,9 @@ class Step(NamedTuple):
     done: int
     reused: int
     document: Mapping[str, Any]
+
+
+def fields(one: Campaign | Figure | Finding | Step, *left_out: str) -> dict[str, Any]:
+    """As JSON: without ids of this store and what is this machine's alone."""
+    own = ("id", "campaign_id", "owner", "policy", *left_out)
+    return {name: value for name, value in one._asdict().items() if name not in own}
