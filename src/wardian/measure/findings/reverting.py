@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 
 from wardian.errors import UsageError
-from wardian.measure.campaign.inventory import sources
 from wardian.measure.campaign.plan import CampaignPlan
 from wardian.measure.campaign.units import Unit
 from wardian.measure.findings.patches import Edit
@@ -18,6 +17,7 @@ from wardian.measure.findings.troubles import Trouble
 from wardian.measure.history.changes import Change
 from wardian.measure.probes.expectations import profile_path
 from wardian.measure.probes.specimen import MAX_BYTES
+from wardian.measure.skills.inventory import sources
 from wardian.measure.store.model import Campaign
 from wardian.measure.store.reading import StoreReader
 from wardian.runner.outputs import open_below
