@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
-from wardian.measure.outcome import health
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome, health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.measure.store.model import Campaign, Figure, Finding
 from wardian.measure.store.reading import StoreReader
 from wardian.runner.state import home
 
