@@ -10,12 +10,12 @@ from typing import NamedTuple
 from wardian.errors import UsageError
 from wardian.measure.campaign import units as making
 from wardian.measure.campaign.config import Config, ConfigError
-from wardian.measure.campaign.inventory import SkillEntry, inventory, sources
 from wardian.measure.campaign.trust import may_run, not_run
 from wardian.measure.campaign.units import Unit
 from wardian.measure.campaign.workbench import Workbench, here, working_sandboxes
 from wardian.measure.probes import expectations
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
+from wardian.measure.skills.inventory import SkillEntry, inventory, sources
 from wardian.measure.suites.programs import find_programs
 from wardian.measure.target import Target, target
 from wardian.sandbox.policy.difference import differences

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.homes import own_directory
-from wardian.measure.outcome import health
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome, health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.measure.store.model import Campaign, Figure, Finding
 from wardian.measure.store.reading import StoreReader
 
 WAIT_S = 60.0  # for other writers
