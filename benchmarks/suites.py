@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.probes import Taken, taken
 from wardian.measure.suites.execution import RunOptions
-from wardian.measure.suites.programs import Program, find_programs
+from wardian.measure.suites.programs import SuiteProgram, find_programs
 from wardian.measure.suites.suite import run_suite
 from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy
@@ -35,10 +35,10 @@ def built(folder: str) -> str:
     return target
 
 
-def bare(programs: Sequence[Program], jobs: int) -> None:
+def bare(programs: Sequence[SuiteProgram], jobs: int) -> None:
     """Each as it is."""
 
-    def one(program: Program) -> None:
+    def one(program: SuiteProgram) -> None:
         with tempfile.TemporaryDirectory() as work:
             subprocess.run(
                 [program.path], cwd=work, env=os.environ | {"TEST_TMPDIR": work}, check=False,

@@ -96,7 +96,7 @@ def fuzz(
     output.say(f"seed {state.seed}, from program {state.position}, in {state.sandbox}")
     interrupted = False
     progress = _Progress(bounds, state.position)
-    with campaign.Campaign(setting, state, out, this_host().arch) as running:
+    with campaign.FuzzCampaign(setting, state, out, this_host().arch) as running:
         try:
             running.run(bounds, progress.step, path)
         except KeyboardInterrupt:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
-    from wardian.runner.outputs import Kept, Target, Written
+    from wardian.runner.outputs import Destination, Kept, Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
@@ -189,7 +189,7 @@ def _nothing(line: str) -> None:
     """Said to nobody."""
 
 
-def _target(given: Given) -> Target | None:
+def _target(given: Given) -> Destination | None:
     out = one(given, "out")
     if out is None:
         if "force" in given:
@@ -221,7 +221,7 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
     return result.exit_code
 
 
-def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | None]:
+def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
     root = sandbox.work_held.path

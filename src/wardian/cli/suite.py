@@ -18,7 +18,7 @@ from wardian.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     from wardian.measure.suites.outcomes import ProgramResult
-    from wardian.measure.suites.report import Told
+    from wardian.measure.suites.report import SuiteReport
     from wardian.measure.target import Target
 
 
@@ -178,7 +178,7 @@ def run(
         progress.end()
     if not any(one.outcomes for one in results):
         raise NothingMatched("no case matches", hint="see --filter, --exclude and --shard")
-    told = report.Told(results, targets, baseline, calls_of, time.monotonic() - started)
+    told = report.SuiteReport(results, targets, baseline, calls_of, time.monotonic() - started)
     if junit is not None:
         junit.write_text(report.junit(told), encoding="utf-8")
     _tell(told, as_json=as_json, every=every)
@@ -192,7 +192,7 @@ def _ended_by_signals() -> Iterator[None]:
     import signal
 
     def end(number: int, frame: object) -> None:
-        raise SystemExit(128 + number)
+        raise click.exceptions.Exit(128 + number)
 
     heard = [
         number
@@ -262,7 +262,7 @@ def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
     return calls_of_cases(read_catalogue(str(sources)))
 
 
-def _tell(told: Told, *, as_json: bool, every: bool) -> None:
+def _tell(told: SuiteReport, *, as_json: bool, every: bool) -> None:
     from wardian.measure.suites import report
 
     if as_json:

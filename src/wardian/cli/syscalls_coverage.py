@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from wardian.measure.probes.artifact import Artifact
     from wardian.measure.syscalls.matrix import Matrix
-    from wardian.measure.syscalls.usage import How, Use
+    from wardian.measure.syscalls.usage import CallUse, How
 
 DEFAULT_IN = "wardian,host"
 _directory = NamedPath(exists=True, file_okay=False, path_type=Path)
@@ -102,7 +102,7 @@ def coverage(
     ctx.exit(1 if matrix.unexplained else 0)
 
 
-def _tell(matrix: Matrix, uses: Sequence[Use]) -> None:
+def _tell(matrix: Matrix, uses: Sequence[CallUse]) -> None:
     from wardian.measure.syscalls import report
 
     parts = [
@@ -283,7 +283,7 @@ def _measured(
         progress.end()
 
 
-def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
+def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[CallUse]:
     """What programs and skills use. Raises InputError if SKILLS is no directory."""
     from wardian.cli.progress import Progress
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
@@ -291,7 +291,7 @@ def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
     folders = skill_folders(skills_dir(skills))
     progress = Progress(len(programs()) + len(folders))
 
-    def step(use: Use) -> None:
+    def step(use: CallUse) -> None:
         progress.advance(bad=bool(use.problem) and not use.skipped)
 
     try:

@@ -4,6 +4,7 @@ case       one thing that is measured, in one sandbox
 target     a backend with a policy fitted to it: what is measured
 outcome    what came of a case; every status, and how it is shown
 refused    a refusal as measurements keep it, with its remedy
+blame      the walls that can be taken away one by one, and the ways to
 versions   which version a sandbox, an interpreter or a tool is
 probes/    capability probes: specimens, expectations, verdicts
 skills/    cases of skills

@@ -41,7 +41,7 @@ class Kept(NamedTuple):
     left_out: tuple[tuple[str, str], ...]
 
 
-class Target(NamedTuple):
+class Destination(NamedTuple):
     """Where files are to be kept: a name in a directory that is open since before the run, and the
     directory of that name, if there was one. ``path`` is for messages."""
 
@@ -65,7 +65,7 @@ def written(root: str) -> list[Written]:
     return sorted(_walk(root))
 
 
-def check_target(path: str, *, force: bool) -> Target:
+def check_target(path: str, *, force: bool) -> Destination:
     """Open it, if files may be put there. Raises UsageError; asked before the run, of which a guest
     may change what the name leads to."""
     real = trusted_path(path, "--out")
@@ -86,17 +86,17 @@ def check_target(path: str, *, force: bool) -> Target:
     return target
 
 
-def _opened(real: str) -> Target:
+def _opened(real: str) -> Destination:
     folder, name = os.path.split(real)
     parent = Held(open_directory(folder))
     try:
         there = Held.below(parent.fd, name or ".")
     except FileNotFoundError:
         there = None
-    return Target(real, parent, name or ".", there)
+    return Destination(real, parent, name or ".", there)
 
 
-def keep(root: str, target: Target | str, *, max_bytes: float | None = None) -> Kept:
+def keep(root: str, target: Destination | str, *, max_bytes: float | None = None) -> Kept:
     """Copy what is below ``root`` to ``target``: all of it or, if it fails, nothing new at all.
 
     Into a directory that holds something already, each file is replaced by itself. More than
@@ -116,7 +116,7 @@ def keep(root: str, target: Target | str, *, max_bytes: float | None = None) -> 
         ) from None
 
 
-def _keep_new(root: str, to: Target, max_bytes: float | None) -> Kept:
+def _keep_new(root: str, to: Destination, max_bytes: float | None) -> Kept:
     """Beside it first. A link that a guest put at the name is not followed: renaming fails.
 
     What is kept is a guest's from then on, as in a place that was shared for writing.

@@ -25,7 +25,7 @@ from wardian.measure.refused import stored
 from wardian.measure.skills.running import measure_case, trace_case
 from wardian.measure.store.store import now
 from wardian.measure.suites.execution import Running, RunOptions
-from wardian.measure.suites.outcomes import Outcome as SuiteOutcome
+from wardian.measure.suites.outcomes import SuiteOutcome
 from wardian.measure.suites.programs import find_programs
 from wardian.measure.suites.running import run_program
 from wardian.measure.target import Target, target

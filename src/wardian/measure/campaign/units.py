@@ -17,7 +17,7 @@ from wardian.measure.probes.expectations import Profile
 from wardian.measure.probes.specimen import Specimen, shipped
 from wardian.measure.skills.inventory import SkillEntry
 from wardian.measure.store.store import key_of
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.target import Target
 from wardian.runner.cases.model import Case as SkillCase
 from wardian.sandbox.policy.policy import Policy
@@ -126,7 +126,7 @@ def of_skills(
 
 
 def of_suites(
-    programs: Sequence[Program],
+    programs: Sequence[SuiteProgram],
     targets: Sequence[Target],
     workbench: Workbench,
     timeout_s: float,

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 
 from wardian.errors import BackendError
-from wardian.measure.fuzz.program import Program
-from wardian.measure.fuzz.wire import GarbledError, Outcome, decode, encode
+from wardian.measure.fuzz.program import CallSequence
+from wardian.measure.fuzz.wire import Behaviour, GarbledError, decode, encode
 from wardian.measure.probes.building import BuildError, compiled, compiler
 from wardian.measure.target import HOST, Target, target
 from wardian.sandbox.root.layout import WORK
@@ -46,13 +46,13 @@ class Side:
         self._sandbox, self._argv, self._arch, self.name = sandbox, argv, arch, name
 
     def run(
-        self, programs: Sequence[Program], timeout_ms: int = TIMEOUT_MS
-    ) -> list[Outcome | None]:
+        self, programs: Sequence[CallSequence], timeout_ms: int = TIMEOUT_MS
+    ) -> list[Behaviour | None]:
         """What became of each; None for a program that ended the executor itself.
 
         Raises BackendError if the executor can't work there at all, or its answers are garbled.
         """
-        outcomes: list[Outcome | None] = []
+        outcomes: list[Behaviour | None] = []
         for _ in range(MAX_RESTARTS):
             rest = programs[len(outcomes) :]
             if not rest:
@@ -66,7 +66,9 @@ class Side:
             outcomes.append(None)
         return outcomes + [None] * (len(programs) - len(outcomes))
 
-    def _batch(self, programs: Sequence[Program], timeout_ms: int) -> tuple[list[Outcome], str]:
+    def _batch(
+        self, programs: Sequence[CallSequence], timeout_ms: int
+    ) -> tuple[list[Behaviour], str]:
         data = encode(programs, timeout_ms, self._arch)
         result = self._sandbox.run(self._argv, input=data, timeout_s=BATCH_S)
         try:

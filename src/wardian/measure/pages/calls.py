@@ -9,8 +9,8 @@ from typing import NamedTuple
 from wardian.measure.findings.findings import CallUsers, users
 from wardian.measure.outcome import Status, status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.syscalls.cells import Cell
-from wardian.measure.syscalls.matrix import Line
+from wardian.measure.syscalls.cells import CallSupport
+from wardian.measure.syscalls.matrix import CallLine
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
 
@@ -20,7 +20,7 @@ class CallCell(NamedTuple):
 
     sandbox: str
     sign: Status
-    cell: Cell | None
+    cell: CallSupport | None
 
 
 class CallEntry(NamedTuple):
@@ -49,7 +49,7 @@ def entries(facts: Facts) -> list[CallEntry]:
     ]
 
 
-def _entry(facts: Facts, line: Line, skills: Sequence[str]) -> CallEntry:
+def _entry(facts: Facts, line: CallLine, skills: Sequence[str]) -> CallEntry:
     places = []
     for sandbox in facts.sandboxes:
         cell = line.cells.get(sandbox)

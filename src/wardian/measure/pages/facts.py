@@ -15,7 +15,7 @@ from wardian.measure.refused import text
 from wardian.measure.store.model import Campaign, Figure, Finding, Measurement, Step
 from wardian.measure.store.reading import StoreReader
 from wardian.measure.syscalls.matrix import Matrix, build
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.usage import CallUse
 
 MAX_NIGHTS = 400
 
@@ -153,12 +153,12 @@ class Facts:
         return list(step.document.get("skills", [])) if step is not None else []
 
     @functools.cached_property
-    def uses(self) -> list[Use]:
+    def uses(self) -> list[CallUse]:
         """The calls that each skill makes, by the traces of its cases."""
         calls: dict[str, set[str]] = {}
         for one in self.of("trace"):
             calls.setdefault(one.case.group, set()).update(one.outcome.evidence.get("syscalls", ()))
-        return [Use(name, "skill", tuple(sorted(made))) for name, made in sorted(calls.items())]
+        return [CallUse(name, "skill", tuple(sorted(made))) for name, made in sorted(calls.items())]
 
     @functools.cached_property
     def artifacts(self) -> tuple[Artifact, ...]:

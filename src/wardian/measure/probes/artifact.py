@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from wardian.errors import InputError
 from wardian.measure import refused
 from wardian.measure.outcome import PROBE
-from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, Check, read_checks
+from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, SpecimenCheck, read_checks
 from wardian.sandbox.paths.whole_files import write_whole
 from wardian.sandbox.run.result import Refusal
 
@@ -83,7 +83,7 @@ class Artifact(NamedTuple):
     refusals: tuple[Refusal, ...]
     wardian: str
     time: str
-    checks: tuple[Check, ...] = ()
+    checks: tuple[SpecimenCheck, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The JSON document."""

@@ -20,8 +20,8 @@ from wardian.measure.probes.command import SpecimenCommand, command, may_run
 from wardian.measure.probes.expectations import NO_EXPECTATIONS, Profile
 from wardian.measure.probes.specimen import Specimen
 from wardian.measure.probes.verdict import (
-    Expectation,
     Observation,
+    ProbeExpectation,
     Verdict,
     judge,
     read_observation,
@@ -137,7 +137,7 @@ def measure_one(
 def _measured(
     specimen: Specimen,
     target: Target,
-    wanted: Expectation,
+    wanted: ProbeExpectation,
     env: Mapping[str, str],
     timeout_s: float,
 ) -> Measured:
@@ -157,14 +157,14 @@ def _measured(
 
 def _unavailable(why: str) -> Measured:
     seen = Observation("unavailable", None, why)
-    return Measured(seen, judge(seen, Expectation()))
+    return Measured(seen, judge(seen, ProbeExpectation()))
 
 
 def _run(
     specimen: Specimen,
     target: Target,
     started: SpecimenCommand,
-    wanted: Expectation,
+    wanted: ProbeExpectation,
     env: Mapping[str, str],
     timeout_s: float,
 ) -> Measured:
@@ -188,7 +188,7 @@ def _run(
 
 
 def _answer(
-    specimen: Specimen, result: Result, sandbox: Sandbox, wanted: Expectation
+    specimen: Specimen, result: Result, sandbox: Sandbox, wanted: ProbeExpectation
 ) -> tuple[Observation | None, Verdict]:
     """What the run came to; whatever went wrong with the specimen is told, never raised."""
     if result.reason == "time limit":
@@ -218,7 +218,7 @@ def _answer(
     return _judged(seen, wanted)
 
 
-def _judged(seen: Observation, wanted: Expectation) -> tuple[Observation, Verdict]:
+def _judged(seen: Observation, wanted: ProbeExpectation) -> tuple[Observation, Verdict]:
     return seen, judge(seen, wanted)
 
 

@@ -22,9 +22,10 @@ from wardian.measure.blame import (
     without,
 )
 from wardian.measure.refused import likely
+from wardian.measure.suites.comparing import NOT_FOUND
 from wardian.measure.suites.execution import Running, RunOptions
-from wardian.measure.suites.outcomes import Outcome
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.outcomes import SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.running import run_alone
 from wardian.measure.target import Target
 from wardian.sandbox.policy.policy import Policy
@@ -33,11 +34,11 @@ from wardian.sandbox.policy.policy import Policy
 LONGEST_S, MAX_HANGS = 10.0, 4
 # The kind of a refusal → the wall that mostly is behind it.
 _LIKELY = {"limit": "limits", "network": "namespace.network", "file": ROOT.name}
-HANGS = "not found: it hangs"
+HANGS = f"{NOT_FOUND}: it hangs"
 
 
 def wall_of(
-    program: Program, here: Outcome, target: Target, options: RunOptions, running: Running
+    program: SuiteProgram, here: SuiteOutcome, target: Target, options: RunOptions, running: Running
 ) -> str:
     """The name of the wall, or of two; else what was tried."""
     launcher = launcher_for_tests()
@@ -63,12 +64,12 @@ def wall_of(
 def not_found(tried: Sequence[str] | dict[str, None]) -> str:
     """None was found, and these were tried."""
     if not tried:
-        return "not found: no wall could be taken away"
-    return f"not found: none of {', '.join(tried)}"
+        return f"{NOT_FOUND}: no wall could be taken away"
+    return f"{NOT_FOUND}: none of {', '.join(tried)}"
 
 
 def _trials(
-    here: Outcome, policy: Policy, seen: Circumstances, launcher: str | None
+    here: SuiteOutcome, policy: Policy, seen: Circumstances, launcher: str | None
 ) -> Iterator[Sequence[Wall]]:
     """The likely one first. Without namespace.pid nothing ends what a case leaves running: it
     would be left on the host."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from wardian.measure.refused import general, likely, worth_keeping
 from wardian.measure.suites import gtest
 from wardian.measure.suites.execution import Execution
-from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome
+from wardian.measure.suites.outcomes import PROGRAM_CASE, SuiteOutcome
 from wardian.sandbox.run.result import Refusal
 
 KEEP_BYTES = 16 << 10
@@ -75,7 +75,7 @@ class Patience:
         have the whole time first."""
         refusal = likely(refusals)
         key = general(refusal) if refusal is not None else ""
-        if key and self._short and not self._alike[key]:
+        if self._short and not self._alike[key]:
             self._whole = True
             return False
         self._whole = False
@@ -84,19 +84,19 @@ class Patience:
         return True
 
 
-def ended(name: str, told: gtest.Ended, refusals: Timed) -> Outcome:
+def ended(name: str, told: gtest.Ended, refusals: Timed) -> SuiteOutcome:
     """As the running output told it."""
     seconds = max(0.0, told.ended_s - told.began_s)
     seen = () if told.status == "passed" else refusals.between(told.after_s, told.ended_s)
-    return Outcome(name, told.status, seconds, "", text(told.output), seen)
+    return SuiteOutcome(name, told.status, seconds, "", text(told.output), seen)
 
 
-def reported(name: str, told: gtest.Reported) -> Outcome:
+def reported(name: str, told: gtest.Reported) -> SuiteOutcome:
     """As the report told it that was written at the end."""
-    return Outcome(name, told.status, told.seconds, "", told.text[-KEEP_BYTES:])
+    return SuiteOutcome(name, told.status, told.seconds, "", told.text[-KEEP_BYTES:])
 
 
-def charged(name: str, stream: gtest.Stream, ran: Execution, patience: Patience) -> Outcome:
+def charged(name: str, stream: gtest.Stream, ran: Execution, patience: Patience) -> SuiteOutcome:
     """The case that ran when the program ended, or that would have been the next."""
     running = name == stream.current
     output = stream.running_output if running else stream.outside.bytes
@@ -110,10 +110,10 @@ def charged(name: str, stream: gtest.Stream, ran: Execution, patience: Patience)
     if not running:
         detail += ", before it began"
     seen = Timed(ran).between(stream.after_s, ran.seconds, limits=bool(ran.end.reason))
-    return Outcome(name, status, seconds, detail, text(output), seen)
+    return SuiteOutcome(name, status, seconds, detail, text(output), seen)
 
 
-def after_its_end(name: str, stream: gtest.Stream, ran: Execution) -> Outcome:
+def after_its_end(name: str, stream: gtest.Stream, ran: Execution) -> SuiteOutcome:
     """A case that printed that it had ended, whereupon the program did, and nothing besides."""
     status = "timeout" if ran.late else "crashed"
     detail = "the program hung" if ran.late else f"the program {ran.end.told}"
@@ -121,19 +121,19 @@ def after_its_end(name: str, stream: gtest.Stream, ran: Execution) -> Outcome:
     seen = Timed(ran).between(printed.after_s, ran.seconds, limits=bool(ran.end.reason))
     seconds = max(0.0, ran.seconds - printed.began_s)
     detail += f" after the case had printed {printed.status}"
-    return Outcome(name, status, seconds, detail, text(printed.output), seen)
+    return SuiteOutcome(name, status, seconds, detail, text(printed.output), seen)
 
 
-def after_all(stream: gtest.Stream, ran: Execution, patience: Patience) -> Outcome:
+def after_all(stream: gtest.Stream, ran: Execution, patience: Patience) -> SuiteOutcome:
     """What befell the program when all cases were done."""
     status = "timeout" if ran.late else "crashed" if ran.end.signal else "failed"
     detail = f"after its last case it {ran.end.told}"
     if ran.late:
         detail = f"it did not end within {patience.case_s:g} s after its last case"
-    return Outcome(PROGRAM_CASE, status, 0.0, detail, text(stream.outside.bytes))
+    return SuiteOutcome(PROGRAM_CASE, status, 0.0, detail, text(stream.outside.bytes))
 
 
-def spread_suite_failure(suite: str, found: dict[str, Outcome], said: str) -> None:
+def spread_suite_failure(suite: str, found: dict[str, SuiteOutcome], said: str) -> None:
     """googletest skips the cases of a suite whose set-up failed; they were not skipped by choice.
     A tear-down that fails is told for the suite."""
     told = f"{suite}: SetUpTestSuite or TearDownTestSuite failed"
@@ -149,10 +149,12 @@ def spread_suite_failure(suite: str, found: dict[str, Outcome], said: str) -> No
         )
     if not skipped:
         name = f"{suite}.(tear down)"
-        found[name] = Outcome(name, "failed", detail=gtest.first_line(said) or told, output=said)
+        found[name] = SuiteOutcome(
+            name, "failed", detail=gtest.first_line(said) or told, output=said
+        )
 
 
-def odd_exit(ran: Execution, found: Mapping[str, Outcome]) -> bool:
+def odd_exit(ran: Execution, found: Mapping[str, SuiteOutcome]) -> bool:
     """It ended with an error although no case failed."""
     return ran.result.exit_code != 0 and all(one.status != "failed" for one in found.values())
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from wardian.measure.refused import general, likely
-from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult
+from wardian.measure.suites.outcomes import PROGRAM_CASE, ProgramResult, SuiteOutcome
 
 UNSTEADY = "it passes when it is run by itself"
+NOT_FOUND = "not found"  # how what stands in the place of a wall begins, where none was found
 
 
 class Lost(NamedTuple):
@@ -20,7 +21,7 @@ class Lost(NamedTuple):
     case: str
     status: str
     cause: str
-    here: Outcome | None
+    here: SuiteOutcome | None
     besides: bool = False  # it befell the program here, and is no case of the baseline's
 
     @property
@@ -60,11 +61,11 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
     return found
 
 
-def _passed(outcome: Outcome | None) -> bool:
+def _passed(outcome: SuiteOutcome | None) -> bool:
     return outcome is not None and outcome.status == "passed"
 
 
-def _told(here: ProgramResult, case: str, outcome: Outcome) -> Lost:
+def _told(here: ProgramResult, case: str, outcome: SuiteOutcome) -> Lost:
     return Lost(here.sandbox, here.program, case, outcome.status, cause_of(outcome), outcome)
 
 
@@ -83,7 +84,7 @@ def gained_cases(results: Sequence[ProgramResult], baseline: str) -> list[tuple[
     ]
 
 
-def cause_of(outcome: Outcome) -> str:
+def cause_of(outcome: SuiteOutcome) -> str:
     """The same cause is the same text: a refusal if the supervisor saw one, else what was told."""
     if outcome.alone == "passed":
         return UNSTEADY
@@ -113,11 +114,21 @@ class Cause(NamedTuple):
 
 def walls(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
     """Sandbox → wall → how many lost cases pass without it, where that was asked; most first."""
-    found: dict[str, Counter[str]] = {}
+    return _by_wall(lost, found=True)
+
+
+def no_wall(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
+    """Sandbox → what was tried in vain → for how many lost cases."""
+    return _by_wall(lost, found=False)
+
+
+def _by_wall(lost: Sequence[Lost], *, found: bool) -> dict[str, dict[str, int]]:
+    counted: dict[str, Counter[str]] = {}
     for one in lost:
-        if one.here is not None and one.here.wall:
-            found.setdefault(one.sandbox, Counter())[one.here.wall] += 1
-    return {sandbox: dict(counts.most_common()) for sandbox, counts in found.items()}
+        wall = one.here.wall if one.here is not None else ""
+        if wall and wall.startswith(NOT_FOUND) != found:
+            counted.setdefault(one.sandbox, Counter())[wall] += 1
+    return {sandbox: dict(counts.most_common()) for sandbox, counts in counted.items()}
 
 
 def causes(lost: Sequence[Lost]) -> list[Cause]:

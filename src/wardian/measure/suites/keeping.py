@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from wardian.errors import InputError
 from wardian.measure.suites.execution import RunOptions
-from wardian.measure.suites.outcomes import Outcome, ProgramResult
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.selection import Selection
 from wardian.measure.target import Target
 from wardian.sandbox.paths.whole_files import write_whole
@@ -47,7 +47,7 @@ class Keeping(NamedTuple):
 NOT_KEPT = Keeping()
 
 
-def key_of(program: Program, where: Target, options: RunOptions) -> str:
+def key_of(program: SuiteProgram, where: Target, options: RunOptions) -> str:
     """Names all that the outcome of a case depends on."""
     parts = [program.name, program.path, program.digest, program.protocol, where.name]
     parts += [where.version, where.policy.digest, repr(options.env), str(options.isolate)]
@@ -67,14 +67,14 @@ def whole(kept: ProgramResult, options: RunOptions) -> ProgramResult | None:
     return kept._replace(outcomes=outcomes)
 
 
-def known(kept: ProgramResult, options: RunOptions) -> Mapping[str, Outcome]:
+def known(kept: ProgramResult, options: RunOptions) -> Mapping[str, SuiteOutcome]:
     """The outcomes that still count, by case."""
     return {
         one.case: one for one in kept.outcomes if not one.of_program and _counts(one, kept, options)
     }
 
 
-def _counts(one: Outcome, kept: ProgramResult, options: RunOptions) -> bool:
+def _counts(one: SuiteOutcome, kept: ProgramResult, options: RunOptions) -> bool:
     if kept.timeout_s == options.timeout_s:
         return True
     if one.status in ("timeout", "not_run"):

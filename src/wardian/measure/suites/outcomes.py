@@ -17,7 +17,7 @@ BAD = tuple(name for name in SUITE if health(name) in ("bad", "broken"))
 PROGRAM_CASE = "(program)"  # the program as a whole: what no case of it can be charged with
 
 
-class Outcome(NamedTuple):
+class SuiteOutcome(NamedTuple):
     """One case. ``detail`` is one line: a signal, a reason to skip, the first failure.
 
     ``alone`` is what came of it in a sandbox of its own afterwards, ``suspect`` the wall that it
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
         return told
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Outcome:
+    def read(cls, told: dict[str, Any]) -> SuiteOutcome:
         """Raises InputError."""
         try:
             refusals = tuple(refused.read(one) for one in told.get("refusals", ()))
@@ -80,7 +80,7 @@ class ProgramResult(NamedTuple):
     protocol: str
     sandbox: str
     key: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SuiteOutcome, ...]
     seconds: float = 0.0
     runs: int = 0
     note: str = ""
@@ -104,7 +104,7 @@ class ProgramResult(NamedTuple):
             raise InputError(f"not a document of the schema {SCHEMA}")
         fields = {name: told[name] for name in told if name != "schema"}
         try:
-            outcomes = tuple(Outcome.read(one) for one in fields["outcomes"])
+            outcomes = tuple(SuiteOutcome.read(one) for one in fields["outcomes"])
             return cls(**fields | {"outcomes": outcomes})
         except (TypeError, KeyError):
             raise InputError("not the result of a program") from None

@@ -11,10 +11,18 @@ from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
 from wardian.junit import junit as junit_document
 from wardian.measure import refused
 from wardian.measure.outcome import SUITE, health
-from wardian.measure.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
-from wardian.measure.suites.outcomes import BAD, Outcome, ProgramResult
+from wardian.measure.suites.comparing import (
+    Cause,
+    Lost,
+    causes,
+    gained_cases,
+    lost_cases,
+    no_wall,
+    walls,
+)
+from wardian.measure.suites.outcomes import BAD, ProgramResult, SuiteOutcome
 from wardian.measure.target import Target
-from wardian.text import printable
+from wardian.text import columns, printable
 
 SCHEMA = "wardian.suite/1"
 SHOWN_CASES = 8
@@ -22,7 +30,7 @@ SHOWN_CASES = 8
 CallsOf = Mapping[str, Sequence[str]]
 
 
-class Told(NamedTuple):
+class SuiteReport(NamedTuple):
     """Everything about one command: its results, and with what they are compared."""
 
     results: Sequence[ProgramResult]
@@ -41,7 +49,7 @@ class Told(NamedTuple):
         return lost_cases(self.results, self.baseline) if self.baseline is not None else []
 
 
-def is_bad(told: Told) -> bool:
+def is_bad(told: SuiteReport) -> bool:
     """With a baseline, something steady is lost; without, something did not pass."""
     if told.baseline is not None:
         return any(not one.unsteady for one in told.lost)
@@ -53,7 +61,7 @@ def counts(results: Sequence[ProgramResult]) -> Counter[str]:
     return Counter(one.status for result in results for one in result.outcomes)
 
 
-def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
+def kept_share(told: SuiteReport, sandbox: str) -> tuple[int, int]:
     """Of the cases that pass in the baseline: how many pass there, and how many there are."""
     native = sum(
         one.status == "passed" and not one.flaky
@@ -68,17 +76,17 @@ def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
 # Lines
 
 
-def table(told: Told) -> list[str]:
+def table(told: SuiteReport) -> list[str]:
     """Programs × sandboxes, each cell the cases that passed of those that were to run."""
     by_program: dict[str, dict[str, ProgramResult]] = {}
     for result in told.results:
         by_program.setdefault(result.program, {})[result.sandbox] = result
     rows = [
-        (printable(program), [_cell(by.get(name)) for name in told.sandboxes])
+        (printable(program), *(_cell(by.get(name)) for name in told.sandboxes), "")
         for program, by in by_program.items()
         if any(one.outcomes for one in by.values())
     ]
-    return _aligned(("program", told.sandboxes), rows)
+    return columns([("program", *told.sandboxes, ""), *rows])
 
 
 def _cell(result: ProgramResult | None) -> str:
@@ -93,19 +101,7 @@ def _cell(result: ProgramResult | None) -> str:
 _WORTH = ("failed", "skipped", "crashed", "timeout", "not_run")
 
 
-def _aligned(head: tuple[str, list[str]], rows: list[tuple[str, list[str]]]) -> list[str]:
-    every = [head, *rows]
-    width = max(len(label) for label, _ in every)
-    widths = [max(len(cells[i]) for _, cells in every) for i in range(len(head[1]))]
-    return [
-        "  ".join(
-            [f"{label:<{width}}", *(f"{cell:<{widths[i]}}" for i, cell in enumerate(cells))]
-        ).rstrip()
-        for label, cells in every
-    ]
-
-
-def troubles(told: Told, *, every: bool = False) -> list[str]:
+def troubles(told: SuiteReport, *, every: bool = False) -> list[str]:
     """With a baseline what is lost, by cause; without, what did not pass."""
     if told.baseline is None:
         return _failures(told.results, every=every)
@@ -126,6 +122,10 @@ def troubles(told: Told, *, every: bool = False) -> list[str]:
             if blamed:
                 lines += ["", f"of these pass in {sandbox} without"]
                 lines += [f"  {number:>4}  {wall}" for wall, number in blamed.items()]
+            lines += [
+                f"  {number:>4}  {why}"
+                for why, number in no_wall(told.lost).get(sandbox, {}).items()
+            ]
     return lines
 
 
@@ -158,12 +158,12 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
     return lines
 
 
-def _about(one: Outcome) -> list[str]:
+def _about(one: SuiteOutcome) -> list[str]:
     told = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
     return [*([one.detail] if one.detail else []), *told]
 
 
-def summary(told: Told) -> list[str]:
+def summary(told: SuiteReport) -> list[str]:
     """A line for each sandbox; with a baseline, what is kept of it."""
     lines = []
     for name in told.sandboxes:
@@ -183,7 +183,7 @@ def summary(told: Told) -> list[str]:
     return lines
 
 
-def by_call(told: Told) -> dict[str, dict[str, Counter[str]]]:
+def by_call(told: SuiteReport) -> dict[str, dict[str, Counter[str]]]:
     """System call → sandbox → cases by status, for programs and cases whose calls are known."""
     found: dict[str, dict[str, Counter[str]]] = {}
     for result in told.results:
@@ -204,7 +204,7 @@ def _plain(case: str) -> str:
     return f"{suite}.{name.partition('/')[0]}"
 
 
-def call_lines(told: Told, *, every: bool = False) -> list[str]:
+def call_lines(told: SuiteReport, *, every: bool = False) -> list[str]:
     """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
     the same it is left out, unless every one is asked for."""
     rows = []
@@ -215,8 +215,8 @@ def call_lines(told: Told, *, every: bool = False) -> list[str]:
             ran = sum(found.values()) - found["disabled"]
             cells.append(f"{found['passed']}/{ran}" if ran else "-")
         if every or len(set(cells)) > 1:
-            rows.append((call, cells))
-    return _aligned(("syscall", told.sandboxes), rows) if rows else []
+            rows.append((call, *cells, ""))
+    return columns([("syscall", *told.sandboxes, ""), *rows]) if rows else []
 
 
 def _plural(count: int, word: str) -> str:
@@ -226,7 +226,7 @@ def _plural(count: int, word: str) -> str:
 # Documents
 
 
-def document(told: Told) -> dict[str, Any]:
+def document(told: SuiteReport) -> dict[str, Any]:
     """The JSON document (docs/reference/suite.md)."""
     lost = told.lost
     return {
@@ -259,7 +259,7 @@ def document(told: Told) -> dict[str, Any]:
     }
 
 
-def _sandbox(told: Told, target: Target) -> dict[str, Any]:
+def _sandbox(told: SuiteReport, target: Target) -> dict[str, Any]:
     found = counts([one for one in told.results if one.sandbox == target.name])
     described: dict[str, Any] = {
         "name": target.name,
@@ -301,11 +301,11 @@ def _program(result: ProgramResult) -> dict[str, Any]:
     return told | {"cases": {status: found[status] for status in SUITE if found[status]}}
 
 
-def junit(told: Told) -> str:
+def junit(told: SuiteReport) -> str:
     """JUnit XML, one suite for each program and sandbox."""
     lost = {(one.sandbox, one.program, one.case): one.cause for one in told.lost}
 
-    def case(result: ProgramResult, one: Outcome) -> JunitCase:
+    def case(result: ProgramResult, one: SuiteOutcome) -> JunitCase:
         group, _, name = one.case.rpartition(".")
         cause = lost.get((result.sandbox, result.program, one.case))
         return JunitCase(

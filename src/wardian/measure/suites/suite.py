@@ -10,8 +10,8 @@ from typing import NamedTuple
 from wardian.measure.suites.comparing import Lost, lost_cases
 from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.keeping import NOT_KEPT, Keeping, key_of, known, whole
-from wardian.measure.suites.outcomes import Outcome, ProgramResult
-from wardian.measure.suites.programs import Program
+from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.running import run_alone, run_program
 from wardian.measure.target import WARDIAN, Target
 from wardian.pool import Pool, pool
@@ -36,7 +36,7 @@ NOBODY = OnProgress()
 
 
 def run_suite(
-    programs: Sequence[Program],
+    programs: Sequence[SuiteProgram],
     targets: Sequence[Target],
     options: RunOptions,
     *,
@@ -52,7 +52,7 @@ def run_suite(
     running = Running()
     pairs = [(program, one) for program in programs for one in targets]
 
-    def one(pair: tuple[Program, Target]) -> ProgramResult:
+    def one(pair: tuple[SuiteProgram, Target]) -> ProgramResult:
         return _result(*pair, options, running, keeping, on_progress)
 
     with pool(jobs, name="suite", on_stop=running.stop) as workers:
@@ -66,7 +66,7 @@ def run_suite(
 
 
 def _result(
-    program: Program,
+    program: SuiteProgram,
     where: Target,
     options: RunOptions,
     running: Running,
@@ -108,7 +108,7 @@ class _Looks:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[Program, Target]],
+        pairs: Sequence[tuple[SuiteProgram, Target]],
         baseline: str,
         options: RunOptions,
         running: Running,
@@ -125,7 +125,7 @@ class _Looks:
         case: so each lost one is run by itself, which gives it the refusals that are its own."""
         hung: Counter[tuple[str, str]] = Counter()
 
-        def look(one: Lost, here: Outcome) -> Outcome | None:
+        def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
             program, where = self.targets[one.program, one.sandbox]
             if hung[one.program, one.sandbox] >= MAX_HANGS:
                 return None
@@ -138,8 +138,8 @@ class _Looks:
         return self._each(found, _is_open, look)
 
     def steady(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
-        """What is lost and is no hang is run by itself in the baseline as well: what fails there
-        now is flaky, whatever sandbox it is in."""
+        """What is lost is run by itself in the baseline as well: what fails there now is flaky,
+        and says nothing of a sandbox."""
         native = {one.program: one for one in found if one.sandbox == self.baseline}
         lost = {
             (one.program, one.case): one
@@ -154,14 +154,14 @@ class _Looks:
         ][:MAX_LOOKS]
         self.on_progress.second_look(len(todo))
 
-        def one(pair: tuple[str, Outcome]) -> tuple[str, Outcome]:
+        def one(pair: tuple[str, SuiteOutcome]) -> tuple[str, SuiteOutcome]:
             name, outcome = pair
             program, where = self.targets[name, self.baseline]
             seen = run_alone(program, outcome.case, where, self.options, self.running)
             self.on_progress.case(self.baseline, name, outcome.case, "looked at again")
             return name, outcome._replace(alone=seen.status if seen is not None else "")
 
-        again: dict[str, dict[str, Outcome]] = {}
+        again: dict[str, dict[str, SuiteOutcome]] = {}
         for name, outcome in self.workers.map(one, todo):
             again.setdefault(name, {})[outcome.case] = outcome
         return [
@@ -175,11 +175,11 @@ class _Looks:
         """Only our own walls can be taken away one by one."""
         from wardian.measure.suites.blaming import wall_of
 
-        def look(one: Lost, here: Outcome) -> Outcome | None:
+        def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
             program, where = self.targets[one.program, one.sandbox]
             return here._replace(wall=wall_of(program, here, where, self.options, self.running))
 
-        def is_open(here: Outcome) -> bool:
+        def is_open(here: SuiteOutcome) -> bool:
             return not (here.of_program or here.wall or here.alone == "passed")
 
         ours = [one for one in found if one.sandbox in (WARDIAN, self.baseline)]
@@ -192,18 +192,18 @@ class _Looks:
     def _each(
         self,
         found: Sequence[ProgramResult],
-        is_open: Callable[[Outcome], bool],
-        look: Callable[[Lost, Outcome], Outcome | None],
+        is_open: Callable[[SuiteOutcome], bool],
+        look: Callable[[Lost, SuiteOutcome], SuiteOutcome | None],
     ) -> list[ProgramResult]:
-        todo: list[tuple[Lost, Outcome]] = []
+        todo: list[tuple[Lost, SuiteOutcome]] = []
         for name in dict.fromkeys(one.sandbox for one in found):
             lost = [one for one in lost_cases(found, self.baseline) if one.sandbox == name]
             todo += [(one, one.here) for one in lost if one.here and is_open(one.here)][:MAX_LOOKS]
         todo.sort(key=lambda pair: pair[1].status in ("timeout", "not_run"))
         self.on_progress.second_look(len(todo))
-        again: dict[tuple[str, str], dict[str, Outcome]] = {}
+        again: dict[tuple[str, str], dict[str, SuiteOutcome]] = {}
 
-        def one(pair: tuple[Lost, Outcome]) -> None:
+        def one(pair: tuple[Lost, SuiteOutcome]) -> None:
             lost, here = pair
             seen = look(lost, here)
             if seen is not None:
@@ -217,7 +217,7 @@ class _Looks:
 
 
 def _changed(
-    result: ProgramResult, again: Mapping[str, Outcome], keeping: Keeping
+    result: ProgramResult, again: Mapping[str, SuiteOutcome], keeping: Keeping
 ) -> ProgramResult:
     if not again:
         return result
@@ -227,7 +227,7 @@ def _changed(
     return result
 
 
-def _is_open(here: Outcome) -> bool:
+def _is_open(here: SuiteOutcome) -> bool:
     """A case of the program's own whose cause another run may tell. One that hung, or was given up,
     takes long: once it is known what was refused, that will do."""
     if here.of_program or here.alone:
@@ -235,7 +235,7 @@ def _is_open(here: Outcome) -> bool:
     return here.status not in ("timeout", "not_run") or not here.refusals
 
 
-def _joined(first: Outcome, alone: Outcome) -> Outcome:
+def _joined(first: SuiteOutcome, alone: SuiteOutcome) -> SuiteOutcome:
     """What was refused to it when it was by itself is the truth about it."""
     if alone.status == "passed":
         return first._replace(alone="passed")

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from wardian.measure.outcome import CALL, STATUSES
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
-from wardian.measure.syscalls.matrix import Difference, Line, Matrix
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.matrix import CallLine, HostDifference, Matrix
+from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
-from wardian.text import printable
+from wardian.text import columns, cut, printable
 
 TABLE_SCHEMA = "wardian.syscalls-table/1"
 SHOW_SCHEMA = "wardian.syscalls-show/1"
@@ -54,16 +54,6 @@ def table_lines(ones: Sequence[tuple[Row, Knowledge]], arch: str) -> list[str]:
     return columns(cells)
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Text in columns; the last is as long as it is."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    lines = []
-    for row in rows:
-        padded = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
-        lines.append("  ".join([*padded, row[-1]]).rstrip())
-    return lines
-
-
 # One call
 
 
@@ -74,7 +64,7 @@ class One(NamedTuple):
     knowledge: Knowledge
     probes: Sequence[Specimen]
     skills: Sequence[str]
-    line: Line | None
+    line: CallLine | None
 
 
 def show_document(one: One) -> dict[str, Any]:
@@ -89,11 +79,11 @@ def show_document(one: One) -> dict[str, Any]:
     }
 
 
-def _statuses(line: Line) -> dict[str, str]:
+def _statuses(line: CallLine) -> dict[str, str]:
     return {name: cell.status for name, cell in line.cells.items()}
 
 
-def _results(line: Line) -> dict[str, Any]:
+def _results(line: CallLine) -> dict[str, Any]:
     return {
         name: {
             "status": cell.status,
@@ -142,7 +132,9 @@ def show_lines(one: One) -> list[str]:
 # Coverage
 
 
-def document(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use]) -> dict[str, Any]:
+def document(
+    matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[CallUse]
+) -> dict[str, Any]:
     """The JSON document of ``syscalls coverage``."""
     return {
         "schema": COVERAGE_SCHEMA,
@@ -174,7 +166,7 @@ def _sandbox(name: str, matrix: Matrix, artifacts: Sequence[Artifact]) -> dict[s
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: CallLine) -> dict[str, Any]:
     return {
         "name": line.name,
         "number": line.number,
@@ -188,7 +180,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
+def _use(use: CallUse, matrix: Matrix) -> dict[str, Any]:
     return {
         "name": use.name,
         "kind": use.kind,
@@ -198,7 +190,7 @@ def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
+def served(use: CallUse, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     """How many of a program's calls a sandbox supports, and which it does not."""
     statuses = {name: matrix.status(name, sandbox) for name in use.calls}
     return {
@@ -209,7 +201,7 @@ def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     }
 
 
-def lacking(use: Use, matrix: Matrix) -> str:
+def lacking(use: CallUse, matrix: Matrix) -> str:
     """What a program uses and does not have; sandboxes that lack the same, together."""
     together: dict[str, list[str]] = {}
     for name in matrix.sandboxes:
@@ -237,7 +229,7 @@ def matrix_lines(matrix: Matrix) -> list[str]:
     return columns(cells)
 
 
-def _word(line: Line, sandbox: str) -> str:
+def _word(line: CallLine, sandbox: str) -> str:
     if sandbox not in line.cells:
         return "."
     cell = line.cells[sandbox]
@@ -264,7 +256,7 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{counts[key]} {words[key]}" for key in words if counts[key])
 
 
-def use_lines(uses: Iterable[Use], matrix: Matrix) -> list[str]:
+def use_lines(uses: Iterable[CallUse], matrix: Matrix) -> list[str]:
     """What programs use, and how much of it each sandbox supports."""
     cells = [["program", "calls", *matrix.sandboxes, "lacking"]]
     for use in uses:
@@ -274,28 +266,28 @@ def use_lines(uses: Iterable[Use], matrix: Matrix) -> list[str]:
             continue
         found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
         told = [f"{one['supported']}/{one['of']}" for one in found]
-        cells.append([name, str(len(use.calls)), *told, _cut(lacking(use, matrix))])
+        cells.append([name, str(len(use.calls)), *told, cut(lacking(use, matrix), _WIDE)])
     return columns(cells)
 
 
 def note_lines(matrix: Matrix) -> list[str]:
     """Why each partial is one."""
     return [
-        f"partly: {line.name} in {name}: {printable(_cut(cell.note))}"
+        f"partly: {line.name} in {name}: {printable(cut(cell.note, _WIDE))}"
         for line in matrix.lines
         for name, cell in line.cells.items()
         if cell.status == "partial"
     ]
 
 
-def difference_lines(ones: Iterable[Difference]) -> list[str]:
+def difference_lines(ones: Iterable[HostDifference]) -> list[str]:
     """Differences that policy does not explain."""
     lines = []
     for one in ones:
         what = "works, though not on the host" if one.ok else one.errno or "fails"
         lines.append(
             f"unexplained: {one.syscall} in {one.sandbox}: {one.check} ({one.specimen}): {what}"
-            + (f": {printable(_cut(one.detail))}" if one.detail else "")
+            + (f": {printable(cut(one.detail, _WIDE))}" if one.detail else "")
         )
     return lines
 
@@ -309,7 +301,3 @@ def summary(matrix: Matrix) -> str:
         count, rest = len(matrix.differences), len(matrix.unexplained)
         told.append(f"{count} checks differ from the host, {rest} of them unexplained")
     return "\n".join(told)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDE else text[: _WIDE - 1] + "…"

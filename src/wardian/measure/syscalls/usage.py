@@ -31,10 +31,10 @@ TIMEOUT_S = 60.0
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SKILL = "skill"
 
-OnDone = Callable[["Use"], None]
+OnDone = Callable[["CallUse"], None]
 
 
-class Program(NamedTuple):
+class TracedProgram(NamedTuple):
     """Something that is started, and then works. ``kind`` is interpreter or tools."""
 
     name: str
@@ -44,7 +44,7 @@ class Program(NamedTuple):
     work: str
 
 
-class Use(NamedTuple):
+class CallUse(NamedTuple):
     """The calls that a program or a skill made. ``problem`` says why they could not be seen."""
 
     name: str
@@ -58,11 +58,13 @@ How = Literal["usual", "again", "known"]
 """Trace what was not traced before; trace everything again; or trace nothing."""
 
 
-def programs() -> list[Program]:
+def programs() -> list[TracedProgram]:
     """Those of programs.toml."""
     with open(HERE / "programs.toml", "rb") as file:
         found = tomllib.load(file)
-    return [Program(name, **one | {"start": tuple(one["start"])}) for name, one in found.items()]
+    return [
+        TracedProgram(name, **one | {"start": tuple(one["start"])}) for name, one in found.items()
+    ]
 
 
 def skills_dir(given: str | None = None) -> Path | None:
@@ -89,26 +91,26 @@ def measure_use(
     jobs: int | None = None,
     how: How = "usual",
     on_done: OnDone | None = None,
-) -> list[Use]:
+) -> list[CallUse]:
     """What each program and each skill uses; never raises for what one of them does."""
 
-    def run(one: Program | Path) -> Use:
-        use = program_use(one, how) if isinstance(one, Program) else skill_use(one, how)
+    def run(one: TracedProgram | Path) -> CallUse:
+        use = program_use(one, how) if isinstance(one, TracedProgram) else skill_use(one, how)
         if on_done is not None:
             on_done(use)
         return use
 
     with pool(jobs, name="use") as workers:
-        every: list[Program | Path] = [*programs(), *skills]
+        every: list[TracedProgram | Path] = [*programs(), *skills]
         return workers.map(run, every)
 
 
 # Programs
 
 
-def program_use(program: Program, how: How = "usual") -> Use:
+def program_use(program: TracedProgram, how: How = "usual") -> CallUse:
     """The calls of its start and of its work."""
-    use = Use(program.name, program.kind)
+    use = CallUse(program.name, program.kind)
     system = {"PATH": _SYSTEM_PATH}
     found = on_path(program.program, system) or on_path(program.program, os.environ)
     if found is None:
@@ -120,7 +122,7 @@ def program_use(program: Program, how: How = "usual") -> Use:
     return _kept(key, use, lambda: _program_calls(program, found, script), how)
 
 
-def _program_calls(program: Program, path: str, script: bytes) -> set[str]:
+def _program_calls(program: TracedProgram, path: str, script: bytes) -> set[str]:
     calls: set[str] = set()
     for args in (program.start, (program.work,)):
         with Sandbox.create(Policy.default()) as sandbox:
@@ -144,9 +146,9 @@ def _ended(result: Result) -> str:
 # Skills
 
 
-def skill_use(folder: Path, how: How = "usual") -> Use:
+def skill_use(folder: Path, how: How = "usual") -> CallUse:
     """The calls of the scripts that its cases run; what sets a case up is not the skill's."""
-    use = Use(folder.name, SKILL)
+    use = CallUse(folder.name, SKILL)
     file = folder / DEFAULT_FILE
     if not os.path.lexists(file):
         return use._replace(problem="it has no cases", skipped=True)
@@ -179,7 +181,7 @@ def _skill_calls(folder: Path, cases: Sequence[Case]) -> set[str]:
 # What was seen before
 
 
-def _kept(key: tuple[Any, ...], use: Use, look: Callable[[], set[str]], how: How) -> Use:
+def _kept(key: tuple[Any, ...], use: CallUse, look: Callable[[], set[str]], how: How) -> CallUse:
     """What was seen of the same content under the same circumstances counts again."""
     name = os.uname()
     around = (__version__, name.release, name.machine, Policy.default().digest, os.geteuid() == 0)
