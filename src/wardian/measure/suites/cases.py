@@ -33,7 +33,7 @@ class _Listing:
 
     def __init__(self, on_end: Callable[[gtest.Stream], None]) -> None:
         self.mark = os.urandom(12).hex()
-        self.printed = b""
+        self.printed = bytearray()
         self.errors = b""
         self.listed: list[gtest.Listed] = []
         self.stream: gtest.Stream | None = None
@@ -42,11 +42,13 @@ class _Listing:
     def feed(self, data: bytes, at_s: float) -> None:
         if self.stream is None:
             self.printed += data
-            before, mark, data = self.printed.partition(f"\n{self.mark}\n".encode())
-            if not mark:
+            mark = f"\n{self.mark}\n".encode()
+            at = self.printed.find(mark, max(0, len(self.printed) - len(data) - len(mark)))
+            if at < 0:
                 return
-            self.printed = before
-            self.listed = gtest.parse_list(before)
+            data = bytes(self.printed[at + len(mark) :])
+            del self.printed[at:]
+            self.listed = gtest.parse_list(bytes(self.printed))
             names = {one.name for one in self.listed if not one.disabled}
             self.stream = gtest.Stream(names, keep_bytes=KEEP_BYTES)
         self.stream.feed(data, at_s)
@@ -125,7 +127,7 @@ class GtestCases:
         stream = listing.stream
         if stream is None or not listing.listed:
             if ran.late:
-                return self._unlisted(ran, listing.printed + listing.errors)
+                return self._unlisted(ran, bytes(listing.printed) + listing.errors)
             return self._listed()  # it says best by itself what is wrong
         enabled = [one.name for one in listing.listed if not one.disabled]
         self._account(stream, ran, enabled)
