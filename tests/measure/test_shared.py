@@ -16,7 +16,7 @@ from wardian.measure.target import target
 from wardian.observe.events import Call, Path
 from wardian.sandbox.backends import NAMES
 from wardian.sandbox.policy.policy import Policy, Share
-from wardian.sandbox.refusals.reading import UNKNOWN
+from wardian.sandbox.refusals.notes import UNKNOWN
 from wardian.sandbox.run.result import Allow, Refusal
 
 READ = Allow("--read /usr/share", '[files]\nread = ["/usr/share"]')
