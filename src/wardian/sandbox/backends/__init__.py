@@ -3,7 +3,7 @@ name to ``NAMES``.
 
 wardian      our own launcher, every wall of it
 bubblewrap, bwrap   the same policy as options of ``bwrap``
-gvisor       the same policy as a bundle for ``runsc``
+gvisor, runsc       the same policy as a bundle for ``runsc``
 host         no sandbox at all: the oracle
 interior     a command as it reads in another sandbox, and where a path inside lies outside
 walls        which of the policy's walls another sandbox puts up
