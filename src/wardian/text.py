@@ -49,3 +49,13 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 def cut(text: str, most: int) -> str:
     """So many characters, the last of them an ellipsis if there were more."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV and the like."""
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
