@@ -22,6 +22,7 @@ from wardian.measure.blame import (
     without,
 )
 from wardian.measure.refused import likely
+from wardian.measure.suites.comparing import NOT_FOUND
 from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.outcomes import SuiteOutcome
 from wardian.measure.suites.programs import SuiteProgram
@@ -33,7 +34,7 @@ from wardian.sandbox.policy.policy import Policy
 LONGEST_S, MAX_HANGS = 10.0, 4
 # The kind of a refusal → the wall that mostly is behind it.
 _LIKELY = {"limit": "limits", "network": "namespace.network", "file": ROOT.name}
-HANGS = "not found: it hangs"
+HANGS = f"{NOT_FOUND}: it hangs"
 
 
 def wall_of(
@@ -63,8 +64,8 @@ def wall_of(
 def not_found(tried: Sequence[str] | dict[str, None]) -> str:
     """None was found, and these were tried."""
     if not tried:
-        return "not found: no wall could be taken away"
-    return f"not found: none of {', '.join(tried)}"
+        return f"{NOT_FOUND}: no wall could be taken away"
+    return f"{NOT_FOUND}: none of {', '.join(tried)}"
 
 
 def _trials(

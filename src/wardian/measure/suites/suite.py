@@ -138,8 +138,8 @@ class _Looks:
         return self._each(found, _is_open, look)
 
     def steady(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
-        """What is lost and is no hang is run by itself in the baseline as well: what fails there
-        now is flaky, whatever sandbox it is in."""
+        """What is lost is run by itself in the baseline as well: what fails there now is flaky,
+        and says nothing of a sandbox."""
         native = {one.program: one for one in found if one.sandbox == self.baseline}
         lost = {
             (one.program, one.case): one
