@@ -13,10 +13,10 @@ from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
 from wardian.measure.suites.selection import Selection
 from wardian.measure.suites.suspecting import suspect
 from wardian.measure.target import target
-from wardian.observe.events import Call, Path
+from wardian.observe.events import Path, TracedCall
 from wardian.sandbox.backends import NAMES
 from wardian.sandbox.policy.policy import Policy, Share
-from wardian.sandbox.refusals.reading import UNKNOWN
+from wardian.sandbox.refusals.notes import UNKNOWN
 from wardian.sandbox.run.result import Allow, Refusal
 
 READ = Allow("--read /usr/share", '[files]\nread = ["/usr/share"]')
@@ -95,7 +95,7 @@ def test_hangs_at_one_refusal_shorten_the_time_and_another_reason_gets_all_of_it
 def test_a_call_that_walls_answer_quietly_names_the_wall(
     name: str, args: tuple[int, ...], paths: dict[int, Path], wall: str
 ) -> None:
-    assert suspect(Call(0.0, 1, 1, name, args, 0, paths)).partition(":")[0] == wall
+    assert suspect(TracedCall(0.0, 1, 1, name, args, 0, paths)).partition(":")[0] == wall
 
 
 def test_what_is_kept_counts_as_long_as_another_time_would_have_changed_nothing() -> None:

@@ -177,13 +177,12 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
 def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
     """The configuration, and what the command line names."""
     from wardian.measure.campaign.config import HOST
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.sandbox.backends import check_backends
 
     if jobs is not None:
         config = config._replace(jobs=jobs)
     if sandboxes is not None:
-        names = check_backends(sandboxes, NAMES)
+        names = check_backends(sandboxes)
         config = config._replace(sandboxes=names, host_named=HOST in names)
     return config
 

@@ -152,10 +152,9 @@ def targets_of(
     from wardian.errors import UsageError
     from wardian.measure.probes import expectations, specimen
     from wardian.measure.target import target
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.sandbox.backends import check_backends
 
-    names = check_backends(sandboxes, NAMES)
+    names = check_backends(sandboxes)
     wanted = base_policy(policy)
     given: dict[str, str] = {}
     for text in profiles:

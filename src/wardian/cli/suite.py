@@ -209,15 +209,14 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]:
     """The sandboxes, the baseline among them, and the baseline."""
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.sandbox.backends import check_backends
 
-    names = list(check_backends(sandboxes, NAMES))
+    names = list(check_backends(sandboxes))
     if baseline is None:
         baseline = "host" if "host" in names and len(names) > 1 else "none"
     if baseline == "none":
         return names, None
-    baseline = check_backends(baseline, NAMES)[0]
+    baseline = check_backends(baseline)[0]
     return (names if baseline in names else [*names, baseline]), baseline
 
 

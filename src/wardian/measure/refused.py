@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.refusals.reading import UNKNOWN, is_routine
+from wardian.sandbox.refusals.notes import UNKNOWN
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Allow, Caller, Refusal
 
 MAX_REFUSALS = 20

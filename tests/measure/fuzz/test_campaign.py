@@ -196,7 +196,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Planted:
             filters._cache.clear()
             with changing, monkeypatch.context() as patch:  # specimens are measured in threads
                 patch.setitem(table._loaded, name, table.Row((*row[:4], decision, *row[5:])))
-                patch.setattr(plan, "_filter", plan.make_filter)
+                patch.setattr(plan, "_filter", filter.make_filter)
                 assert sandbox.run(["true"]).ok  # the filter is made for the first run
             filters._cache.clear()
             return sandbox

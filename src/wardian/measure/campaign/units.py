@@ -19,7 +19,7 @@ from wardian.measure.skills.inventory import SkillEntry
 from wardian.measure.store.store import key_of
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.target import Target
-from wardian.runner.cases.model import Case as SkillCase
+from wardian.runner.cases.model import SkillCase
 from wardian.sandbox.policy.policy import Policy
 
 OURS = "wardian"

@@ -20,7 +20,7 @@ from wardian.measure.probes.specimen import MAX_BYTES
 from wardian.measure.skills.inventory import sources
 from wardian.measure.store.model import Campaign
 from wardian.measure.store.reading import StoreReader
-from wardian.runner.outputs import open_below
+from wardian.runner.outputs import folder_in
 from wardian.sandbox.files import Files
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
@@ -132,7 +132,7 @@ def _put(root: str, path: str, text: str | None) -> None:
     if ".." in path.split("/") or path.startswith("/"):
         raise UsageError(f"{path!r} is not a path below a skill")
     if text is None:
-        folder = open_below(root, parent)
+        folder = folder_in(root, parent)
         try:
             os.unlink(name, dir_fd=folder)
         finally:

@@ -23,7 +23,7 @@ from wardian.measure.fuzz.program import (
 from wardian.measure.fuzz.rules import Explained, Rules
 from wardian.measure.fuzz.wire import Behaviour
 from wardian.sandbox.policy.policy import Policy
-from wardian.syscalls.conditions import Condition, Guard, parse_guards
+from wardian.syscalls.conditions import Guard, holds, parse_guards
 from wardian.syscalls.table import rows
 
 FILTERED = ("wardian", "bubblewrap")  # the sandboxes that put up the table's filter
@@ -70,7 +70,7 @@ class Explainer:
             return None
         registers = resolved(program, outcome, index)
         for condition, number in guards:
-            if not _holds(condition, registers):
+            if not holds(condition, registers):
                 return -number
         return None
 
@@ -148,11 +148,3 @@ def resolved(program: CallSequence, outcome: Behaviour, index: int) -> list[int]
             value = int.from_bytes(memory[value : value + 4], "little", signed=True)
         values.append(value & WORD64)
     return values + [0] * (6 - len(values))
-
-
-def _holds(condition: Condition, registers: list[int]) -> bool:
-    halves = [value & 0xFFFFFFFF for value in registers] + [value >> 32 for value in registers]
-    return any(
-        all((halves[word] & mask in values) != negated for word, mask, negated, values in clauses)
-        for clauses in condition
-    )

@@ -1,7 +1,6 @@
 """What people read and look at, drawn from the store. Nothing here measures.
 
 facts       one campaign as the store knows it, and those before it
-signs       how a status is shown: a symbol, a word, a tone
 views       what is shown of cases: rows, health, changes
 calls       what is shown of system calls
 suites      what is shown of test programs

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from wardian.errors import InputError
 from wardian.measure.probes.specimen import Specimen, shipped
 from wardian.measure.probes.verdict import ERRNOS, EXPECTED, ProbeExpectation
-from wardian.sandbox.policy.file import locate, suggest
 from wardian.syscalls.table import find
+from wardian.toml import locate, suggest
 
 SECTIONS = ("specimen", "capability", "domain")
 _KEYS = {"description": str, "extends": str, "syscalls": str} | dict.fromkeys(SECTIONS, dict)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
-from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.skills.dependencies import declared_by
 from wardian.skills.digest import skill_digest
 from wardian.skills.discovery import find_skills
@@ -29,7 +30,7 @@ class SkillEntry(NamedTuple):
     digest: str = ""
     tier: int = 1
     scripts: tuple[tuple[str, str], ...] = ()
-    cases: tuple[Case, ...] = ()
+    cases: tuple[SkillCase, ...] = ()
     problem: str = ""
 
     def document(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def _entry(folder: Path) -> SkillEntry:
         return bare._replace(problem=str(error))
 
 
-def _tier(folder: Path, cases: Iterable[Case]) -> int:
+def _tier(folder: Path, cases: Iterable[SkillCase]) -> int:
     ones = list(cases)
     if any(case.network != "none" for case in ones):
         return 3

@@ -10,13 +10,13 @@ from typing import Any
 from wardian.measure.outcome import Outcome
 from wardian.measure.refused import MAX_REFUSALS, stored
 from wardian.observe.trace import Trace, traced
-from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
-from wardian.runner.cases.running import Options, plain_run, run_case
-from wardian.runner.cases.running import Outcome as CaseOutcome
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
+from wardian.runner.cases.running import CaseOutcome, Options, plain_run, run_case
 from wardian.runner.location import located
 from wardian.sandbox.backends import fitted
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
@@ -64,7 +64,7 @@ def _run(skill: str, name: str, backend: str, policy: Policy, run: Run) -> CaseO
     return outcome
 
 
-def _case(skill: str, name: str) -> Case:
+def _case(skill: str, name: str) -> SkillCase:
     for one in read_cases(os.path.join(skill, DEFAULT_FILE)):
         if one.name == name:
             return one

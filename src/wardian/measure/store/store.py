@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
+from wardian.homes import own_directory
 from wardian.measure.case import Case
 from wardian.measure.outcome import Outcome, health
 from wardian.measure.store import schema
 from wardian.measure.store.model import Campaign, Figure, Finding
 from wardian.measure.store.reading import StoreReader
-from wardian.runner.state import home
 
 WAIT_S = 60.0  # for other writers
 MAX_EVIDENCE_BYTES = 64 << 10
@@ -49,7 +49,7 @@ def _again(kind: str, status: str) -> bool:
 
 def default_path() -> str:
     """The user's own store."""
-    return os.path.join(home("XDG_STATE_HOME", ".local/state"), "store.sqlite")
+    return os.path.join(own_directory("state"), "store.sqlite")
 
 
 def now() -> str:

@@ -15,8 +15,8 @@ from wardian.measure.suites.charging import KEEP_BYTES, Patience, text
 from wardian.measure.suites.execution import Execution, ProgramRuns
 from wardian.measure.suites.outcomes import PROGRAM_CASE, SuiteOutcome
 from wardian.measure.suites.work import REPORT
-from wardian.sandbox.run.process import OnBytes
 from wardian.sandbox.run.result import Refusal
+from wardian.sandbox.run.traffic import OnBytes
 
 KEEP_BYTES_PASSED = 2 << 10
 FRUITLESS_RUNS = 3  # in a row, that ended before any case began

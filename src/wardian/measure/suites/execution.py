@@ -15,8 +15,9 @@ from wardian.measure.suites.work import SCRATCH, make_ready, read_report
 from wardian.measure.target import Target
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.run.process import OnBytes, Process
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.result import Result
+from wardian.sandbox.run.traffic import OnBytes
 from wardian.sandbox.sandbox import Sandbox
 
 END_S = 30.0

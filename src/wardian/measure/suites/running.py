@@ -16,7 +16,7 @@ from wardian.measure.suites.outcomes import PROGRAM_CASE, SuiteOutcome
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.suspecting import Watcher
 from wardian.measure.target import WARDIAN, Target
-from wardian.sandbox.run.process import OnBytes
+from wardian.sandbox.run.traffic import OnBytes
 
 NOTHING_KNOWN: Mapping[str, SuiteOutcome] = MappingProxyType({})
 

@@ -13,12 +13,13 @@ from typing import Any, Literal, NamedTuple
 
 from wardian import __version__
 from wardian.errors import InputError, UsageError, WardianError
+from wardian.homes import own_directory
 from wardian.observe.trace import traced
 from wardian.pool import pool
-from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
-from wardian.runner.state import home
 from wardian.sandbox.paths.whole_files import write_whole
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.programs import on_path
@@ -162,7 +163,7 @@ def skill_use(folder: Path, how: How = "usual") -> CallUse:
     return _kept(key, use, lambda: _skill_calls(folder, cases), how)
 
 
-def _skill_calls(folder: Path, cases: Sequence[Case]) -> set[str]:
+def _skill_calls(folder: Path, cases: Sequence[SkillCase]) -> set[str]:
     calls: set[str] = set()
 
     def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
@@ -188,7 +189,7 @@ def _kept(key: tuple[Any, ...], use: CallUse, look: Callable[[], set[str]], how:
     name = os.uname()
     around = (__version__, name.release, name.machine, Policy.default().digest, os.geteuid() == 0)
     digest = hashlib.sha256(repr((key, around)).encode()).hexdigest()[:32]
-    place = os.path.join(home("XDG_CACHE_HOME", ".cache"), "usage", f"{digest}.json")
+    place = os.path.join(own_directory("cache"), "usage", f"{digest}.json")
     calls = None if how == "again" else _read(place)
     if calls is None:
         if how == "known":

@@ -8,16 +8,16 @@ from typing import Any
 
 from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
 from wardian.junit import junit as junit_document
-from wardian.runner.cases.running import Outcome
+from wardian.runner.cases.running import CaseOutcome
 from wardian.text import printable
 
 SCHEMA = "wardian.test/1"
 
 
-def table(outcomes: Sequence[Outcome]) -> list[str]:
+def table(outcomes: Sequence[CaseOutcome]) -> list[str]:
     """Skill × script × case, a column for each backend, then what was wrong."""
     backends = list(dict.fromkeys(one.backend for one in outcomes))
-    rows: dict[tuple[str, str, str], dict[str, Outcome]] = {}
+    rows: dict[tuple[str, str, str], dict[str, CaseOutcome]] = {}
     for one in outcomes:
         rows.setdefault((one.skill, one.case.script, one.case.name), {})[one.backend] = one
     head = ("skill", "script", "case")
@@ -36,7 +36,7 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def summary(outcomes: Iterable[Outcome]) -> str:
+def summary(outcomes: Iterable[CaseOutcome]) -> str:
     """One line of counts."""
     counts = Counter(one.verdict for one in outcomes)
     total = sum(counts.values())
@@ -47,7 +47,7 @@ def summary(outcomes: Iterable[Outcome]) -> str:
 _WORDS = {"pass": "passed", "fail": "failed", "error": "in error", "skip": "skipped"}
 
 
-def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document(outcomes: Sequence[CaseOutcome]) -> dict[str, Any]:
     """The JSON document (docs/test.md)."""
     counts = Counter(one.verdict for one in outcomes)
     return {
@@ -70,7 +70,7 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def junit(outcomes: Sequence[Outcome]) -> str:
+def junit(outcomes: Sequence[CaseOutcome]) -> str:
     """JUnit XML, one suite for each skill and backend."""
     suites: dict[tuple[str, str], list[JunitCase]] = {}
     for one in outcomes:
@@ -97,7 +97,7 @@ def _row(key: Sequence[str], widths: Sequence[int], cells: Sequence[str]) -> str
     return "  ".join([*left, *(f"{cell:<14}" for cell in cells)]).rstrip()
 
 
-def _cell(one: Outcome | None) -> str:
+def _cell(one: CaseOutcome | None) -> str:
     if one is None:
         return ""
     return one.verdict if one.verdict == "skip" else f"{one.verdict} {one.seconds:.2f} s"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import os
 from collections.abc import Sequence
 
-from wardian.sandbox.backends import Job
+from wardian.sandbox.backends import Job, copy_records
+from wardian.sandbox.backends.interior import in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.root.programs import NOTHING, Program, find_program, placed
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
 from wardian.sandbox.run.plan import Plan, finish, make_plan
-from wardian.sandbox.run.process import Process, uninterrupted
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
+from wardian.sandbox.run.starting import uninterrupted
 from wardian.sandbox.run.status import interpret
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -49,7 +49,7 @@ class Wardian:
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
-            sources = sorted((*more, *self._sources), key=lambda s: s.at.count("/"))
+            sources = in_order((*more, *self._sources))
             watch: Scope | None = "everything" if traced else None
             plan = make_plan(
                 self._policy, sources, self._host, watch=watch, empty_work=self._empty_work
@@ -59,14 +59,8 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        program = NOTHING  # another root has programs of its own
-        if self._policy.rootfs is None:
-            program = placed(find_program(job.argv[0], os.environ, self._sources), self._sources)
-        plan = self._plan(program.sources, traced=job.on_trace is not None)
-        env = self._environment(plan, program, job)
-        argv = job.argv
-        if program.path and os.path.basename(program.path) != argv[0]:
-            argv = (program.path, *argv[1:])
+        argv, env, more = place(job, self._policy, self._sources)
+        plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
     def _launch(self, job: Job, plan: Plan, argv: tuple[str, ...], env: dict[str, str]) -> Process:
@@ -83,17 +77,9 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + _copied(job),
+            extra=self._extra + _traced(job) + copy_records(job),
         )
-        try:
-            launched = launcher.spawn(data, given.fds, self._binary)
-        except BaseException:
-            for fd in ends.values():
-                os.close(fd)
-            raise
-        finally:
-            for fd in given.fds.values():
-                os.close(fd)
+        launched = launcher.spawn_and_give(data, given.fds, ends, self._binary)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
         return Process(
@@ -109,11 +95,13 @@ class Wardian:
             time_s=job.time_s,
         )
 
-    def _environment(self, plan: Plan, program: Program, job: Job) -> dict[str, str]:
-        env = plan.environment | self._policy.environment(os.environ) | dict(job.env)
-        if program.path and "PATH" not in job.env:
-            env["PATH"] = f"{os.path.dirname(program.path)}:{env['PATH']}"
-        return env
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """It says so itself, by WallError."""
+        return ()
+
+    def version(self) -> str:
+        """None of its own."""
+        return ""
 
     def _streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
         """What the launcher gets, and our own ends by stream number."""
@@ -125,37 +113,17 @@ class Wardian:
     def _standard_streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
         if job.inherit and job.copies is not None:
             given = streams.inherited(tty=job.tty, seen=True)
-            for i, fd in enumerate(job.copies[:2]):
-                clear = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
-                given.fds[launcher.FD_FIRST_COPY + i] = clear
+            streams.copied(given, job.copies[:2])
             return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
-        kinds, fds, ends = [], {}, {}
-        first = launcher.FD_FIRST_STREAM
-        if job.input_bytes:
-            fds[first], ends[0] = launcher.pipe()
-            kinds.append(("direct", first))
-        else:
-            kinds.append(streams.NULL)
-        for i in (1, 2):
-            ends[i], fds[first + i] = launcher.pipe()
-            kinds.append(("relay", first + i))
-        return streams.Streams(kinds, fds), ends
+        return streams.captured(has_input=bool(job.input_bytes))
 
 
 def _traced(job: Job) -> bytes:
     if job.on_trace is None:
         return b""
     return record("flag", "trace-every" if job.trace_every else "trace")
-
-
-def _copied(job: Job) -> bytes:
-    """The records that have the supervisor copy what it relays."""
-    if job.copies is None:
-        return b""
-    room = job.copies.bytes
-    return b"".join(record("copy", i, launcher.FD_FIRST_COPY + i - 1, room) for i in (1, 2))
 
 
 def _guest_of(sources: Sequence[Source]) -> int:
@@ -171,3 +139,6 @@ def _guest_of(sources: Sequence[Source]) -> int:
                 return owner
     fresh = fresh_guest_id()
     return fresh if fresh in mine else GUEST_FIRST
+
+
+backend = Wardian

@@ -5,29 +5,43 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import signal
 from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
-from wardian.sandbox.run.plan import CGROUP, Plan
+from wardian.sandbox.run.plan import Plan
+from wardian.sandbox.run.protections import CGROUP
 from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict, Unpack
 
     from wardian.sandbox.refusals.asked_host import AskedHost
+
+    class RunFacts(TypedDict):
+        """What a run was, whatever came of it."""
+
+        command: Sequence[str]
+        plan: Plan
+        arch: str
+        policy: Policy
+
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
-_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
-def interpret(
-    status: bytes,
+def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
+    """Raises SandboxError if the sandbox could not be set up."""
+    return concluded(read_events(status), stdout, stderr, **about)
+
+
+def concluded(
+    events: Sequence[dict[str, Any]],
     stdout: bytes,
     stderr: bytes,
     *,
@@ -36,8 +50,7 @@ def interpret(
     arch: str,
     policy: Policy,
 ) -> Result:
-    """Raises SandboxError if the sandbox could not be set up."""
-    events = _events(status)
+    """The same, of what was read already."""
     by_kind = {event["event"]: event for event in events}
     if "failed" in by_kind:
         raise explain(by_kind["failed"])
@@ -59,7 +72,7 @@ def interpret(
     exit_code, reason, detail = _verdict(ended, command[0])
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
     group = ended.get("cgroup", 0)
-    limits, usage = _struck(_counted(plan.limits, group), struck), _usage(ended)
+    limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     return Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -79,11 +92,13 @@ def interpret(
 
 
 @functools.lru_cache(maxsize=32)
-def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
+def _counted(
+    limits: tuple[Limit, ...], version: int, counted: tuple[str, ...]
+) -> tuple[Limit, ...]:
     """Who held memory and CPU time: a control group counts first, where there was one."""
     if not version:
         return limits
-    held = {"cpu", "memory"} | ({"processes"} if version > 1 else set())
+    held = set(counted) - ({"processes"} if version < 2 else set())
     return tuple(
         limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
         if limit.name in held
@@ -109,7 +124,8 @@ def _struck(limits: tuple[Limit, ...], name: str | None) -> tuple[Limit, ...]:
     return tuple(limit._replace(struck=limit.name == name) for limit in limits)
 
 
-def _events(status: bytes) -> list[dict[str, Any]]:
+def read_events(status: bytes) -> list[dict[str, Any]]:
+    """The launcher's lines, one event each."""
     events = []
     for line in status.splitlines():
         try:
@@ -120,9 +136,11 @@ def _events(status: bytes) -> list[dict[str, Any]]:
 
 
 def _event(line: str) -> dict[str, Any]:
-    """One flat JSON object, as core/report.c writes it, read without loading json."""
+    """One flat JSON object, as core/status.c writes it, read without loading json."""
     if not line.startswith('{"event":') or not line.endswith("}"):
         raise ValueError("cut short")
+    if "\\" not in line:
+        return _plain_event(line)
     event: dict[str, Any] = {}
     at = 1
     while at < len(line) - 1:
@@ -135,6 +153,18 @@ def _event(line: str) -> dict[str, Any]:
             event[name] = word == "true" if word in ("true", "false") else int(word)
             at = end
         at += 1
+    return event
+
+
+def _plain_event(line: str) -> dict[str, Any]:
+    """Nothing in it is escaped, so ``,"`` stands only before a name."""
+    event: dict[str, Any] = {}
+    for field in line[2:-1].split(',"'):
+        name, _, word = field.partition('":')
+        if word[:1] == '"':
+            event[name] = word[1:-1]
+        else:
+            event[name] = word == "true" if word in ("true", "false") else int(word)
     return event
 
 
@@ -172,7 +202,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
     if reason == "signal":
         number = ended["signal"]
         if number in _SIGNAL_LIMITS:
-            return 128 + number, f"{_SIGNAL_LIMITS[signal.Signals(number)]} limit", ""
+            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
         return 128 + number, "signal", ""
     if reason == "exited":
         return ended["code"], "exited", ""
@@ -216,14 +246,14 @@ def _refusals(
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
         return ()
     from wardian.sandbox.refusals.reading import refusals
-    from wardian.sandbox.refusals.remedies import Surroundings
+    from wardian.sandbox.refusals.remedies import RefusalContext
 
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
     return refusals(events, around)
 
 
@@ -240,7 +270,7 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
     struck = next((limit for limit in limits if limit.struck), None)
     if struck is None:
         return ()
-    from wardian.sandbox.refusals.reading import limit_refusal
+    from wardian.sandbox.refusals.others import limit_refusal
 
     reasons = {
         "time": f"the run was ended after {usage.wall_s:.2f} s",
