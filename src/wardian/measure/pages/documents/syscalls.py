@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wardian.measure.outcome import CALL
+from wardian.measure.pages.documents.markdown import table
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.syscalls.matrix import CallLine, Matrix
 from wardian.measure.syscalls.report import lacking, served
@@ -95,9 +96,7 @@ def _reference_row(row: Row, knowledge: Knowledge) -> list[str]:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Cells are Markdown already."""
-    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
-    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
+    return "\n".join(table(head, rows)).rstrip("\n")
 
 
 def _number(number: int | None) -> str:
@@ -162,13 +161,13 @@ def _caller(uid: int) -> str:
 
 def _matrix_table(lines: Sequence[CallLine], matrix: Matrix) -> str:
     head = ["syscall", *matrix.sandboxes, "gVisor test", "priority", "notes"]
-    table = []
+    found = []
     for line in lines:
         tests = " ".join(f"`{name}`" for name in line.knowledge.tests[:2]) or "–"
         cells = [f"`{line.name}`", *(_status(line, name) for name in matrix.sandboxes)]
         cells += [tests, line.knowledge.priority, _cell(_notes(line))]
-        table.append(cells)
-    return _table(head, table)
+        found.append(cells)
+    return _table(head, found)
 
 
 def _status(line: CallLine, sandbox: str) -> str:
