@@ -5,6 +5,7 @@ wardian     our own launcher, every wall of it
 bubblewrap  the policy as options of ``bwrap``
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
 gvisor      the policy as an OCI bundle for ``runsc``
+runsc       ``runsc`` itself: where it is, what it is called with
 host        no sandbox at all: the oracle
 bare        a command under the launcher's supervision, without walls of the launcher's own
 walls       which of the policy's walls another sandbox puts up
