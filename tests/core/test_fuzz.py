@@ -11,6 +11,8 @@ import pytest
 
 from .conftest import CORE, Build
 
+pytestmark = pytest.mark.long
+
 HARNESSES = ("plan", "notification", "fuse", "dns", "verdict", "text", "libc")
 SECONDS = 8  # each
 CORPUS = CORE / "fuzz" / "corpus"

@@ -15,9 +15,12 @@ from wardian.sandbox.run.launcher import LAUNCHER
 
 from .doors import DOORS, HERE, PYTHON, attempt, refused, stands
 
-pytestmark = pytest.mark.skipif(
-    platform.machine() != "x86_64", reason="the faults name system calls by x86-64's numbers"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        platform.machine() != "x86_64", reason="the faults name system calls by x86-64's numbers"
+    ),
+]
 
 STANDS = None
 OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, MOUNT_SETATTR = 428, 429, 430, 431, 432, 442

@@ -21,6 +21,8 @@ from tests.conftest import alive
 
 from .doors import DOORS, HERE, PYTHON, attempt, environment, refused, stands
 
+pytestmark = pytest.mark.long
+
 RUNS = int(os.environ.get("WARDIAN_SOAK_RUNS", "150"))
 
 

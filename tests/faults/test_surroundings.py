@@ -15,6 +15,8 @@ from wardian import Policy, Share
 
 from .doors import DOORS, GUEST, HERE, PYTHON, SOURCES, attempt, environment, refused, stands
 
+pytestmark = pytest.mark.long
+
 each_door = pytest.mark.parametrize("door", DOORS)
 
 

@@ -26,6 +26,8 @@ from wardian.observe.events import Event, Reader, TracedCall
 from wardian.observe.trace import Tracer
 from wardian.sandbox.run.result import Result
 
+pytestmark = pytest.mark.long
+
 RUN = Path(__file__).with_name("traced_run.py")
 _ENDLESS_S = 240
 

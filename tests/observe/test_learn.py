@@ -28,6 +28,8 @@ from wardian.syscalls import lookup
 
 from .conftest import Wardian
 
+pytestmark = pytest.mark.long
+
 SKILLS = Path(__file__).parents[2] / "skills"
 NAMES = sorted(path.name for path in SKILLS.iterdir() if (path / "SKILL.md").exists())
 # Needs Pillow, which is fetched from the package index.

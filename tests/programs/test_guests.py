@@ -12,6 +12,8 @@ import pytest
 from tests.conftest import MakeSandbox, natively
 from wardian import Policy
 
+pytestmark = pytest.mark.long
+
 GUESTS = Path(__file__).parent / "guests"
 # The interpreter itself, wherever it lives (pyenv, /opt, /usr), rather than the venv of the tests.
 PYTHON = os.path.realpath(sys.executable)

@@ -16,6 +16,8 @@ from wardian import Policy, Result, Sandbox
 
 from .test_guests import PYTHON, needed
 
+pytestmark = pytest.mark.long
+
 MAKEFILE = """
 OBJECTS = main.o one.o two.o three.o
 program: $(OBJECTS)

@@ -32,6 +32,8 @@ from wardian.runner.indexes import (
 
 from .conftest import needs
 
+pytestmark = pytest.mark.long
+
 TOOLS = ["pip", pytest.param("uv", marks=needs("uv"))]
 
 

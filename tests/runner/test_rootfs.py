@@ -20,6 +20,8 @@ from tests.runner.conftest import needs
 from tests.skill_folders import MakeSkill
 from wardian.runner.elf import library, library_folders, read_elf
 
+pytestmark = pytest.mark.long
+
 SKILLS = Path(__file__).parents[2] / "skills"
 LOG = "2026-01-05 10:00:01 INFO user 17 logged in\n2026-01-05 10:01:00 ERROR disk 3 full\n"
 FILES = {

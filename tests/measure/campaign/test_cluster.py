@@ -18,7 +18,7 @@ from tests.measure.campaign.scene import Scene
 from wardian.measure.store.store import Store
 
 pytest.importorskip("distributed", reason="distributed is not installed")
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 PACE = "import time; time.sleep(0.4)"
 MORE = 12

@@ -16,6 +16,8 @@ from tests.command import COMMAND, Wardian, environment
 from tests.measure.campaign.scene import Scene
 from wardian.measure.store.store import Store
 
+pytestmark = pytest.mark.long
+
 MOMENTS = 20
 Told = dict[tuple[str, str, str], tuple[Any, ...]]
 

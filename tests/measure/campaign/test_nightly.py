@@ -13,6 +13,8 @@ import pytest
 from tests.command import Wardian
 from tests.measure.campaign.scene import KEEP, PROFILE, Scene
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def scene(tmp_path: Path, wardian: Wardian) -> Scene:

@@ -13,6 +13,8 @@ import pytest
 from tests.command import Wardian
 from tests.measure.campaign.scene import Scene
 
+pytestmark = pytest.mark.long
+
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "nightly.md"
 SCHEMAS: dict[str, Any] = {
     name: json.loads(text)

@@ -37,6 +37,8 @@ from wardian.syscalls import table
 
 from .conftest import ARCH, MakeCampaign, program
 
+pytestmark = pytest.mark.long
+
 Planted = Callable[[str, str], MakeSandbox]
 
 

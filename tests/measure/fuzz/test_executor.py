@@ -23,6 +23,8 @@ from wardian.sandbox.root.layout import WORK
 
 from .conftest import ARCH, answers, program
 
+pytestmark = pytest.mark.long
+
 CHOICE = choose(ARCH)
 
 

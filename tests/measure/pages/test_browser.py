@@ -10,6 +10,8 @@ import pytest
 
 from wardian.measure.pages import site
 
+pytestmark = pytest.mark.long
+
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 both_widths = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])

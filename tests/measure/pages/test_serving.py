@@ -20,6 +20,8 @@ from wardian.measure.outcome import Outcome
 from wardian.measure.pages.serving import Drawn, Server
 from wardian.measure.store.store import Store, Write
 
+pytestmark = pytest.mark.long
+
 NEW = Case("probe", "core__network__brand_new", "wardian", "network", "network_brand_new")
 
 

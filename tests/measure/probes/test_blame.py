@@ -16,6 +16,8 @@ from wardian.measure.probes.specimen import find_specimens
 from wardian.measure.probes.witnesses import witnesses
 from wardian.sandbox.policy.policy import Policy
 
+pytestmark = pytest.mark.long
+
 CALL = (
     "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
     "if {call} < 0:\n    raise OSError(ctypes.get_errno(), 'no')\nreturn 'done'"

@@ -11,6 +11,8 @@ import pytest
 
 from tests.measure.probes.conftest import Probe, Tree
 
+pytestmark = pytest.mark.long
+
 COMMANDS = ("list", "run", "all", "diff", "require", "blame")
 
 

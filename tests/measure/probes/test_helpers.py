@@ -10,6 +10,8 @@ import pytest
 
 from tests.measure.probes.conftest import PROBES, Tree, by_hand
 
+pytestmark = pytest.mark.long
+
 FIELDS = [
     "schema", "id", "capability", "language", "observed", "errno", "detail", "expected", "status",
 ]  # fmt: skip

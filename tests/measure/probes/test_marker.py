@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.command import environment
 from tests.measure.probes.conftest import Probe, Tree
+
+pytestmark = pytest.mark.long
 
 TESTS = """
 import pytest

@@ -21,6 +21,8 @@ from wardian.measure.probes.specimen import find_specimens
 from wardian.measure.probes.witnesses import witnesses
 from wardian.measure.target import target
 
+pytestmark = pytest.mark.long
+
 BAD = {
     "crash": ("os.kill(os.getpid(), 11)", "crashed", "SIGSEGV"),
     "leave": ("os._exit(7)", "crashed", "exit code 7"),

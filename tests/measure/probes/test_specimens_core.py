@@ -18,6 +18,8 @@ from wardian.measure.probes.specimen import capabilities, find_specimens, probes
 from wardian.measure.probes.witnesses import witnesses
 from wardian.measure.target import target
 
+pytestmark = pytest.mark.long
+
 CORE = [one for one in find_specimens(probes_dir()) if one.kind == "core"]
 DOMAINS = {
     "devices", "filesystem", "identity", "interpreters", "ipc", "kernel", "memory", "network",

@@ -14,6 +14,8 @@ from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir
 from wardian.measure.probes.witnesses import witnesses
 from wardian.sandbox.policy.policy import Policy
 
+pytestmark = pytest.mark.long
+
 BY_NAME = {wall.name: wall for wall in WALLS}
 # Walls to take away → shipped specimens that only they hold back.
 WATCHED: dict[tuple[str, ...], tuple[str, ...]] = {

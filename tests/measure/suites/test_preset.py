@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from wardian import Policy, Sandbox
 from wardian.sandbox.policy.file import preset_names
 from wardian.sandbox.policy.policy import Limits
+
+pytestmark = pytest.mark.long
 
 
 def test_only_limits_differ_from_the_default() -> None:

@@ -24,6 +24,8 @@ from wardian.measure.suites.suite import run_suite
 from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy, Share
 
+pytestmark = pytest.mark.long
+
 KINDS = {
     "Plain.Passes": "passed", "Plain.Fails": "failed", "Plain.Skips": "skipped",
     "Plain.DISABLED_Waits": "disabled",

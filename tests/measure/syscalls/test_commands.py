@@ -15,6 +15,8 @@ from tests.cli.test_documents import conforms
 from tests.command import COMMAND, environment
 from tests.measure.probes.conftest import Tree
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 COMMANDS = ("table", "show", "coverage", "docs")
 BOTH = ("--in", "wardian,host")  # named, as the specimens are not those that ship

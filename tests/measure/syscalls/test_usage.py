@@ -20,6 +20,8 @@ from wardian.measure.syscalls.usage import (
 from wardian.syscalls import lookup
 from wardian.syscalls.knowledge import known
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -77,7 +77,11 @@ class Box:
             sandbox.close()
 
 
-@pytest.fixture(params=NAMES)
+# Starting another sandbox's program takes ten times as long as a run of ours.
+OTHERS = [pytest.param(name, marks=pytest.mark.long) for name in NAMES if name != "wardian"]
+
+
+@pytest.fixture(params=["wardian", *OTHERS])
 def box(request: pytest.FixtureRequest) -> Iterator[Box]:
     """Each backend in turn."""
     name = str(request.param)
