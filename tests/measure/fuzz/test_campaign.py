@@ -32,6 +32,7 @@ from wardian.measure.probes.running import measure
 from wardian.measure.probes.specimen import find_specimens
 from wardian.measure.target import MakeSandbox, target
 from wardian.sandbox.run import plan
+from wardian.sandbox.run.filter import make_filter
 from wardian.syscalls import filter as filters
 from wardian.syscalls import table
 
@@ -198,7 +199,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Planted:
             filters._cache.clear()
             with changing, monkeypatch.context() as patch:  # specimens are measured in threads
                 patch.setitem(table._loaded, name, table.Row((*row[:4], decision, *row[5:])))
-                patch.setattr(plan, "_filter", filter.make_filter)
+                patch.setattr(plan, "_filter", make_filter)
                 assert sandbox.run(["true"]).ok  # the filter is made for the first run
             filters._cache.clear()
             return sandbox

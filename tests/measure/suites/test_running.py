@@ -446,13 +446,15 @@ def test_a_suite_that_was_killed_goes_on_where_it_was(
 
 def test_an_interrupt_ends_all_that_runs(suite: Suite, tmp_path: Path) -> None:
     program = tmp_path / "sleeper"
-    program.write_text("#!/bin/sh\nsleep 300\n")
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/begun\nsleep 300\n")
     program.chmod(0o755)
     process = subprocess.Popen(
         [*COMMAND, "suite", "run", str(program), "--in", "wardian,host", "--timeout", "5m"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path, env=environment(),
     )  # fmt: skip
-    time.sleep(1.5)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)  # on the host; a signal before that meets a Python that only starts
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130

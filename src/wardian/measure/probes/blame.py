@@ -21,7 +21,7 @@ from wardian.measure.blame import (
 )
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.running import measure
-from wardian.measure.probes.specimen import Specimen
+from wardian.measure.probes.specimen import Specimen, ships
 from wardian.measure.target import HOST, WARDIAN, target
 from wardian.sandbox.policy.policy import Policy
 from wardian.text import printable
@@ -67,7 +67,9 @@ def blame(
     on the bare host, if the specimen ships with wardian or the host was named."""
     targets = [target(HOST, policy), target(WARDIAN, policy)]
     host, baseline = measure([specimen], targets, env, host_named=host_named, timeout_s=timeout_s)
-    seen = Circumstances(env, baseline.refusals)
+    # What others' specimens were refused is their own doing: it must not get them that right.
+    trusted = host_named or ships(specimen.root)
+    seen = Circumstances(env, baseline.refusals if trusted else ())
     ways = [(wall, wall.way(policy, seen, launcher=launcher is not None)) for wall in WALLS]
     tried = [(wall, way) for wall, way in ways if way is not None]
     walls = [wall for wall, _ in tried]
