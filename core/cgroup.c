@@ -10,7 +10,15 @@
  * next run: the owner holds a lock on it as long as it lives.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "directory.h"
+#include "fail.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,14 +44,29 @@ struct control_group {
 
 static int version; /* 0: none */
 static struct control_group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
-static int usage_fd = -1, events_fd = -1, time_fd = -1, stat_fd = -1, met_fd = -1, network_fd = -1;
+
+/* What the kernel counts; opened when it is first asked, which a quick run does of few. */
+struct count {
+    int dir;
+    const char *name; /* NULL: there is none */
+    int fd;
+};
+#define NO_COUNT {-1, NULL, -1}
+static struct count usage = NO_COUNT, events = NO_COUNT, time_used = NO_COUNT, statistics = NO_COUNT, failures = NO_COUNT,
+                    network = NO_COUNT;
 static uint64_t mapped_files;
 static uint64_t caller_max = UINT64_MAX;
 
 int cgroup_version(void) { return version; }
 
-static int read_file(int fd, char *text, size_t size) {
-    ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+static bool is_there(struct count *count) {
+    if (count->fd < 0 && count->name)
+        count->fd = openat(count->dir, count->name, O_RDONLY | O_CLOEXEC);
+    return count->fd >= 0;
+}
+
+static int read_count(struct count *count, char *text, size_t size) {
+    ssize_t n = is_there(count) ? pread(count->fd, text, size - 1, 0) : -1;
     text[n > 0 ? n : 0] = '\0';
     return (int)n;
 }
@@ -197,11 +220,11 @@ static bool limit_version_2(const struct plan *plan) {
     enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
     if (plan->process_limit)
         write_number(dir, "pids.max", plan->process_limit + OURS);
-    usage_fd = openat(dir, "memory.current", O_RDONLY | O_CLOEXEC);
-    events_fd = openat(dir, "memory.events", O_RDONLY | O_CLOEXEC);
-    stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
-    time_fd = openat(dir, "cpu.stat", O_RDONLY | O_CLOEXEC);
-    return usage_fd >= 0 && events_fd >= 0 && time_fd >= 0;
+    usage = (struct count){dir, "memory.current", -1};
+    events = (struct count){dir, "memory.events", -1};
+    statistics = (struct count){dir, "memory.stat", -1};
+    time_used = (struct count){dir, "cpu.stat", -1};
+    return is_there(&usage) && is_there(&events) && is_there(&time_used);
 }
 
 static bool wanted(const struct plan *plan) {
@@ -221,7 +244,7 @@ void cgroup_prepare(const struct plan *plan) {
         return;
     version = 2;
     if (!limit_version_2(plan))
-        cgroup_give_up();
+        cgroup_remove();
 }
 
 int cgroup_birthplace(void) { return version == 2 ? memory_group.dir : -1; }
@@ -229,16 +252,17 @@ int cgroup_birthplace(void) { return version == 2 ? memory_group.dir : -1; }
 /* Where a process can't be born into it, it is moved: slower, and as good. */
 void cgroup_move(pid_t child) {
     if (version == 2 && !write_number(memory_group.dir, "cgroup.procs", (uint64_t)child))
-        cgroup_give_up();
+        cgroup_remove();
 }
 
-/* The run is then held by the supervisor's count alone, and its result says so. */
-void cgroup_give_up(void) {
-    int *const fds[] = {&usage_fd, &events_fd, &time_fd, &stat_fd, &met_fd, &network_fd};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
-        if (*fds[i] >= 0)
-            close(*fds[i]);
-        *fds[i] = -1;
+/* While the run is set up: it is then held by the supervisor's count alone, and its result says so.
+ * Afterwards: nothing waits for this. */
+void cgroup_remove(void) {
+    struct count *const counts[] = {&usage, &events, &time_used, &statistics, &failures, &network};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (counts[i]->fd >= 0)
+            close(counts[i]->fd);
+        *counts[i] = (struct count)NO_COUNT;
     }
     forget(&memory_group);
     forget(&time_group);
@@ -266,15 +290,15 @@ static bool make_version_1(const struct plan *plan) {
 /* What is asked later: the guest does not wait for this. */
 static bool open_version_1(const struct plan *plan) {
     int dir = memory_group.dir;
-    usage_fd = openat(dir, "memory.usage_in_bytes", O_RDONLY | O_CLOEXEC);
-    events_fd = openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC);
-    stat_fd = openat(dir, "memory.stat", O_RDONLY | O_CLOEXEC);
-    met_fd = openat(dir, "memory.failcnt", O_RDONLY | O_CLOEXEC);
+    usage = (struct count){dir, "memory.usage_in_bytes", -1};
+    events = (struct count){dir, "memory.oom_control", -1};
+    statistics = (struct count){dir, "memory.stat", -1};
+    failures = (struct count){dir, "memory.failcnt", -1};
     if (plan->memory_bytes)
-        network_fd = openat(dir, "memory.kmem.tcp.usage_in_bytes", O_RDONLY | O_CLOEXEC);
+        network = (struct count){dir, "memory.kmem.tcp.usage_in_bytes", -1};
     if (time_group.dir >= 0)
-        time_fd = openat(time_group.dir, "cpuacct.usage", O_RDONLY | O_CLOEXEC);
-    return usage_fd >= 0 && events_fd >= 0;
+        time_used = (struct count){time_group.dir, "cpuacct.usage", -1};
+    return is_there(&events);
 }
 
 /* In the supervisor, after the clone. The guest waits for this message before its program starts. */
@@ -291,13 +315,13 @@ void cgroup_make(const struct plan *plan, int ctl) {
                 count++;
     }
     if (count == 0)
-        cgroup_give_up();
+        cgroup_remove();
     struct message go = {.kind = MSG_GO};
     channel_send(ctl, &go, doors, count);
     while (count > 0)
         close(doors[--count]);
     if (version && !open_version_1(plan))
-        cgroup_give_up();
+        cgroup_remove();
 }
 
 static void join_version_1(int ctl) {
@@ -338,7 +362,7 @@ void cgroup_sweep(void) {
 
 bool cgroup_cpu_us(uint64_t *us) {
     char text[512];
-    if (read_file(time_fd, text, sizeof text) <= 0)
+    if (read_count(&time_used, text, sizeof text) <= 0)
         return false;
     if (version == 2)
         *us = number_after(text, "usage_usec ", false);
@@ -352,14 +376,14 @@ bool cgroup_cpu_us(uint64_t *us) {
 /* Has the kernel killed one of the run's processes for memory? */
 bool cgroup_out_of_memory(void) {
     char text[512];
-    return read_file(events_fd, text, sizeof text) > 0 && number_after(text, "oom_kill ", false) > 0;
+    return read_count(&events, text, sizeof text) > 0 && number_after(text, "oom_kill ", false) > 0;
 }
 
 /* How often the kernel has met the limit, whether or not it found something to drop then. */
 static uint64_t times_met(void) {
     char text[512];
     uint64_t times = 0;
-    if (read_file(version == 2 ? events_fd : met_fd, text, sizeof text) <= 0)
+    if (read_count(version == 2 ? &events : &failures, text, sizeof text) <= 0)
         return 0;
     if (version == 2)
         return number_after(text, "\nmax ", false);
@@ -387,9 +411,9 @@ bool cgroup_thrashes(uint64_t limit, uint64_t bytes) {
  * the room. */
 bool cgroup_memory(uint64_t *bytes) {
     char text[8192];
-    if (read_file(usage_fd, text, sizeof text) <= 0 || !next_number(text, bytes))
+    if (read_count(&usage, text, sizeof text) <= 0 || !next_number(text, bytes))
         return false;
-    if (read_file(stat_fd, text, sizeof text) <= 0)
+    if (read_count(&statistics, text, sizeof text) <= 0)
         return true;
     bool two = version == 2;
     uint64_t cache = number_after(text, two ? "\nfile " : "\ntotal_cache ", false);
@@ -407,9 +431,9 @@ bool cgroup_memory(uint64_t *bytes) {
 uint64_t cgroup_network(uint64_t listed) {
     char text[8192];
     uint64_t charged = 0;
-    if (version == 2 && read_file(stat_fd, text, sizeof text) > 0)
+    if (version == 2 && read_count(&statistics, text, sizeof text) > 0)
         return listed - (listed < (charged = number_after(text, "\nsock ", false)) ? listed : charged);
-    if (read_file(network_fd, text, sizeof text) > 0)
+    if (read_count(&network, text, sizeof text) > 0)
         next_number(text, &charged);
     return listed > charged ? listed : charged;
 }
@@ -419,6 +443,3 @@ void cgroup_kill(void) {
     if (version == 2)
         write_name(memory_group.dir, "cgroup.kill", "1");
 }
-
-/* After the caller has its answer: nothing waits for this. */
-void cgroup_remove(void) { cgroup_give_up(); }

@@ -1,10 +1,13 @@
 /* The second wall around files: what the mounts say, said again to Landlock. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "landlock.h"
+#include "fail.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,14 +36,13 @@ static void add_rule(int ruleset, const struct landlock_rule *rule) {
     int fd = open(rule->path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         die(errno, "landlock", "opening %s", rule->path);
-    struct stat st;
-    if (fstat(fd, &st) < 0)
-        die(errno, "landlock", "looking at %s", rule->path);
     struct path_beneath_attr attr = {.allowed_access = rule->access, .parent_fd = fd};
-    if (!S_ISDIR(st.st_mode))
+    long added = attr.allowed_access ? syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) : 0;
+    if (added < 0 && errno == EINVAL && (attr.allowed_access & ~FILE_RIGHTS)) { /* a file, perhaps */
         attr.allowed_access &= FILE_RIGHTS;
-    if (attr.allowed_access &&
-        syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
+        added = attr.allowed_access ? syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) : 0;
+    }
+    if (added < 0)
         die(errno, "landlock", "adding a rule for %s", rule->path);
     close(fd);
 }

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import MakeSandbox, launchers
 from wardian import Policy, Sandbox
 from wardian.errors import UsageError
-from wardian.observe.events import Became, Call, Event, Reader, Waited
+from wardian.observe.events import Became, Event, Reader, TracedCall, Waited
 from wardian.observe.trace import Trace, Tracer, traced
 from wardian.sandbox.run.result import Result
 
@@ -126,6 +126,13 @@ def test_an_exec_that_fails_makes_no_program_and_the_same_again_does(sandbox: Sa
     assert [one.command[0] for one in first.programs] == ["sh", "/bin/sh", "/bin/sh"]
     last = trace.processes[-1]
     assert (last.parent, [one.path for one in last.programs]) == (1, ["", "/bin/sh"])
+
+
+@pytest.mark.parametrize("how", ["sendto(b'x', at)", "sendmsg([b'x'], [], 0, at)"])
+def test_an_address_is_told_however_it_was_sent_to(how: str, sandbox: Sandbox) -> None:
+    code = f"import socket; at = ('127.0.0.1', 9); socket.socket(type=socket.SOCK_DGRAM).{how}"
+    trace = traced(sandbox, ["/usr/bin/python3", "-c", code])
+    assert [(one.action, one.address) for one in trace.endpoints] == [("send", "127.0.0.1:9")]
 
 
 def test_threads_are_counted_to_their_process(sandbox: Sandbox) -> None:
@@ -261,7 +268,7 @@ def test_a_slow_reader_loses_nothing(sandbox: Sandbox) -> None:
     result = sandbox.trace(["sh", "-c", script], on_trace=slowly, every=True)
     for event in events:
         tracer.take(event)
-    told = Counter(event.name for event in events if isinstance(event, Call))
+    told = Counter(event.name for event in events if isinstance(event, TracedCall))
     assert told == Counter({one.name: one.count for one in tracer.trace(result).syscalls})
     assert sum(told.values()) > 10_000
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,10 +16,10 @@ from wardian.cli.refused import refusal_lines
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.refusals.hostpath import distant_places, exists, real_path
 from wardian.sandbox.refusals.reading import refusals
-from wardian.sandbox.refusals.remedies import Surroundings
+from wardian.sandbox.refusals.remedies import RefusalContext
 from wardian.sandbox.run.result import Allow, Caller, Refusal, Result
 
-AROUND = Surroundings(
+AROUND = RefusalContext(
     Policy.default(), (), (), ARCH, "/usr", "/nonexistent", ("true",), AskedHost(1e6)
 )
 latin = st.text(st.characters(max_codepoint=255), max_size=80)
@@ -58,6 +60,30 @@ def test_events_of_calls_that_reach_nothing_are_left_out() -> None:
         "count": 1, "at_us": 0, "args": "3 0 2 0 0 0", "text": "\2\0\0\1", "other": "",
     }  # fmt: skip
     assert refusals([event], AROUND) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "option"),
+    [
+        ("setxattr", "change", "--write"), ("setxattrat", "change", "--write"),
+        ("removexattrat", "change", "--write"), ("file_setattr", "change", "--write"),
+        ("getxattr", "stat", "--read"), ("getxattrat", "stat", "--read"),
+        ("listxattrat", "stat", "--read"), ("file_getattr", "stat", "--read"),
+    ],
+)  # fmt: skip
+def test_a_newer_call_is_refused_in_the_words_of_the_older(
+    name: str, action: str, option: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    event = {
+        "event": "refused", "call": syscalls.number(name, ARCH), "by": "m", "process": -1,
+        "count": 1, "at_us": 0, "args": "0 0 0 0 0 0", "text": str(file), "other": "",
+    }  # fmt: skip
+    (told,) = refusals([event], AROUND)
+    assert told.action == action
+    assert told.allow is not None
+    assert told.allow.flag == f"{option} {file}"
 
 
 def test_the_host_is_looked_at_without_following_links_in_proc() -> None:

@@ -64,14 +64,19 @@ def _guarded(decision: str, args: tuple[int, ...], refuse: str) -> int:
     guards = decision.split("; ")
     for position, guard in enumerate(guards, start=1):
         condition, _, name = guard.removeprefix("when ").partition(" else ")
-        if not any(
-            all(_holds(clause, args) for clause in alternative.split(" and "))
-            for alternative in condition.split(" or ")
-        ):
+        if not condition_holds(condition, args):
             if refuse == "notify" and (position == len(guards) or name == "EPERM"):
                 return NOTIFY
             return ERRNO | int(getattr(errno, name or "EPERM"))
     return ALLOW
+
+
+def condition_holds(condition: str, args: tuple[int, ...]) -> bool:
+    """Whether a call with these registers meets a condition of the table."""
+    return any(
+        all(_holds(clause, args) for clause in alternative.split(" and "))
+        for alternative in condition.split(" or ")
+    )
 
 
 def _holds(clause: str, args: tuple[int, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wardian import syscalls
-from wardian.syscalls.watching import KINDS, SCOPES, unless, watched_calls
+from wardian.syscalls.watching import KINDS, RECORD, SCOPES, unless, watched_calls
 
 TOLD_BY = {"path", "sockaddr", "msghdr", "mmsghdr", "openhow"}
 REASONS = {
@@ -54,8 +54,8 @@ def test_a_stated_reason_is_of_a_call_that_is_allowed() -> None:
 @pytest.mark.parametrize("scope", SCOPES)
 def test_every_watched_call_has_its_record(scope: str, arch: str) -> None:
     records = watched_calls(scope, arch)  # type: ignore[arg-type]
-    numbers = {int.from_bytes(records[i : i + 2], "little") for i in range(0, len(records), 9)}
-    kinds = {records[i + 2] for i in range(0, len(records), 9)}
+    numbers = {number for number, *_ in RECORD.iter_unpack(records)}
+    kinds = {kind for _, kind, *_ in RECORD.iter_unpack(records)}
     assert all(1 <= kind <= len(KINDS) for kind in kinds)
     for name in unless(scope):  # type: ignore[arg-type]
         number = syscalls.number(name, arch)

@@ -11,24 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from wardian.learn.places import whole
 from wardian.runner.elf import read_elf
 from wardian.sandbox.root.layout import layout
+from wardian.syscalls.effects import descriptors
 
 if TYPE_CHECKING:
-    from wardian.observe.trace import Process, Trace
+    from wardian.observe.trace import Trace, TracedProcess
 
 # What was there and was used; to look at a directory takes no more than that it is there.
 USING = frozenset(("read", "written", "created", "deleted", "listed", "executed", "looked at"))
 CHANGING = frozenset(("written", "created", "deleted"))
-# How many descriptors a call makes.
-OPENING = {
-    "open": 1, "openat": 1, "creat": 1, "socket": 1, "accept": 1, "accept4": 1, "socketpair": 2,
-    "dup": 1, "dup2": 1, "dup3": 1, "pipe": 2, "pipe2": 2, "eventfd": 1, "eventfd2": 1,
-    "epoll_create": 1, "epoll_create1": 1, "timerfd_create": 1, "memfd_create": 1, "signalfd4": 1,
-    "inotify_init": 1, "inotify_init1": 1, "pidfd_open": 1,
-}  # fmt: skip
 MOST_SHEBANGS = 4
 
 
-class Needs(NamedTuple):
+class ObservedNeeds(NamedTuple):
     """Paths are the guest's. ``files`` says what was done with each, ``missed`` was looked for in
     vain; ``endpoints`` lie outside of the sandbox; ``peaks`` are the highest, by field of Limits.
     """
@@ -40,7 +34,7 @@ class Needs(NamedTuple):
     peaks: dict[str, float]
     missed: frozenset[str] = frozenset()
 
-    def __or__(self, other: Needs) -> Needs:
+    def __or__(self, other: ObservedNeeds) -> ObservedNeeds:
         files = dict(self.files)
         for path, actions in other.files.items():
             files[path] = files.get(path, frozenset()) | actions
@@ -48,7 +42,7 @@ class Needs(NamedTuple):
             field: max(self.peaks.get(field, 0), other.peaks.get(field, 0))
             for field in {*self.peaks, *other.peaks}
         }
-        return Needs(
+        return ObservedNeeds(
             files,
             self.directories | other.directories,
             self.calls | other.calls,
@@ -58,15 +52,15 @@ class Needs(NamedTuple):
         )
 
 
-NOTHING = Needs({}, frozenset(), frozenset(), frozenset(), {})
+NOTHING = ObservedNeeds({}, frozenset(), frozenset(), frozenset(), {})
 
 
-def merged(needs: Iterable[Needs]) -> Needs:
+def merged(needs: Iterable[ObservedNeeds]) -> ObservedNeeds:
     """What all of them together need."""
     return functools.reduce(lambda one, other: one | other, needs, NOTHING)
 
 
-def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
+def needs_of(trace: Trace, grown_bytes: int = 0) -> ObservedNeeds:
     """``grown_bytes`` is what the run left in shared places."""
     files = {
         file.path: done
@@ -80,7 +74,7 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
         for loader in loaders(path):
             files[loader] = files.get(loader, frozenset()) | {"executed"}
     usage = trace.usage
-    return Needs(
+    return ObservedNeeds(
         files=files,
         directories=frozenset(file.path for file in trace.files if file.directory),
         calls=frozenset(total.name for total in trace.syscalls),
@@ -132,7 +126,7 @@ def loaders(path: str) -> list[str]:
     return found
 
 
-def at_once(processes: Iterable[Process]) -> int:
+def at_once(processes: Iterable[TracedProcess]) -> int:
     """How many processes and threads there were at the same time, at most."""
     steps: list[tuple[float, int]] = []
     for one in processes:
@@ -148,7 +142,7 @@ def at_once(processes: Iterable[Process]) -> int:
 
 def opened(trace: Trace) -> int:
     """How many descriptors were made in all; how many were open at once is not seen."""
-    return sum((one.count - one.errors) * OPENING.get(one.name, 0) for one in trace.syscalls)
+    return sum((one.count - one.errors) * descriptors(one.name) for one in trace.syscalls)
 
 
 def outside(endpoint: object) -> bool:

@@ -6,7 +6,8 @@ import errno
 import os
 from collections.abc import Iterator
 
-from wardian.observe.events import Call, Path
+from wardian.observe.events import Path, TracedCall
+from wardian.syscalls.effects import kind_of, place_of
 
 ACTIONS = (
     "read", "written", "created", "deleted", "listed", "executed", "looked at", "missing",
@@ -17,19 +18,15 @@ O_TMPFILE = 0o20000000 | os.O_DIRECTORY
 RENAME_EXCHANGE = 2
 _ABSENT = (errno.ENOENT, errno.ENOTDIR)
 _REFUSED = (errno.EROFS, errno.EPERM, errno.EACCES)
-_OPENING = {"open": 1, "openat": 2}  # where their flags stand
-_MAKING = frozenset(("mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat"))
-_REMOVING = frozenset(("unlink", "unlinkat", "rmdir"))
-_MOVING = {"rename": -1, "renameat": -1, "renameat2": 4}
-_LINKING = frozenset(("link", "linkat"))
-_CHANGING = frozenset((
-    "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "truncate", "utime", "utimes",
-    "utimensat", "futimesat", "setxattr", "lsetxattr", "removexattr", "lremovexattr",
-))  # fmt: skip
-_EXECUTING = frozenset(("execve", "execveat"))
+_CREATING = os.O_CREAT | os.O_WRONLY | os.O_TRUNC  # what an open without flags does, creat(2)
+# What is done to the one path of calls of a kind; the other kinds look at it.
+_DONE = {
+    "make": "created", "bind": "created", "remove": "deleted", "change": "written",
+    "exec": "executed",
+}  # fmt: skip
 
 
-def actions(call: Call) -> Iterator[tuple[Path, str]]:
+def actions(call: TracedCall) -> Iterator[tuple[Path, str]]:
     """Each path that the call names, with what is done to it; a path may come several times."""
     paths = [call.paths[place] for place in sorted(call.paths)]
     if not paths:
@@ -39,33 +36,28 @@ def actions(call: Call) -> Iterator[tuple[Path, str]]:
             yield path, _failed(call, path)
         return
     first, last = paths[0], paths[-1]
-    if call.name in _OPENING:
-        for action in _opened(call.args[_OPENING[call.name]], first):
+    kind = kind_of(call.name)
+    if kind == "open":
+        for action in _opened(call, first):
             yield first, action
-    elif call.name == "creat":
-        yield first, "written" if first.lay != "nothing" else "created"
-    elif call.name in _MAKING or call.name == "bind":  # a socket with a path
-        yield last, "created"
-    elif call.name in _REMOVING:
-        yield first, "deleted"
-    elif call.name in _MOVING:
+    elif kind == "move":
         yield from _moved(call, first, last)
-    elif call.name in _LINKING:
+    elif kind == "link":
         yield first, "looked at"
         yield last, "created"
-    elif call.name in _CHANGING:
-        yield first, "written"
     else:
-        yield first, "executed" if call.name in _EXECUTING else "looked at"
+        yield first, _DONE.get(kind, "looked at")
 
 
-def _failed(call: Call, path: Path) -> str:
+def _failed(call: TracedCall, path: Path) -> str:
     if call.error in _REFUSED:
         return "refused"
     return "missing" if path.lay == "nothing" or call.error in _ABSENT else "looked at"
 
 
-def _opened(flags: int, path: Path) -> Iterator[str]:
+def _opened(call: TracedCall, path: Path) -> Iterator[str]:
+    at = place_of(call.name, "oflags")
+    flags = call.args[at] if at >= 0 else _CREATING
     access = flags & os.O_ACCMODE
     if flags & O_PATH:
         yield "looked at"
@@ -82,8 +74,8 @@ def _opened(flags: int, path: Path) -> Iterator[str]:
             yield "written"
 
 
-def _moved(call: Call, old: Path, new: Path) -> Iterator[tuple[Path, str]]:
-    at = _MOVING[call.name]
+def _moved(call: TracedCall, old: Path, new: Path) -> Iterator[tuple[Path, str]]:
+    at = place_of(call.name, "renameflags")
     if at >= 0 and call.args[at] & RENAME_EXCHANGE:
         yield old, "written"
         yield new, "written"

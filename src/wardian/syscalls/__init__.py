@@ -5,9 +5,12 @@ table          the rows, and questions about them
 conditions     the language of the ``decision`` column
 constants      the names that language knows
 roles          the words of the ``arguments`` column
-names.tsv      what the headers call values and flags of arguments; names reads it
+effects        the language of the ``effects`` column
+watching       rows to what the supervisor looks at although it is allowed
+names, names.tsv           what the headers call values and flags of arguments
 decode         a call as text that people can read
 filter         rows to a seccomp filter
+knowledge, knowledge.tsv   who uses each call, and what tests it
 """
 
 from __future__ import annotations

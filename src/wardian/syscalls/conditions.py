@@ -1,4 +1,5 @@
 """The decision language of the syscall table, parsed; what becomes of a decision is not known here.
+The ``effects`` column has its conditions, too.
 
 decision     ``allow``, ``deny``, ``absent``, or guards joined by ``; ``
 guard        ``when`` condition, optionally ``else`` ERRNO (EPERM unless given)
@@ -18,6 +19,10 @@ import errno
 
 from wardian.errors import InputError
 from wardian.syscalls.constants import CONSTANTS
+
+TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Clause = tuple[int, int, bool, tuple[int, ...]]
 """(word, mask, negated, values): is word & mask among the values, or not if negated? Words 0 to 5
@@ -42,6 +47,20 @@ def parse_guards(decision: str) -> tuple[Guard, ...]:
     return tuple(_guard(text, column) for text, column in _split(decision, "; ", 1))
 
 
+def parse_condition(text: str, column: int = 1) -> Condition:
+    """A condition alone. Raises as ``parse_guards`` does."""
+    return tuple(_conjunction(piece, at) for piece, at in _split(text, " or ", column))
+
+
+def holds(condition: Condition, args: Sequence[int]) -> bool:
+    """Whether a call with these six registers meets it."""
+    halves = [arg & WORD for arg in args] + [arg >> 32 & WORD for arg in args]
+    return any(
+        all((halves[word] & mask in values) != negated for word, mask, negated, values in clauses)
+        for clauses in condition
+    )
+
+
 def _guard(text: str, column: int) -> Guard:
     if not text.startswith("when "):
         raise InputError(f"expected allow, deny, absent or 'when', found {text!r}", column=column)
@@ -51,9 +70,8 @@ def _guard(text: str, column: int) -> Guard:
         raise InputError(
             f"{name!r} is not the name of an errno", column=column + len(condition + has_else)
         )
-    start = column + len("when ")
-    alternatives = _split(condition[len("when ") :], " or ", start)
-    return tuple(_conjunction(piece, at) for piece, at in alternatives), number
+    start = len("when ")
+    return parse_condition(condition[start:], column + start), number
 
 
 def _conjunction(text: str, column: int) -> tuple[Clause, ...]:

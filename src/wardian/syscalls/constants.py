@@ -31,7 +31,9 @@ CONSTANTS: dict[str, int] = {
     "AF_UNIX": 1,
     "AF_INET": 2,
     "AF_INET6": 10,
+    "AF_KEY": 15,
     "AF_NETLINK": 16,
+    "AF_PACKET": 17,
     "NETLINK_ROUTE": 0,
     "SOCK_TYPE_MASK": 0xF,
     "SOCK_RAW": 3,
@@ -50,8 +52,15 @@ CONSTANTS: dict[str, int] = {
     "VT_IOCTLS": 0x5600,  # ours: linux/vt.h uses 0x5600 to 0x56FF
     # getrlimit(2)
     "RLIMIT_CORE": 4,
+    # open_tree(2)
+    "OPEN_TREE_CLONE": 1,
+    # fanotify_init(2): without a capability only events that name files, in no special class.
+    "FAN_CLASSES_AND_UNLIMITED": 0x3C,  # ours
+    "FAN_NAMES_FILES": 0xE00,  # ours: FAN_REPORT_FID and those that need it
     # prctl(2), personality(2)
     "PR_SET_MM": 35,
+    "PR_SET_MM_MAP": 14,
+    "PR_SET_MM_MAP_SIZE": 15,
     # ours: all but the domain itself, SHORT_INODE, WHOLE_SECONDS and STICKY_TIMEOUTS
     "PERSONALITY_HARMS": 0xF8FFFF00,
     "PERSONALITY_QUERY": 0xFFFFFFFF,  # ours: asks and changes nothing

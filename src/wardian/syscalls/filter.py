@@ -12,7 +12,14 @@ import errno
 import struct
 
 from wardian.errors import PolicyError
-from wardian.syscalls.conditions import WORD, Clause, Condition, Guard, parse_guards
+from wardian.syscalls.conditions import (
+    WORD,
+    Clause,
+    Condition,
+    Guard,
+    parse_condition,
+    parse_guards,
+)
 from wardian.syscalls.table import Row, canonical_arch, lookup, rows
 
 TYPE_CHECKING = False  # importing typing takes 2 ms, and this module stands on the start path
@@ -80,7 +87,7 @@ def _unless(arch: str, scope: Scope) -> dict[int, Condition]:
     from wardian.syscalls.watching import unless
 
     return {
-        number: parse_guards(f"when {quiet}")[0][0] if quiet else ()
+        number: parse_condition(quiet) if quiet else ()
         for name, quiet in unless(scope).items()
         if (number := lookup(name).number(arch)) is not None
     }

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     Kind = Literal["allow", "deny", "absent", "when"]
 
-COLUMNS = ("name", "x86_64", "arm64", "group", "decision", "arguments", "reason")
+COLUMNS = ("name", "x86_64", "arm64", "group", "decision", "arguments", "effects", "reason")
 _PATH = os.path.join(os.path.dirname(__file__), "table.tsv")
 _ARCHES = {"x86_64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}  # as `uname -m` has it, too
 
 
-class Row(tuple[str, int | None, int | None, str, str, str, str]):
+class Row(tuple[str, int | None, int | None, str, str, str, str, str]):
     """One syscall; a number is None where the architecture does not have the call."""
 
     __slots__ = ()
@@ -53,9 +53,14 @@ class Row(tuple[str, int | None, int | None, str, str, str, str]):
         return () if self[5] == "-" else tuple(self[5].split(" "))
 
     @property
+    def effects(self) -> str:
+        """What it does, in the language that ``effects`` parses."""
+        return self[6]
+
+    @property
     def reason(self) -> str:
         """One sentence: what an allowed call is for, or why a refused one is refused."""
-        return self[6]
+        return self[7]
 
     @property
     def kind(self) -> Kind:
@@ -128,13 +133,13 @@ def parse_table(text: str, path: str = _PATH) -> dict[str, Row]:
     table = {}
     for line, content in enumerate(lines, start=2):
         try:
-            name, x86_64, arm64, group, decision, arguments, reason = content.split("\t")
+            name, x86_64, arm64, group, decision, arguments, effects, reason = content.split("\t")
             numbers = (_number(x86_64), _number(arm64))
         except ValueError as error:
             raise InputError(f"not a row of the table: {error}", path=path, line=line) from None
         if name in table:
             raise InputError(f"{name} has a row already", path=path, line=line)
-        table[name] = Row((name, *numbers, group, decision, arguments, reason))
+        table[name] = Row((name, *numbers, group, decision, arguments, effects, reason))
     return table
 
 

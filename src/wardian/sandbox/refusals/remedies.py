@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from wardian.errors import WardianError
 from wardian.sandbox.policy.policy import Policy, Share
@@ -17,6 +17,7 @@ from wardian.sandbox.root.layout import WORK, layout
 from wardian.sandbox.root.shares import Source, is_below, resolve_shares
 from wardian.sandbox.run.result import Allow, Limit, Protection
 from wardian.syscalls import lookup
+from wardian.syscalls.effects import fails_anyway, settings_needed
 from wardian.text import quoted
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -28,7 +29,7 @@ else:
 AF_UNIX = 1
 
 
-class Surroundings(NamedTuple):
+class RefusalContext(NamedTuple):
     """What a run's refusals are explained with."""
 
     policy: Policy
@@ -50,7 +51,7 @@ class Surroundings(NamedTuple):
 
 
 def to_share(
-    outside: str, inside: str, write: bool, around: Surroundings, *, owned: bool = False
+    outside: str, inside: str, write: bool, around: RefusalContext, *, owned: bool = False
 ) -> Allow | None:
     """Sharing a path of the host at a place inside; ``owned`` if only its owner may do it.
     None also if there is no time to find out."""
@@ -77,7 +78,7 @@ def to_share(
     return Allow(f"{option} {quoted(str(share))}", f"[files]\n{key} = [{toml(str(share))}]")
 
 
-def _work(around: Surroundings, write: bool) -> Allow | None:
+def _work(around: RefusalContext, write: bool) -> Allow | None:
     if _sharable(around.cwd, WORK, True, around) is None:
         return None
     if write and not os.access(around.cwd, os.W_OK):
@@ -85,7 +86,7 @@ def _work(around: Surroundings, write: bool) -> Allow | None:
     return Allow(f"--work {quoted(around.cwd)}", f"[files]\nwork = {toml(around.cwd)}")
 
 
-def _sharable(outside: str, inside: str, write: bool, around: Surroundings) -> Share | None:
+def _sharable(outside: str, inside: str, write: bool, around: RefusalContext) -> Share | None:
     """The share, if it can be spelled, read back, and put up."""
     share = Share(outside, inside, write)
     try:
@@ -128,7 +129,7 @@ def toml(text: str) -> str:
 # The network
 
 
-def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
+def to_reach(around: RefusalContext, family: int = 0) -> Allow | None:
     """The host's network, and for its abstract sockets the wall that scopes them; None if neither
     stands in the way."""
     flags, lines = [], []
@@ -144,74 +145,17 @@ def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
 
 # System calls
 
-# They fail all the same when the filter lets them pass: they need capabilities that no guest has,
-# or what its other walls take away.
-NEEDS_MORE = frozenset((
-    "acct", "bpf", "chroot", "clock_settime", "clone", "delete_module", "finit_module",
-    "fsconfig", "fsmount", "fsopen", "fspick", "init_module", "ioperm", "iopl", "kexec_file_load",
-    "kexec_load", "mount", "mount_setattr", "move_mount", "open_by_handle_at", "pivot_root",
-    "reboot", "setdomainname", "sethostname", "setns", "settimeofday", "socketpair", "swapoff",
-    "swapon", "syslog", "umount2", "vhangup",
-))  # fmt: skip
-# The same, but only some of what the call can do: a test of its arguments for what can be had.
-_TIOCSTI, _TIOCSETD = 0x5412, 0x5423
-_S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
-_OPEN_TREE_CLONE = 1
-_AF_INET, _AF_INET6, _AF_KEY, _AF_PACKET, _SOCK_RAW, _SOCK_PACKET = 2, 10, 15, 17, 3, 10
-_PR_SET_MM_MAPS = (14, 15)
-_CLONE_NEWUSER = (
-    0x10000000  # the one namespace that needs no capability, and gives those for others
-)
-# fanotify_init(2): without a capability only events that name files, in no special class.
-_FAN_CLASSES_AND_UNLIMITED, _FAN_NAMES_FILES = 0x3C, 0xE00
-
-
-def _is_device(mode: int) -> bool:
-    return mode & _S_IFMT in (_S_IFCHR, _S_IFBLK)
-
-
-def _may_ioctl(request: int) -> bool:
-    """Typing into a terminal is off in most kernels from 6.2 on; line disciplines can be had."""
-    return request == _TIOCSETD or (
-        request == _TIOCSTI and setting("dev/tty/legacy_tiocsti", unset=1) == 1
-    )
-
-
-_IF: dict[str, Callable[[Sequence[int]], bool]] = {
-    "ioctl": lambda a: _may_ioctl(a[1] & 0xFFFFFFFF),
-    "mknod": lambda a: not _is_device(a[1]),
-    "mknodat": lambda a: not _is_device(a[2]),
-    "open_tree": lambda a: not a[2] & _OPEN_TREE_CLONE,
-    "open_tree_attr": lambda a: not a[2] & _OPEN_TREE_CLONE,
-    "prctl": lambda a: a[1] in _PR_SET_MM_MAPS,
-    "socket": lambda a: (
-        a[0] not in (_AF_KEY, _AF_PACKET)
-        and (a[0] not in (_AF_INET, _AF_INET6) or a[1] & 0xF not in (_SOCK_RAW, _SOCK_PACKET))
-    ),
-    "unshare": lambda a: bool(a[0] & _CLONE_NEWUSER),
-    "fanotify_init": lambda a: (
-        not a[0] & _FAN_CLASSES_AND_UNLIMITED and bool(a[0] & _FAN_NAMES_FILES)
-    ),
-}
-# What the host's own settings forbid to whoever lacks capabilities: setting, and its most.
-_SETTINGS = {
-    "io_uring_setup": ("kernel/io_uring_disabled", 0),
-    "perf_event_open": ("kernel/perf_event_paranoid", 2),
-    "ptrace": ("kernel/yama/ptrace_scope", 2),
-}
-
 
 def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
     """Letting a system call pass the filter."""
-    if name in NEEDS_MORE or name in policy.allow_syscalls:
+    if name in policy.allow_syscalls or fails_anyway(name, args):
         return None
     if name in policy.deny_syscalls and lookup(name).kind != "allow":
         return None  # allowing it again would give more than before it was denied
-    if name in _IF and not _IF[name](args):
-        return None
-    held, most = _SETTINGS.get(name, ("", 0))
-    if held and setting(held) > most:
-        return None
+    for held, operator, bound in settings_needed(name, args):
+        value = setting(held, unset=bound)
+        if value > bound if operator == "<=" else value < bound:
+            return None
     return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
 
 

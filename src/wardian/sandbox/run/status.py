@@ -5,41 +5,39 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import signal
 from collections.abc import Sequence
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
-from wardian.sandbox.run.plan import CGROUP, Plan
+from wardian.sandbox.run.plan import Plan
+from wardian.sandbox.run.protections import CGROUP
 from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict, Unpack
 
     from wardian.sandbox.refusals.asked_host import AskedHost
+
+    class RunFacts(TypedDict):
+        """What a run was, whatever came of it."""
+
+        command: Sequence[str]
+        plan: Plan
+        arch: str
+        policy: Policy
+
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
-_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
-def interpret(
-    status: bytes,
-    stdout: bytes,
-    stderr: bytes,
-    *,
-    command: Sequence[str],
-    plan: Plan,
-    arch: str,
-    policy: Policy,
-) -> Result:
+def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
     """Raises SandboxError if the sandbox could not be set up."""
-    return concluded(
-        read_events(status), stdout, stderr, command=command, plan=plan, arch=arch, policy=policy
-    )
+    return concluded(read_events(status), stdout, stderr, **about)
 
 
 def concluded(
@@ -138,9 +136,11 @@ def read_events(status: bytes) -> list[dict[str, Any]]:
 
 
 def _event(line: str) -> dict[str, Any]:
-    """One flat JSON object, as core/report.c writes it, read without loading json."""
+    """One flat JSON object, as core/status.c writes it, read without loading json."""
     if not line.startswith('{"event":') or not line.endswith("}"):
         raise ValueError("cut short")
+    if "\\" not in line:
+        return _plain_event(line)
     event: dict[str, Any] = {}
     at = 1
     while at < len(line) - 1:
@@ -153,6 +153,18 @@ def _event(line: str) -> dict[str, Any]:
             event[name] = word == "true" if word in ("true", "false") else int(word)
             at = end
         at += 1
+    return event
+
+
+def _plain_event(line: str) -> dict[str, Any]:
+    """Nothing in it is escaped, so ``,"`` stands only before a name."""
+    event: dict[str, Any] = {}
+    for field in line[2:-1].split(',"'):
+        name, _, word = field.partition('":')
+        if word[:1] == '"':
+            event[name] = word[1:-1]
+        else:
+            event[name] = word == "true" if word in ("true", "false") else int(word)
     return event
 
 
@@ -190,7 +202,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
     if reason == "signal":
         number = ended["signal"]
         if number in _SIGNAL_LIMITS:
-            return 128 + number, f"{_SIGNAL_LIMITS[signal.Signals(number)]} limit", ""
+            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
         return 128 + number, "signal", ""
     if reason == "exited":
         return ended["code"], "exited", ""
@@ -234,14 +246,14 @@ def _refusals(
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
         return ()
     from wardian.sandbox.refusals.reading import refusals
-    from wardian.sandbox.refusals.remedies import Surroundings
+    from wardian.sandbox.refusals.remedies import RefusalContext
 
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
     return refusals(events, around)
 
 
@@ -258,7 +270,7 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
     struck = next((limit for limit in limits if limit.struck), None)
     if struck is None:
         return ()
-    from wardian.sandbox.refusals.reading import limit_refusal
+    from wardian.sandbox.refusals.others import limit_refusal
 
     reasons = {
         "time": f"the run was ended after {usage.wall_s:.2f} s",

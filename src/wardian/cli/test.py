@@ -1,0 +1,173 @@
+"""``wardian test``: skills shown to work, case by case."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wardian.cli.paths import NamedPath
+from wardian.cli.policy_flags import granted_policy, policy_flags
+
+if TYPE_CHECKING:
+    from wardian.runner.cases.model import SkillCase
+    from wardian.runner.cases.running import CaseOutcome, Options
+
+
+@click.command(
+    "test",
+    epilog="""\b
+Examples:
+  wardian test skills/
+  wardian test skills/csv-report --in wardian,host --oracle host --junit report.xml
+  wardian test skills/weather --net host
+
+\b
+Exit code: 0 all passed, 1 failures, or a case asks for more than is granted, 2 usage,
+3 no case there.""",
+)
+@click.argument("path", type=NamedPath(exists=True, path_type=Path))
+@click.option(
+    "--cases",
+    "cases_file",
+    type=NamedPath(exists=True, dir_okay=False, path_type=Path),
+    help="The file of cases; cases.toml in each skill unless given.",
+)
+@click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
+@click.option(
+    "--in",
+    "backends",
+    default="wardian",
+    metavar="NAMES",
+    help="wardian, bubblewrap, gvisor, host; several with commas.",
+)
+@click.option("--oracle", metavar="NAME", help="Compare with what this backend gives.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="So many at once; as many as CPUs.")
+@click.option("--no-deps", is_flag=True, help="Prepare no dependencies.")
+@click.option("--offline", is_flag=True, help="Prepare dependencies from what is cached only.")
+@click.option("--build", is_flag=True, help="Let dependencies run build and install scripts.")
+@policy_flags
+@click.option("--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    path: Path,
+    cases_file: Path | None,
+    pattern: str | None,
+    backends: str,
+    oracle: str | None,
+    jobs: int | None,
+    no_deps: bool,
+    offline: bool,
+    build: bool,
+    junit: Path | None,
+    as_json: bool,
+    **grants: Any,
+) -> None:
+    """Run the cases of the skill at PATH, or of every skill below it, and report the outcomes.
+
+    Each case runs in a sandbox and a /work of its own. With --oracle, the same case runs in another
+    backend too, and exit code, output and files must agree.
+
+    Cases are a skill's wishes. They can tighten the policy that these options describe, never
+    widen it: a case that asks for more than you grant is not run.
+    """
+    from wardian.cli import output
+    from wardian.runner.cases import report
+    from wardian.runner.cases.running import Options
+    from wardian.sandbox.backends import check_backends, fitted, shortfall
+
+    granted = granted_policy(grants)
+    named = check_backends(backends)
+    judge = check_backends(oracle)[0] if oracle is not None else None
+    for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
+        given_up = shortfall(name, granted)
+        if given_up:
+            output.say(f"{name} can't put up: {', '.join(given_up)}")
+    options = Options(
+        backends=named,
+        oracle=judge,
+        policy=granted,
+        at_best=fitted,
+        no_deps=no_deps,
+        offline=offline,
+        build=build,
+        say=output.say,
+    )
+    outcomes = _outcomes(_selected(path, cases_file, pattern), options, jobs)
+    if junit is not None:
+        junit.write_text(report.junit(outcomes), encoding="utf-8")
+    if as_json:
+        output.print_json(report.document(outcomes))
+    else:
+        for line in report.table(outcomes):
+            output.print_text(line)
+        output.say(report.summary(outcomes))
+    ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
+
+
+def _selected(
+    path: Path, cases_file: Path | None, pattern: str | None
+) -> list[tuple[Path, SkillCase]]:
+    """The cases with the skill of each. Raises NothingMatched."""
+    from fnmatch import fnmatchcase
+
+    from wardian.errors import NothingMatched
+    from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
+
+    found: list[tuple[Path, SkillCase]] = []
+    if cases_file is not None:
+        for case in read_cases(str(cases_file)):
+            found.append((_skill_of(case, path, cases_file), case))
+    else:
+        for skill in _skills(path):
+            beside = skill / DEFAULT_FILE
+            if os.path.lexists(beside):
+                found += [(skill, case) for case in read_cases(str(beside))]
+    chosen = [one for one in found if pattern is None or fnmatchcase(one[1].name, pattern)]
+    if not chosen:
+        raise NothingMatched(
+            f"no case for {path}" + (f" matches {pattern!r}" if found else ""),
+            hint=f"cases stand in {DEFAULT_FILE} in a skill, or in a file named by --cases",
+        )
+    return chosen
+
+
+def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
+    """The skill that a case of a file named by --cases is for: at PATH or below it."""
+    from wardian.errors import InputError
+
+    if case.skill is None:
+        return path
+    skill = path / case.skill
+    if not skill.resolve().is_relative_to(path.resolve()):
+        message = f"case {case.name!r}: `skill` must lie below {path}"
+        raise InputError(message, path=str(cases_file))
+    return skill
+
+
+def _skills(path: Path) -> list[Path]:
+    from wardian.skills.discovery import find_skills, is_skill_folder
+
+    if not path.is_dir() or is_skill_folder(path):
+        return [path]
+    return sorted(find_skills(path))
+
+
+def _outcomes(
+    selected: list[tuple[Path, SkillCase]], options: Options, jobs: int | None
+) -> list[CaseOutcome]:
+    from wardian.pool import pool
+    from wardian.runner.cases.running import run_case
+    from wardian.runner.location import located
+
+    def run(one: tuple[Path, SkillCase]) -> list[CaseOutcome]:
+        with located(str(one[0])) as skill:
+            return run_case(skill, one[1], options)
+
+    with pool(jobs) as workers:
+        return [outcome for outcomes in workers.map(run, selected) for outcome in outcomes]
