@@ -1,5 +1,5 @@
 /* Supervising a command without walls of our own: no namespaces, no root; identity, limits, Landlock and
- * filter where the plan asks for them. The same three processes as elsewhere (launch.h). In place of a pid
+ * filter where the plan asks for them. The same three processes as elsewhere (launch.c). In place of a pid
  * namespace, two subreapers hold the tree together: nothing that the command starts can leave it.
  *
  *   the command ends         the reaper ends what it left (tree.c), and then itself
@@ -8,7 +8,26 @@
  *                            continued by the kernel then
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "bare.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "guest.h"
+#include "identity.h"
+#include "inner.h"
+#include "landlock.h"
+#include "limits.h"
+#include "namespaces.h"
+#include "plan.h"
+#include "relay.h"
+#include "rlimits.h"
+#include "seccomp.h"
+#include "signals.h"
+#include "stage.h"
+#include "supervise.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +86,7 @@ static int keep_given(const struct plan *plan, int ctl) {
             die(errno, "streams", "keeping descriptor %d for the command", plan->bare.kept[i]);
     }
     close_others(2, kept, count);
-    report_to_supervisor(high);
+    fail_to_supervisor(high);
     return high;
 }
 
@@ -99,7 +118,7 @@ static _Noreturn void command_main(struct plan *plan, int ctl, int between, pid_
     if (!plan->bare.inner)
         limit_open_files(plan);
     announce(ctl, put_up_walls(plan), -1);
-    become_program(plan, ctl);
+    start_program(plan, ctl);
 }
 
 /* The reaper */
@@ -112,7 +131,7 @@ static _Noreturn void end_everything(void) {
 static void on_children(pid_t command, int ctl) {
     struct message message = {.kind = MSG_EXITED};
     int status;
-    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &message.exited.usage)) > 0;) {
+    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, NULL)) > 0;) {
         if (pid != command)
             continue; /* an orphan of the command's */
         message.exited.status = status;
@@ -158,7 +177,7 @@ static void become_reaper(void) {
 
 static _Noreturn void bare_reaper(struct plan *plan, int ctl) {
     int ends[2];
-    report_to_supervisor(ctl);
+    fail_to_supervisor(ctl);
     if (!plan->bare.same_session)
         setsid();
     reset_realtime_signals();
@@ -215,5 +234,5 @@ void bare_start(struct plan *plan, struct supervised *run) {
     cgroup_make(plan, run->ctl);
     inner_release();
     tree_watch(run->reaper);
-    watch_attach(&(struct watch_fds){open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), -1, {-1, -1, -1}});
+    limits_attach(&(struct guest_views){open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), -1, {-1, -1, -1}});
 }

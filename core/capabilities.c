@@ -1,6 +1,10 @@
 /* No capability, now or after any execve; and not the caller's session keyring either. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "capabilities.h"
+#include "fail.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <linux/capability.h>

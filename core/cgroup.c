@@ -10,7 +10,15 @@
  * next run: the owner holds a lock on it as long as it lives.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "directory.h"
+#include "fail.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -236,7 +244,7 @@ void cgroup_prepare(const struct plan *plan) {
         return;
     version = 2;
     if (!limit_version_2(plan))
-        cgroup_give_up();
+        cgroup_remove();
 }
 
 int cgroup_birthplace(void) { return version == 2 ? memory_group.dir : -1; }
@@ -244,11 +252,12 @@ int cgroup_birthplace(void) { return version == 2 ? memory_group.dir : -1; }
 /* Where a process can't be born into it, it is moved: slower, and as good. */
 void cgroup_move(pid_t child) {
     if (version == 2 && !write_number(memory_group.dir, "cgroup.procs", (uint64_t)child))
-        cgroup_give_up();
+        cgroup_remove();
 }
 
-/* The run is then held by the supervisor's count alone, and its result says so. */
-void cgroup_give_up(void) {
+/* While the run is set up: it is then held by the supervisor's count alone, and its result says so.
+ * Afterwards: nothing waits for this. */
+void cgroup_remove(void) {
     struct count *const counts[] = {&usage, &events, &time_used, &statistics, &failures, &network};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (counts[i]->fd >= 0)
@@ -306,13 +315,13 @@ void cgroup_make(const struct plan *plan, int ctl) {
                 count++;
     }
     if (count == 0)
-        cgroup_give_up();
+        cgroup_remove();
     struct message go = {.kind = MSG_GO};
     channel_send(ctl, &go, doors, count);
     while (count > 0)
         close(doors[--count]);
     if (version && !open_version_1(plan))
-        cgroup_give_up();
+        cgroup_remove();
 }
 
 static void join_version_1(int ctl) {
@@ -434,6 +443,3 @@ void cgroup_kill(void) {
     if (version == 2)
         write_name(memory_group.dir, "cgroup.kill", "1");
 }
-
-/* After the caller has its answer: nothing waits for this. */
-void cgroup_remove(void) { cgroup_give_up(); }

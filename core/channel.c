@@ -1,6 +1,8 @@
 /* The private socket between supervisor, reaper and guest-to-be; it never survives an execve. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "channel.h"
+#include "fail.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Closing what was inherited. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "descriptors.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

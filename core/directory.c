@@ -1,8 +1,10 @@
 /* Listing directories without a C library's help. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "directory.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>

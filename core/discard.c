@@ -2,11 +2,17 @@
  * guest filled it, and a guest of another run may still be in it: nothing in it is followed, every
  * change of mode is made to the inode that was looked at, and no depth of it can exhaust us. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "discard.h"
+#include "directory.h"
+#include "monotonic.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,7 +1,14 @@
 /* How much shared places have grown. The quick look is at the file system as a whole, which others
  * fill and empty too; before a run is ended for it, the guest must have had a hand in it. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "disk.h"
+#include "directory.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "tree.h"
+#include "plan.h"
+#include "quotas.h"
 
 #include <fcntl.h>
 #include <linux/stat.h>
@@ -71,7 +78,7 @@ static void add_written(const char *pid, void *context) {
 static uint64_t written_bytes(int proc) {
     uint64_t written[2] = {0, (uint64_t)proc};
     each_process(proc, add_written, written);
-    return written[0] + refusals_budget_spent();
+    return written[0] + quotas_disk_spent();
 }
 
 struct walk {

@@ -1,6 +1,7 @@
 /* What _FORTIFY_SOURCE does in a C library, for the launcher's own: a copy, a fill or a read that is
- * larger than what it goes to, as far as the compiler knows its size, ends the process. */
-#ifndef WARDIAN_FORTIFY_H
+ * larger than what it goes to, as far as the compiler knows its size, ends the process. Every file of the
+ * launcher includes it first; with the system's C library it is empty. */
+#if !defined(WARDIAN_FORTIFY_H) && defined(WARDIAN_OWN_LIBC)
 #define WARDIAN_FORTIFY_H
 
 #include <stdarg.h>

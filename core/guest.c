@@ -1,11 +1,29 @@
 /* The last steps before the guest's own program: session, streams, limits, Landlock, filter, exec. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "guest.h"
+#include "bpf.h"
+#include "capabilities.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "fuse_mount.h"
+#include "guest_proc.h"
+#include "landlock.h"
+#include "network.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "program.h"
+#include "relay.h"
+#include "rlimits.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/audit.h>
+#include <linux/limits.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,6 +33,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -90,77 +109,7 @@ static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
         *kept[i] = next++;
     }
     close_all_but(next - 1);
-    report_to_supervisor(*ctl);
-}
-
-/* Where a part of the guest's PATH would have the program, or ""; returns where the next starts. */
-static const char *program_in(const struct plan *plan, const char *part, char path[PATH_MAX]) {
-    size_t len = strcspn(part, ":"), name_len = strlen(plan->argv[0]);
-    if (len > 0 && len + name_len + 2 < PATH_MAX) {
-        memcpy(path, part, len);
-        path[len] = '/';
-        memcpy(path + len + 1, plan->argv[0], name_len + 1);
-    } else {
-        path[0] = '\0';
-    }
-    return part + len + (part[len] == ':');
-}
-
-static bool named_by_path(const struct plan *plan) {
-    return plan->argv[0][0] == '\0' || strchr(plan->argv[0], '/');
-}
-
-/* The supervisor may not look into the launcher's memory, so a number that the kernel does not read
- * tells it which program is tried. */
-static void try_program(const struct plan *plan, const char *path, size_t part) {
-    syscall(SYS_execve, path, plan->argv, plan->envp, TRIED | part);
-}
-
-bool guest_program(const struct plan *plan, uint64_t mark, char *path) {
-    size_t part = mark & 0xffffffff;
-    path[0] = '\0';
-    if ((mark & ~0xffffffffULL) != TRIED || part > strlen(plan->path))
-        return false;
-    if (!named_by_path(plan))
-        program_in(plan, plan->path + part, path);
-    else if (plan->argv[0][0] == '/')
-        snprintf(path, PATH_MAX, "%s", plan->argv[0]);
-    else
-        snprintf(path, PATH_MAX, "%s/%s", plan->cwd, plan->argv[0]);
-    return path[0] == '/';
-}
-
-/* Like execvpe, and remembers that something was found but could not be run. */
-static int exec_by_path(const struct plan *plan) {
-    if (named_by_path(plan)) {
-        try_program(plan, plan->argv[0], 0);
-        return errno;
-    }
-    int error = ENOENT;
-    for (const char *at = plan->path; *at;) {
-        char path[PATH_MAX];
-        const char *next = program_in(plan, at, path);
-        if (path[0]) {
-            try_program(plan, path, (size_t)(at - plan->path));
-            if (errno != ENOENT && errno != ENOTDIR && (errno != EACCES || error == ENOENT))
-                error = errno;
-            if (errno == ENOEXEC || errno == E2BIG || errno == ENOMEM)
-                break;
-        }
-        at = next;
-    }
-    return error;
-}
-
-/* ENOENT for a file that exists means that its interpreter does not. */
-static int exec_error(const struct plan *plan, int error) {
-    struct stat st;
-    const char *name = plan->argv[0];
-    if (error == EACCES && strchr(name, '/') && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-        return EISDIR;
-    if (error == ENOENT && strchr(name, '/') && stat(name, &st) == 0)
-        return ELIBBAD;
-    return error;
+    fail_to_supervisor(*ctl);
 }
 
 /* Does the filter let us set a limit once it is up? */
@@ -173,8 +122,8 @@ static bool may_limit_later(const struct plan *plan) {
     const uint32_t arch = 0;
 #endif
     struct seccomp_data call = {.nr = SYS_prlimit64, .arch = arch, .args = {0, RLIMIT_NOFILE, 1, 0}};
-    verdict_keep(plan);
-    return plan->notify && verdict_of(&call) == 0;
+    bpf_load(plan);
+    return plan->notify && bpf_verdict(&call) == 0;
 }
 
 void announce(int ctl, int listener, int diag) {
@@ -211,9 +160,9 @@ static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
     *listener = made >= 0 ? made : -1;
 }
 
-_Noreturn void become_program(const struct plan *plan, int ctl) {
+_Noreturn void start_program(const struct plan *plan, int ctl) {
     struct message failed = {.kind = MSG_EXEC_FAILED};
-    failed.error = exec_error(plan, exec_by_path(plan));
+    failed.error = become_program(plan);
     channel_send(ctl, &failed, NULL, 0);
     _exit(127);
 }
@@ -221,7 +170,7 @@ _Noreturn void become_program(const struct plan *plan, int ctl) {
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
-    help_with_root(plan, reaper);
+    fill_proc(plan, reaper);
     cgroup_enter(plan, ctl);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)
@@ -236,9 +185,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
-    struct message built = {.kind = MSG_BUILT}; /* all that it does in the root is done */
-    if (plan->lookups)
-        channel_send(ctl, &built, NULL, 0);
+    fuse_mount_built(plan, ctl);
     wait_for_turn(reaper); /* until nothing of the host's is left */
     bool late = plan->early_filter || may_limit_later(plan);
     if (!late) /* the filter refuses what sets limits */
@@ -249,5 +196,5 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
     if (late) /* after it: passing descriptors is judged by this limit, too */
         limit_open_files(plan);
-    become_program(plan, ctl);
+    start_program(plan, ctl);
 }

@@ -3,7 +3,15 @@
  * command ended, as lines of JSON. Limits that were set earlier would hold for the program too, and the
  * kernel would count the processes of the whole user. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "inner.h"
+#include "descriptors.h"
+#include "directory.h"
+#include "disk.h"
+#include "fail.h"
+#include "numbers.h"
+#include "plan.h"
+#include "status.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,10 @@
 /* The second wall around files: what the mounts say, said again to Landlock. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "landlock.h"
+#include "fail.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,36 @@
 /* The launcher: reads a plan on descriptor 3, builds the sandbox it describes, runs one command in
- * it, and reports on descriptor 4. It has no policy of its own and takes no arguments. */
+ * it, and reports on descriptor 4. It has no policy of its own and takes no arguments.
+ *
+ * Three processes run this code:
+ *   the supervisor  outside, child of the caller: clones, relays, watches, reports
+ *   the reaper      pid 1 inside: puts up the walls, then only waits
+ *   the guest       its child, until execve
+ */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "bare.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "discard.h"
+#include "fuse_root.h"
+#include "host_paths.h"
+#include "identity.h"
+#include "limits.h"
+#include "namespaces.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "reaper.h"
+#include "relay.h"
+#include "rlimits.h"
+#include "signals.h"
+#include "sources.h"
+#include "status.h"
+#include "supervise.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,9 +46,32 @@ static void say(int fd, const char *text) {
         _exit(125);
 }
 
-static void keep_out_of_the_guest(void) {
-    for (int fd = FD_PLAN; fd <= FD_LAST; fd++)
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
+/* Started by hand it has no plan: it says what it is, and ends. */
+static void answer_by_hand(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        say(1, "wardian-launch " WARDIAN_VERSION "\n");
+        _exit(0);
+    }
+    if (fcntl(FD_PLAN, F_GETFD) < 0 || fcntl(FD_STATUS, F_GETFD) < 0) {
+        say(2, "wardian-launch is started by wardian, not by hand; try: wardian exec --help\n");
+        _exit(125);
+    }
+}
+
+/* Whatever the caller's own settings were, a run starts from the same ones. */
+static void reset_process(void) {
+    reset_signals();
+    bare_remember(umask(022));
+    raise_open_files();
+}
+
+static void close_inherited(const struct plan *plan) {
+    if (WALL_IS_UP(plan, WALL_CLOSE)) {
+        close_others(FD_LAST, plan->bare.kept, plan->bare.kept_count);
+        for (int fd = FD_PLAN; fd <= FD_LAST; fd++)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    close(FD_PLAN);
 }
 
 /* -1 before Linux 5.3; then the control descriptor's end of file tells of the parent's death. */
@@ -30,24 +79,35 @@ static int hold_parent(pid_t parent) {
     int fd = (int)syscall(SYS_pidfd_open, parent, 0);
     if (getppid() != parent)
         _exit(125); /* it died before we could look */
+    status_while(fd);
     return fd;
 }
 
-static void let_go(const struct plan *plan, const struct supervised *run) {
-    map_identity(plan, run->reaper);
-    give_turn(run->ctl, -1);
+static void remember_host(const struct plan *plan) {
+    if (plan->discard)
+        discard_remember(plan->discard);
+    if (plan->discard_also)
+        discard_remember(plan->discard_also);
+    if (plan->home)
+        host_home(plan->home);
 }
 
-static void walled_start(struct plan *plan, struct supervised *run) {
-    int ends[2];
-    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
-    choose_identity(plan);
-    relay_prepare(plan);
-    plan->sources_come = caller_is_root() && can_open_sources(plan);
-    if (caller_is_root() && !plan->sources_come && plan->discard)
+static void leave_session(const struct plan *plan) {
+    if (!plan->keep_session && !plan->bare.same_session)
+        setsid();
+}
+
+/* Only root may open them out here; the reaper does it otherwise. */
+static void prepare_sources(struct plan *plan) {
+    if (!caller_is_root())
+        return;
+    plan->sources_come = can_open_sources(plan);
+    if (!plan->sources_come && plan->discard)
         give_to_guest(plan->discard);
-    lookups_prepare(plan);
-    cgroup_prepare(plan);
+}
+
+static void start_reaper(struct plan *plan, struct supervised *run) {
+    int ends[2];
     channel_pair(ends);
     run->ctl = ends[0];
     run->reaper = clone_into_namespaces(plan, &run->reaper_pidfd);
@@ -57,48 +117,46 @@ static void walled_start(struct plan *plan, struct supervised *run) {
     }
     close(ends[1]);
     supervise_from_now(run->reaper);
-    let_go(plan, run);
+}
+
+/* The reaper and the guest-to-be put up the walls (reaper.c, guest.c) while this goes on. */
+static void serve_reaper(struct plan *plan, const struct supervised *run) {
+    map_identity(plan, run->reaper);
+    give_turn(run->ctl, -1);
     if (plan->sources_come)
         pass_sources(plan, run->ctl);
     cgroup_make(plan, run->ctl);
+}
+
+static void start_with_walls(struct plan *plan, struct supervised *run) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    choose_identity(plan);
+    relay_prepare(plan);
+    prepare_sources(plan);
+    fuse_root_prepare(plan);
+    cgroup_prepare(plan);
+
+    start_reaper(plan, run);
+    serve_reaper(plan, run);
 }
 
 int main(int argc, char **argv) {
     static struct plan plan;
     struct supervised run;
 
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        say(1, "wardian-launch " WARDIAN_VERSION "\n");
-        return 0;
-    }
-    if (fcntl(FD_PLAN, F_GETFD) < 0 || fcntl(FD_STATUS, F_GETFD) < 0) {
-        say(2, "wardian-launch is started by wardian, not by hand; try: wardian exec --help\n");
-        return 125;
-    }
-    reset_signals();
-    bare_remember(umask(022));
-    raise_open_files();
+    answer_by_hand(argc, argv);
+    reset_process();
     plan_read(&plan, FD_PLAN);
-    if (WALL_IS_UP(&plan, WALL_CLOSE)) {
-        close_others(FD_LAST, plan.bare.kept, plan.bare.kept_count);
-        keep_out_of_the_guest();
-    }
-    close(FD_PLAN);
+    close_inherited(&plan);
     run.parent_pidfd = hold_parent(plan.parent);
-    report_while(run.parent_pidfd);
-    if (plan.discard)
-        discard_remember(plan.discard);
-    if (plan.discard_also)
-        discard_remember(plan.discard_also);
-    if (plan.home)
-        refusals_home(plan.home);
-    if (!plan.keep_session && !plan.bare.same_session)
-        setsid();
+    remember_host(&plan);
+    leave_session(&plan);
+
     if (plan.bare.wanted)
         bare_start(&plan, &run);
     else
-        walled_start(&plan, &run);
-    watch_start(&plan, run.reaper);
+        start_with_walls(&plan, &run);
+    limits_start(&plan, run.reaper);
     relay_release();
     supervise(&plan, &run);
 }

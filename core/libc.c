@@ -3,14 +3,11 @@
  * A C library starts up before main: on a virtual machine, where each CPUID traps, that alone costs
  * 0.5 ms, as much as all our mounts. The launcher is single-threaded in every process, formats little
  * and allocates nothing, so it brings its own. Machines that this file does not know link the
- * system's; a build with own.h has both, and runs this one under the sanitizers.
+ * system's; a build with libc_hosted.h has both, and runs this one under the sanitizers.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#undef WARDIAN_OWN_LIBC /* here they are defined, not used */
-#include "launch.h"
-
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +15,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,6 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -263,9 +262,6 @@ _Noreturn void _exit(int code) {
 }
 #endif
 pid_t fork(void) { return (pid_t)CALL6(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0); }
-int execve(const char *path, char *const argv[], char *const envp[]) {
-    return (int)CALL3(SYS_execve, path, argv, envp);
-}
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage) {
     return (pid_t)CALL4(SYS_wait4, pid, status, options, usage);
 }
@@ -293,7 +289,6 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limit) {
 int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
     return (int)CALL4(SYS_prlimit64, 0, resource, limit, NULL);
 }
-int sysinfo(struct sysinfo *info) { return (int)CALL1(SYS_sysinfo, info); }
 int clock_gettime(clockid_t clock, struct timespec *time) {
     return (int)CALL2(SYS_clock_gettime, clock, time);
 }
@@ -342,9 +337,6 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t n) {
 ssize_t send(int fd, const void *from, size_t n, int flags) {
     return CALL6(SYS_sendto, fd, from, n, flags, NULL, 0);
 }
-ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    return CALL3(SYS_sendmsg, fd, message, flags);
-}
 ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
     return CALL3(SYS_recvmsg, fd, message, flags);
 }
@@ -352,142 +344,4 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms) {
     struct timespec timeout = {.tv_sec = timeout_ms / 1000,
                                .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
     return (int)CALL6(SYS_ppoll, fds, n, timeout_ms < 0 ? NULL : &timeout, NULL, 0, 0);
-}
-
-/* Strings */
-
-void *memcpy(void *restrict to, const void *restrict from, size_t n) {
-    unsigned char *t = to;
-    const unsigned char *f = from;
-#if defined(__x86_64__) && !defined(WARDIAN_HOSTED)
-    __asm__ volatile("rep movsb" : "+D"(t), "+S"(f), "+c"(n) : : "memory");
-#else
-    while (n--)
-        *t++ = *f++;
-#endif
-    return to;
-}
-void *memset(void *to, int byte, size_t n) {
-    unsigned char *t = to;
-#if defined(__x86_64__) && !defined(WARDIAN_HOSTED)
-    __asm__ volatile("rep stosb" : "+D"(t), "+c"(n) : "a"(byte) : "memory");
-#else
-    while (n--)
-        *t++ = (unsigned char)byte;
-#endif
-    return to;
-}
-int memcmp(const void *a, const void *b, size_t n) {
-    const unsigned char *x = a, *y = b;
-    for (; n; n--, x++, y++)
-        if (*x != *y)
-            return *x - *y;
-    return 0;
-}
-size_t strnlen(const char *s, size_t most) {
-    size_t n = 0;
-    while (n < most && s[n])
-        n++;
-    return n;
-}
-size_t strlen(const char *s) { return strnlen(s, (size_t)-1); }
-int strcmp(const char *a, const char *b) {
-    for (; *a && *a == *b; a++, b++)
-        ;
-    return (unsigned char)*a - (unsigned char)*b;
-}
-char *strchr(const char *s, int c) {
-    for (;; s++) {
-        if (*s == (char)c)
-            return (char *)(uintptr_t)s;
-        if (!*s)
-            return NULL;
-    }
-}
-char *strrchr(const char *s, int c) {
-    const char *found = NULL;
-    do {
-        if (*s == (char)c)
-            found = s;
-    } while (*s++);
-    return (char *)(uintptr_t)found;
-}
-size_t strcspn(const char *s, const char *reject) {
-    size_t n = 0;
-    while (s[n] && !strchr(reject, s[n]))
-        n++;
-    return n;
-}
-size_t strspn(const char *s, const char *accept) {
-    size_t n = 0;
-    while (s[n] && strchr(accept, s[n]))
-        n++;
-    return n;
-}
-char *strstr(const char *s, const char *needle) {
-    size_t n = strlen(needle);
-    for (; *s; s++)
-        if (*s == *needle && strnlen(s, n) == n && memcmp(s, needle, n) == 0)
-            return (char *)(uintptr_t)s;
-    return NULL;
-}
-
-/* Formatting: %s %d %u %lu %lld %llu and %%, which is all that is used here */
-
-struct output {
-    char *at;
-    size_t room, used;
-};
-
-static void put(struct output *out, char c) {
-    if (out->used + 1 < out->room)
-        out->at[out->used] = c;
-    out->used++;
-}
-
-static void put_number(struct output *out, uint64_t value, bool negative) {
-    char digits[24];
-    size_t n = 0;
-    do
-        digits[n++] = (char)('0' + value % 10);
-    while (value /= 10);
-    if (negative)
-        put(out, '-');
-    while (n)
-        put(out, digits[--n]);
-}
-
-int vsnprintf(char *restrict to, size_t room, const char *restrict format, va_list args) {
-    struct output out = {to, room, 0};
-    for (; *format; format++) {
-        if (*format != '%') {
-            put(&out, *format);
-            continue;
-        }
-        int longs = 0;
-        while (*++format == 'l')
-            longs++;
-        if (*format == 's') {
-            for (const char *s = va_arg(args, const char *); *s; s++)
-                put(&out, *s);
-        } else if (*format == 'd') {
-            int64_t value = longs ? va_arg(args, long) : va_arg(args, int);
-            put_number(&out, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
-        } else if (*format == 'u') {
-            put_number(&out, longs ? va_arg(args, unsigned long) : va_arg(args, unsigned), false);
-        } else {
-            put(&out, *format);
-        }
-    }
-    if (room)
-        to[out.used < room ? out.used : room - 1] = '\0';
-    return (int)out.used;
-}
-
-int snprintf(char *restrict to, size_t room, const char *restrict format, ...) {
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(to, room, format, args);
-    va_end(args);
-    return n;
 }

@@ -8,7 +8,14 @@
  * taken to be what the host's shared memory has grown by since the start and nothing seen explains.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "tree.h"
+#include "memory.h"
+#include "directory.h"
+#include "limits.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "sockets.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +39,7 @@ enum {
 };
 
 struct tally {
-    const struct watch_fds *views;
+    const struct guest_views *views;
     const char *pid;
     int tasks;
     int files; /* the directory being read */
@@ -60,12 +67,6 @@ static bool seen_before(uint64_t inode, bool add) {
         seen_count++;
     }
     return false;
-}
-
-uint64_t kilobytes_after(const char *text, const char *label) {
-    const char *at = strstr(text, label);
-    uint64_t kilobytes;
-    return at && next_number(at + strlen(label), &kilobytes) ? kilobytes * 1024 : 0;
 }
 
 /* How many descriptors wait in a unix socket to be received; how many files an epoll watches. */
@@ -279,7 +280,7 @@ static uint64_t add_column(int fd, int column, uint64_t scale, uint64_t each) {
     return sum;
 }
 
-static uint64_t system_v_bytes(const struct watch_fds *views) {
+static uint64_t system_v_bytes(const struct guest_views *views) {
     return add_column(views->sysvipc[0], 15, 1, 0) +
            add_column(views->sysvipc[1], 4, SEMAPHORE_BYTES, 0) +
            add_column(views->sysvipc[2], 4, 1, MESSAGE_QUEUE_BYTES);
@@ -312,7 +313,7 @@ static uint64_t hidden_bytes(const struct tally *t, uint64_t explained, uint64_t
     return !t->hides_files && faults < hidden ? faults : hidden;
 }
 
-uint64_t exact_memory(const struct watch_fds *views, uint64_t private_files, uint64_t faults) {
+uint64_t exact_memory(const struct guest_views *views, uint64_t private_files, uint64_t faults) {
     static int64_t look_us = LOOK_US;
     struct tally t = {.views = views, .until_us = now_us() + look_us};
     if (seen_count)

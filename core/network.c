@@ -1,7 +1,12 @@
 /* A network namespace of the guest's own. It is the dearest of all namespaces, so the guest-to-be
  * makes it while the reaper mounts; the reaper then joins it, for /proc/1/net shows its own. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "network.h"
+#include "fail.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "sockets.h"
 
 #include <errno.h>
 #include <linux/sockios.h>

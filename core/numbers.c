@@ -1,5 +1,6 @@
 /* Reading decimal numbers out of text such as /proc gives. */
-#include "launch.h"
+#include "fortify.h"
+#include "numbers.h"
 
 #include <string.h>
 
@@ -30,8 +31,8 @@ uint64_t number_after(const char *text, const char *label, bool last) {
     return value;
 }
 
-uint32_t hash_bytes(uint32_t hash, const char *bytes, size_t len) {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * 16777619U;
-    return hash;
+uint64_t kilobytes_after(const char *text, const char *label) {
+    const char *at = strstr(text, label);
+    uint64_t kilobytes;
+    return at && next_number(at + strlen(label), &kilobytes) ? kilobytes * 1024 : 0;
 }

@@ -1,7 +1,11 @@
 /* Who the guest's processes are: command lines and parents, read when one of them is first worth
  * telling of, and kept past its end. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "processes.h"
+#include "numbers.h"
+#include "status.h"
+#include "tasks.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -27,11 +31,11 @@ void processes_begin(pid_t guest) { first = guest; }
 
 static int numbered(pid_t task, int depth) {
     char status[1024], command[COMMAND_ROOM];
-    if (view_read(task, "status", status, sizeof status) <= 0)
+    if (task_read(task, "status", status, sizeof status) <= 0)
         return -1;
     int sign = task < 0 ? -1 : 1;
     uint64_t pid = number_after(status, "\nTgid:\t", false);
-    ssize_t len = view_read(sign * (pid_t)pid, "cmdline", command, sizeof command);
+    ssize_t len = task_read(sign * (pid_t)pid, "cmdline", command, sizeof command);
     if (len < 0)
         len = 0;
     for (int i = process_count - 1; i >= 0; i--)
@@ -57,7 +61,7 @@ static int numbered(pid_t task, int depth) {
 /* By the ids that the guest itself knows, wherever those can be had. */
 int process_of(pid_t task) {
     char status[1024];
-    if (task > 0 && view_read(task, "status", status, sizeof status) > 0) {
+    if (task > 0 && task_read(task, "status", status, sizeof status) > 0) {
         pid_t inside = (pid_t)number_after(status, "\nNSpid:\t", true);
         int found = inside > 0 ? numbered(-inside, 0) : -1;
         if (found >= 0)

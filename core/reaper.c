@@ -1,6 +1,21 @@
 /* Pid 1 inside: puts up the walls, starts the guest, and from then on only waits. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "reaper.h"
+#include "capabilities.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "fuse_mount.h"
+#include "guest.h"
+#include "identity.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "root.h"
+#include "seccomp.h"
+#include "signals.h"
+#include "sources.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,12 +55,10 @@ static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int
     struct message message = {.kind = MSG_EXITED};
     for (;;) {
         int status;
-        struct rusage usage;
-        pid_t pid = wait4(-1, &status, __WALL, &usage);
+        pid_t pid = wait4(-1, &status, __WALL, NULL);
         if (pid != guest)
             continue; /* an orphan of the guest's, or EINTR */
         message.exited.status = status;
-        message.exited.usage = usage;
         message.exited.tasks = last_pid(loadavg);
         message.exited.tasks -= message.exited.tasks > own_tasks ? own_tasks : 0;
         channel_send(ctl, &message, NULL, 0);
@@ -55,7 +68,7 @@ static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int
 
 /* The guest is born early, so that it can see to its network while we see to its root; pivoting
  * moves it along, for it has the root that we have. */
-static pid_t start_guest(struct plan *plan, int ctl, int device, int *between) {
+static pid_t start_guest(struct plan *plan, int ctl, int *between) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         die(errno, "reaper", "making a socket to the guest");
@@ -64,8 +77,7 @@ static pid_t start_guest(struct plan *plan, int ctl, int device, int *between) {
         die(errno, "reaper", "starting the guest");
     if (guest == 0) {
         close(ends[0]);
-        if (device >= 0)
-            close(device);
+        fuse_mount_forget();
         guest_main(plan, ctl, ends[1]);
     }
     close(ends[1]);
@@ -75,7 +87,7 @@ static pid_t start_guest(struct plan *plan, int ctl, int device, int *between) {
 
 _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
-    report_to_supervisor(ctl);
+    fail_to_supervisor(ctl);
     setsid(); /* out of the terminal's reach, where the supervisor stays in it */
     limit_capabilities(plan); /* while the supervisor maps our ids; the guest inherits it */
     reset_realtime_signals();
@@ -84,17 +96,17 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
         open_sources(plan, false);
         plan->sources_open = true;
     }
-    int device = plan->lookups ? open("/dev/fuse", O_RDWR | O_CLOEXEC) : -1; /* while we still may */
+    fuse_mount_open(plan); /* while we still may */
     take_identity(plan);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         die(errno, "reaper", "hiding from the guest");
     die_with_supervisor(plan, ctl);
     if (WALL_IS_UP(plan, WALL_UTS) && sethostname(plan->hostname, strlen(plan->hostname)) < 0)
         die(errno, "namespaces", "setting the host name");
-    pid_t guest = start_guest(plan, ctl, device, &between);
+    pid_t guest = start_guest(plan, ctl, &between);
     if (!plan->sources_open && !plan->sources_come)
         open_sources(plan, false);
-    build_root(plan, ctl, between, device);
+    build_root(plan, ctl, between);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     drop_capabilities(plan);
     give_turn(between, -1);
@@ -107,7 +119,7 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     if (ctl != 1)
         ctl = dup2(ctl, 1);
     close_all_but(1);
-    report_to_supervisor(ctl);
+    fail_to_supervisor(ctl);
     plan_forget();
     wait_for_all(guest, every_call_is_watched(plan), ctl, loadavg);
 }

@@ -3,7 +3,11 @@
  * terminal of its own, and this moves the bytes, counts them, and never blocks.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "relay.h"
+#include "status.h"
+#include "fail.h"
+#include "plan.h"
 
 #include <asm/termbits.h>
 #include <errno.h>

@@ -1,6 +1,10 @@
 /* The limits that the kernel holds for each process. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "rlimits.h"
+#include "fail.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <sys/resource.h>

@@ -1,6 +1,11 @@
 /* Installing the filter that the plan carries, and keeping its listener for the supervisor. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "seccomp.h"
+#include "call.h"
+#include "fail.h"
+#include "omitted_walls.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,6 +1,7 @@
 /* Nothing of the caller's signal set-up reaches us or the guest. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "signals.h"
 
 #include <signal.h>
 

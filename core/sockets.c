@@ -1,7 +1,12 @@
 /* How much lies in the sockets of the guest's own network namespace, connections that nobody has
  * accepted included: asked of the kernel's tables, which list a socket whether or not anyone has it open. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "sockets.h"
+#include "directory.h"
+#include "limits.h"
+#include "monotonic.h"
+#include "numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -200,7 +205,7 @@ static uint64_t internet_sockets(int proc) {
 }
 
 /* Zero where the network is the host's: its tables are everybody's. */
-uint64_t socket_bytes(const struct watch_fds *views, bool and_unix) {
+uint64_t socket_bytes(const struct guest_views *views, bool and_unix) {
     if (diag < 0 || views->proc < 0)
         return 0;
     uint64_t sum = internet_sockets(views->proc);

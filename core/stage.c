@@ -1,10 +1,14 @@
 /* Paths of the host brought to where a program that is to be nobody in particular can reach them: in a
  * mount namespace that ends with that program, and only while the caller is root. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "stage.h"
+#include "fail.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>

@@ -1,8 +1,31 @@
 /* The supervisor's loop: relays, answers, watches the clock and the limits, forwards signals, and
  * ends the run when its time has come or its caller is gone. What it decides about a call is in
- * refusals.c: on registers alone, and but for three counted calls never wider than the filter. */
+ * notifications.c: on registers alone, and but for three counted calls never wider than the filter. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "supervise.h"
+#include "bpf.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "descriptors.h"
+#include "discard.h"
+#include "disk.h"
+#include "fail.h"
+#include "fuse_root.h"
+#include "limits.h"
+#include "monotonic.h"
+#include "notifications.h"
+#include "inner.h"
+#include "tree.h"
+#include "plan.h"
+#include "processes.h"
+#include "refusals.h"
+#include "relay.h"
+#include "sight.h"
+#include "sockets.h"
+#include "status.h"
+#include "tasks.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +34,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -28,7 +52,7 @@ enum { UNKILLABLE_MS = 20000, LEAVING_MS = 5000 };
 struct state {
     struct plan *plan;
     struct supervised *run;
-    int signals, listener;
+    int signals;
     pid_t guest; /* its pid out here, once it is ready */
     pid_t announced;
     uint64_t early; /* signals that came before: one bit each */
@@ -42,12 +66,6 @@ struct state {
     uint64_t tasks;
     struct rusage usage;
 };
-
-int64_t now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static pid_t charge; /* the reaper, while it is ours to wait for; 0 in the reaper itself */
 
@@ -135,7 +153,7 @@ static void on_signal(struct state *s) {
 }
 
 static void on_views(const int *fds, size_t count) {
-    struct watch_fds views = {-1, -1, {-1, -1, -1}};
+    struct guest_views views = {-1, -1, {-1, -1, -1}};
     int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
     for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
@@ -146,15 +164,15 @@ static void on_views(const int *fds, size_t count) {
         close(views.proc);
         views.proc = listable;
     }
-    watch_attach(&views);
-    view_proc(views.proc);
-    view_attach(views.root);
+    limits_attach(&views);
+    tasks_attach(views.proc);
+    sight_attach(views.root, views.proc);
 }
 
 /* Counted as in a pid namespace, where the reaper is one of them. */
 static uint64_t tasks_seen(const struct plan *plan) {
     uint64_t own = plan->bare.inner ? 2 : 0; /* the program's first process inside, and its one outside */
-    return watch_processes() > own ? watch_processes() - own + 1 : 1;
+    return limits_processes() > own ? limits_processes() - own + 1 : 1;
 }
 
 static void on_begun(struct state *s) {
@@ -180,15 +198,10 @@ static void on_message(struct state *s) {
     case MSG_FAILURE:
         end_run(s, "failed");
         die_again(&message.failure);
-    case MSG_LOOKUPS:
-        if (count == 1)
-            lookups_serve(fds[0]);
-        break;
-    case MSG_TOPS:
-        lookups_see(fds, count);
-        break;
-    case MSG_BUILT:
-        lookups_expire();
+    case MSG_FUSE_DEVICE:
+    case MSG_FUSE_TOPS:
+    case MSG_FUSE_BUILT:
+        fuse_root_hear(message.kind, fds, count);
         break;
     case MSG_PROC:
         on_views(fds, count);
@@ -199,11 +212,10 @@ static void on_message(struct state *s) {
         break;
     case MSG_READY:
         s->guest = s->announced ? s->announced : sender;
-        s->listener = message.ready.listens && count > 0 ? fds[0] : -1;
         sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
-        refusals_begin(s->listener);
+        notifications_begin(message.ready.listens && count > 0 ? fds[0] : -1);
         trace_begin(s->plan);
-        lookups_run();
+        fuse_root_run();
         processes_begin(s->guest);
         if (!s->plan->bare.inner) /* else its walls go up only now */
             on_begun(s);
@@ -268,7 +280,7 @@ static void check_limits(struct state *s) {
         end_run(s, names[LIMIT_OUTPUT]);
     if (now >= s->next_watch_us && !s->exited) {
         int next_ms;
-        enum limit struck = watch_tick(s->plan, &next_ms);
+        enum limit struck = limits_check(s->plan, &next_ms);
         s->next_watch_us = now + (int64_t)next_ms * 1000;
         if (struck != LIMIT_NONE)
             end_run(s, names[struck]);
@@ -319,10 +331,10 @@ static void report_end(const struct state *s) {
     long long user_us = (long long)s->usage.ru_utime.tv_sec * 1000000 + s->usage.ru_utime.tv_usec;
     long long system_us = (long long)s->usage.ru_stime.tv_sec * 1000000 + s->usage.ru_stime.tv_usec;
     /* The time of processes that died with the reaper is in nobody's account but ours. */
-    if ((long long)watch_cpu_us() > user_us + system_us)
-        user_us = (long long)watch_cpu_us() - system_us;
+    if ((long long)limits_cpu_us() > user_us + system_us)
+        user_us = (long long)limits_cpu_us() - system_us;
     uint64_t rss = (uint64_t)s->usage.ru_maxrss * 1024;
-    uint64_t peak = watch_peak_bytes() > rss ? watch_peak_bytes() : rss;
+    uint64_t peak = limits_peak_bytes() > rss ? limits_peak_bytes() : rss;
     emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
          "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
          "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
@@ -359,22 +371,10 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
- * wait for a millisecond. */
-static void answer_calls(struct state *s) {
-    enum { AT_MOST = 64, AT_MOST_US = 5000 }; /* the clock is looked at between two rounds */
-    int64_t until_us = now_us() + AT_MOST_US;
-    for (int i = 0; i < AT_MOST && !trace_full() && now_us() < until_us; i++) {
-        refusals_answer(s->plan, s->listener);
-        struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
-                               {.fd = s->run->reaper_pidfd, .events = POLLIN},
-                               {.fd = lookups_fd(), .events = POLLIN}};
-        if (poll(fds, 3, 1) <= 0 || fds[1].revents || fds[2].revents || !(fds[0].revents & POLLIN))
-            return;
-    }
-}
-
-enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER, POLL_FIXED };
+enum {
+    POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER,
+    POLL_FIXED
+};
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -384,22 +384,19 @@ static void turn(struct state *s) {
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
         [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
         [POLL_CONTROL] = {.fd = s->drain_until_us || (s->killed && !s->reaped) ? -1 : FD_CONTROL, .events = POLLIN},
-        [POLL_LISTENER] = {.fd = trace_full() ? -1 : s->listener, .events = POLLIN},
-        [POLL_LOOKUPS] = {.fd = lookups_fd(), .events = POLLIN},
+        [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
+        [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
         [POLL_INNER] = {.fd = inner_fd(), .events = POLLIN},
     };
     size_t relayed = relay_poll(fds + POLL_FIXED, 3);
     if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
-    if (fds[POLL_LISTENER].revents & POLLIN)
-        answer_calls(s);
-    else if (fds[POLL_LISTENER].revents) {
-        close(s->listener); /* no task with the filter is left */
-        s->listener = -1;
-    }
+    if (fds[POLL_LISTENER].revents)
+        notifications_answer(s->plan, fds[POLL_LISTENER].revents,
+                             (const int[URGENT]){s->run->reaper_pidfd, fuse_root_fd()});
     if (fds[POLL_LOOKUPS].revents)
-        lookups_answer();
+        fuse_root_answer();
     if (fds[POLL_TRACE].revents)
         trace_flush();
     if (fds[POLL_CTL].revents)
@@ -440,10 +437,10 @@ static bool control_is_closed(void) {
 }
 
 _Noreturn void supervise(struct plan *plan, struct supervised *run) {
-    verdict_keep(plan);
+    bpf_load(plan);
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
-    struct state s = {.plan = plan, .run = run, .listener = -1, .started_us = now_us()};
+    struct state s = {.plan = plan, .run = run, .started_us = now_us()};
     s.signals = block_signals();
     while (!finished(&s))
         turn(&s);

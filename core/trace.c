@@ -9,7 +9,16 @@
  *   waited   u64 nanoseconds that the task waited in its last call; only with every call
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "trace.h"
+#include "call.h"
+#include "descriptors.h"
+#include "hash.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "plan.h"
+#include "status.h"
+#include "tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,12 +73,6 @@ static uint32_t known[MAX_KNOWN];
 static struct {
     uint64_t count, failed, waited_ns;
 } totals[MAX_SYSCALL];
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
-}
 
 void trace_begin(const struct plan *plan) {
     wanted = plan->trace;
@@ -130,12 +133,12 @@ static void put_header(enum record_kind kind, size_t payload, int error, int cal
  * the kernel hands to a program, addresses above all, differs even if it is the same one again. */
 static bool tell_process(struct task *task) {
     static char status[2048], command[COMMAND_ROOM], handed[1024];
-    ssize_t len = view_read((pid_t)task->process, "cmdline", command, sizeof command);
+    ssize_t len = task_read((pid_t)task->process, "cmdline", command, sizeof command);
     size_t size = len > 0 ? (size_t)len : 0;
-    len = view_read((pid_t)task->process, "auxv", handed, sizeof handed);
+    len = task_read((pid_t)task->process, "auxv", handed, sizeof handed);
     uint32_t program = hash_bytes(HASH_START, handed, len > 0 ? (size_t)len : 0);
     program = hash_bytes(program, command, size) | 1;
-    if (program == task->program || view_read((pid_t)task->process, "status", status, sizeof status) <= 0)
+    if (program == task->program || task_read((pid_t)task->process, "status", status, sizeof status) <= 0)
         return false;
     uint32_t ids[2] = {(uint32_t)number_after(status, "\nPPid:\t", false),
                        (uint32_t)number_after(status, "\nNSpid:\t", true)};
@@ -221,7 +224,7 @@ static struct task *task_of(uint32_t id, uint64_t now) {
     char text[2048];
     forget_task(task);
     *task = (struct task){.id = id, .process = id, .schedstat = -1, .call = -1};
-    if (view_read((pid_t)id, "status", text, sizeof text) > 0)
+    if (task_read((pid_t)id, "status", text, sizeof text) > 0)
         task->process = (uint32_t)number_after(text, "\nTgid:\t", false);
     threads += task->process != id;
     if (open_stats < MAX_OPEN) {
@@ -267,11 +270,11 @@ static bool seen_before(const struct call *call, const struct watched *watched, 
                         const struct traced_text *texts, size_t count) {
     uint32_t hash = HASH_START ^ (uint32_t)call->number ^ (uint32_t)error << 16;
     for (size_t i = 0; i < count; i++) {
-        hash = (hash ^ (uint32_t)texts[i].what) * 16777619U;
+        hash = hash_number(hash, (uint32_t)texts[i].what);
         hash = hash_bytes(hash, texts[i].at, texts[i].len);
     }
     if (watched->flags >= 0)
-        hash = (hash ^ (uint32_t)call->args[watched->flags]) * 16777619U;
+        hash = hash_number(hash, (uint32_t)call->args[watched->flags]);
     hash += hash == 0;
     for (uint32_t i = 0; i < 16; i++) {
         uint32_t *slot = &known[(hash + i) % MAX_KNOWN];

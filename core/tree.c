@@ -4,7 +4,11 @@
  * makes the child known), so what is found and killed top-down shrinks to nothing. A process is killed by
  * a pidfd, and only if its parent is still one of ours: its number may be somebody else's by now. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "tree.h"
+#include "directory.h"
+#include "monotonic.h"
+#include "numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Reading the name that a DNS question asks for: the packet is the guest's. */
 #include "fuzz.h"
 
-#include "../refusals.c"
+#include "../dns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const size_t rooms[] = {1, 2, 17, 255, 4095};
@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(packet, data, size);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         char *name = malloc(rooms[i]);
-        size_t len = question(packet, size, name, rooms[i]);
+        size_t len = dns_question(packet, size, name, rooms[i]);
         HOLDS(len < rooms[i]);
         free(name);
     }

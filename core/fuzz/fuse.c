@@ -2,6 +2,8 @@
  * guest. Every answer is as long as it says, and fits what was asked for. */
 #include "fuzz.h"
 
+#include "../hash.h"
+
 #include <linux/fuse.h>
 #include <sys/stat.h>
 
@@ -25,7 +27,7 @@ static ssize_t fake_write(int fd, const void *from, size_t len) {
 
 #define read fake_read
 #define write fake_write
-#include "../lookups.c"
+#include "../fuse_root.c"
 #undef read
 #undef write
 
@@ -40,8 +42,8 @@ static void shape_once(struct plan *plan) {
     plan->steps = steps;
     plan->step_count = sizeof steps / sizeof *steps;
     plan->lookups = true;
-    lookups_prepare(plan);
-    HOLDS(lookups_shape(plan));
+    fuse_root_prepare(plan);
+    HOLDS(fuse_root_shape(plan));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -57,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         request_len = len;
         device = 100; /* not open: a close of it harms nobody */
         running = len & 1;
-        lookups_answer();
+        fuse_root_answer();
         at += len;
     }
     device = -1;

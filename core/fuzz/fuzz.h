@@ -4,10 +4,9 @@
 #define WARDIAN_FUZZ_H
 
 #define _GNU_SOURCE
-#include "../launch.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

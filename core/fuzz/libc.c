@@ -22,8 +22,9 @@ static struct {
 } system_ = {strlen, strnlen, strcmp, memcmp, (char *(*)(const char *, int))strchr,
              (char *(*)(const char *, int))strrchr, (char *(*)(const char *, const char *))strstr, strspn, strcspn};
 
-#include "../own.h"
+#include "../libc_hosted.h"
 #include "../libc.c"
+#include "../libc_text.c"
 
 static int sign(int value) { return (value > 0) - (value < 0); }
 

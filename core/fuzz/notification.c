@@ -16,8 +16,11 @@ static struct seccomp_notif_resp last;
 static int fake_ioctl(int fd, unsigned long request, void *argument);
 
 #define ioctl(fd, request, argument) fake_ioctl((fd), (request), (void *)(uintptr_t)(argument))
-#include "../refusals.c"
+#include "../notifications.c"
 #undef ioctl
+#include "../lookups.h"
+#include "../quotas.c"
+#include "../refusals.c"
 
 static int fake_ioctl(int fd, unsigned long request, void *argument) {
     (void)fd;
@@ -39,7 +42,7 @@ static void furnish(void) {
     HOLDS(root_fd >= 0 && mkdirat(root_fd, "a", 0755) == 0 && mkdirat(root_fd, "a/b", 0) == 0);
     HOLDS(symlinkat("../../..", root_fd, "a/up") == 0 && symlinkat("/a/loop", root_fd, "a/loop") == 0);
     HOLDS(symlinkat("/a/b/missing", root_fd, "l") == 0 && symlinkat("/proc/self/root", root_fd, "p") == 0);
-    view_attach(root_fd);
+    sight_attach(root_fd, -1);
     struct stat st;
     HOLDS(fstat(root_fd, &st) == 0);
     unlinkat(root_fd, "a/up", 0); /* the names go; what they led to was looked at below */
@@ -62,7 +65,7 @@ static void furnish_plan(const uint8_t *places) {
     plan.cwd = plan.path = plan.hostname = "/";
     plan.verdict = (const uint8_t *)(places[0] & 4 ? &refuse : &allow);
     plan.verdict_len = sizeof allow;
-    verdict_keep(&plan);
+    bpf_load(&plan);
     static const int16_t numbers[] = {
         SYS_openat, SYS_openat, SYS_openat, SYS_fchmodat, SYS_unlinkat, SYS_mkdirat, SYS_renameat2,
         SYS_linkat, SYS_execve, SYS_connect, SYS_bind, SYS_sendto, SYS_sendmmsg, SYS_kill, SYS_clone,
@@ -116,13 +119,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(start, &message, len < sizeof message ? len : sizeof message);
         next.data.args[1] = (uintptr_t)start;
     }
-    refusals_begin(-1);
-    refusals_answer(&plan, -1);
+    notifications_begin(-1);
+    answer_one(&plan);
     HOLDS(last.id == 1 && last.error <= 0);
     bool goes_on = last.flags & SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     bool budget = next.data.nr == plan.budget_call || next.data.nr == plan.quotas[0].call;
     HOLDS(goes_on ? !last.error : last.error < 0);
     HOLDS(!goes_on || budget || !(data[2] & 4)); /* what the filter refuses never goes on */
-    refusals_lookup(&plan, (pid_t)1);
+    lookup_judge(&plan, (pid_t)1);
     return 0;
 }

@@ -6,7 +6,7 @@
 
 static const char *file;
 
-static ssize_t fake_view_read(pid_t task, const char *name, char *to, size_t size) {
+static ssize_t fake_task_read(pid_t task, const char *name, char *to, size_t size) {
     (void)task;
     (void)name;
     size_t len = strlen(file);
@@ -36,21 +36,17 @@ static int no_wait(int ms) { return ms; }
 
 #include <poll.h>
 #define poll(fds, n, ms) no_wait(ms)
-#define view_read fake_view_read
-#define group refusal_group /* grp.h has one, too */
-#include "../refusals.c"
-#undef group
-#define TEXT_ROOM PROCESSES_TEXT_ROOM
+#define task_read fake_task_read
+#include "../current_call.c"
 #include "../processes.c"
-#undef TEXT_ROOM
-#undef view_read
+#undef task_read
 #undef poll
 #define open fake_open
 #define read fake_read
 #define close(fd) ((void)(fd))
-#define opening foresee_opening
-#include "../foresee.c"
-#include "../namespaces.c"
+#include "../identity.c"
+#include "../ports.c"
+#include "../predict.c"
 #undef open
 #undef read
 #undef close
@@ -69,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     value += kilobytes_after(text, "VmData:");
     value += find_port(text, (unsigned)(size * 257) & 0xffff);
     struct call call = {.task = 1};
-    value += read_call(&call) && call.number >= 0 && call.number < MAX_SYSCALL;
+    value += read_current_call(&call) && call.number >= 0 && call.number < MAX_SYSCALL;
     value += has_terminal(1);
     value += id_is_mapped("", (unsigned)value);
     process_count = 0;

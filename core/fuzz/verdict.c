@@ -2,6 +2,8 @@
  * errno; 0 only if a return that allows was reached. */
 #include "fuzz.h"
 
+#include "../bpf.h"
+
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
@@ -16,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(program, data + sizeof call, len);
     plan.verdict = program;
     plan.verdict_len = len;
-    verdict_keep(&plan);
+    bpf_load(&plan);
     bool allows = false;
     for (size_t at = 0; at < len; at += sizeof(struct sock_filter)) {
         struct sock_filter step;
@@ -25,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     struct seccomp_data *alone = malloc(sizeof call); /* so that reading past its end is seen */
     memcpy(alone, &call, sizeof call);
-    int error = verdict_of(alone);
+    int error = bpf_verdict(alone);
     HOLDS(error >= 0 && (unsigned)error <= SECCOMP_RET_DATA);
     HOLDS(error != 0 || allows);
     free(alone);

@@ -1,7 +1,8 @@
 /* Discards PATH while a guest, at the worst moment, exchanges its directories for links to VICTIM:
  * right after one could not be removed because it is not empty, before it is made ours. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "discard.h"
+#include "monotonic.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,9 @@ import pytest
 from .conftest import CORE, Build
 
 FAULTS = r"""
-#include "launch.h"
+#include "fortify.h"
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 volatile size_t much = 64;
@@ -79,7 +80,7 @@ def faults(compiler: str, build: Build, tmp_path: Path) -> Path:
     assert build is not None
     (tmp_path / "faults.c").write_text(FAULTS)
     quiet = ["-w", f"-I{CORE}"]
-    sources = (tmp_path / "faults.c", CORE / "libc.c")
+    sources = (tmp_path / "faults.c", CORE / "libc.c", CORE / "libc_text.c")
     subprocess.run(
         [compiler, *flags(compiler), *quiet, "-o", tmp_path / "faults", *sources],
         check=True,

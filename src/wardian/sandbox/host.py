@@ -43,7 +43,7 @@ def landlock_abi() -> int:
     return max(0, version)
 
 
-# As in core/launch.h. Each sandbox of root's takes an id of its own: 64 for each pid there can be.
+# As in core/plan.h. Each sandbox of root's takes an id of its own: 64 for each pid there can be.
 GUEST_FIRST, GUEST_COUNT = 0x70000000, 1 << 28
 GUEST_IDS = (GUEST_FIRST, 65534)
 PID_BITS, SERIAL_BITS = 22, 6

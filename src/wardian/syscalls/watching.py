@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Scope = Literal["nothing", "changes", "opens", "paths", "everything"]
 
 SCOPES = ("nothing", "changes", "opens", "paths", "everything")
-# In the order of enum watch_kind in core/launch.h, from 1.
+# In the order of enum watch_kind in core/call.h, from 1.
 KINDS = (
     "look", "open", "change", "remove", "make", "move", "link", "exec", "connect", "bind",
     "send", "messages", "signal", "fork", "map", "exit", "other",

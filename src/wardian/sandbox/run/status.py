@@ -138,7 +138,7 @@ def read_events(status: bytes) -> list[dict[str, Any]]:
 
 
 def _event(line: str) -> dict[str, Any]:
-    """One flat JSON object, as core/report.c writes it, read without loading json."""
+    """One flat JSON object, as core/status.c writes it, read without loading json."""
     if not line.startswith('{"event":') or not line.endswith("}"):
         raise ValueError("cut short")
     if "\\" not in line:

@@ -4,7 +4,10 @@
  *
  * Opened once children come and go, and not before: the first event on a host costs a grace period. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "cpu_clock.h"
+#include "directory.h"
+#include "numbers.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -99,17 +102,17 @@ static bool attach_below(uint64_t pid, uint64_t newest, int depth) {
 
 /* Orphans are the reaper's children, too; one that makes way for the next while we look is looked for
  * again. Nobody can be attached to before the guest has become its program, so this may come to nothing. */
-bool clock_attach(pid_t reaper) {
+bool cpu_clock_attach(pid_t reaper) {
     enum { TRIES = 8 };
     for (int i = 0; i < TRIES && attach_below((uint64_t)reaper, UINT64_MAX, 0) && clock_count > 0; i++)
         ;
     return clock_count > 0;
 }
 
-bool clock_running(void) { return clock_count > 0; }
+bool cpu_clock_running(void) { return clock_count > 0; }
 
 /* What they have counted since they were attached. */
-uint64_t clock_us(void) {
+uint64_t cpu_clock_us(void) {
     uint64_t sum = 0, ns;
     for (size_t i = 0; i < clock_count; i++)
         if (read(clocks[i], &ns, sizeof ns) == (ssize_t)sizeof ns)

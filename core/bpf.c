@@ -2,7 +2,9 @@
  * supervisor, and only the filter's own program tells which is which, and with which error. It judges
  * registers, which no other thread can change; whatever is not plainly allowed is refused. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "bpf.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -16,7 +18,7 @@ enum { MAX_INSTRUCTIONS = 4096 };
 static struct sock_filter program[MAX_INSTRUCTIONS];
 static size_t length;
 
-void verdict_keep(const struct plan *plan) {
+void bpf_load(const struct plan *plan) {
     length = 0; /* without a program, everything is refused */
     if (plan->verdict_len == 0 || plan->verdict_len > sizeof program)
         return;
@@ -25,7 +27,7 @@ void verdict_keep(const struct plan *plan) {
 }
 
 /* Only what syscalls/filter.py writes; anything else is no verdict, and so a refusal. */
-int verdict_of(const struct seccomp_data *data) {
+int bpf_verdict(const struct seccomp_data *data) {
     uint32_t value = 0;
     for (size_t at = 0; at < length; at++) {
         const struct sock_filter *step = &program[at];

@@ -1,7 +1,7 @@
 /* libc.c beside the system's C library: every function of it under a name of its own, so that a
- * sanitizer or a fuzzer sees the code that the launcher brings along (cc -include own.h). */
-#ifndef WARDIAN_OWN_H
-#define WARDIAN_OWN_H
+ * sanitizer or a fuzzer sees the code that the launcher brings along (cc -include libc_hosted.h). */
+#ifndef WARDIAN_LIBC_HOSTED_H
+#define WARDIAN_LIBC_HOSTED_H
 
 #define WARDIAN_HOSTED /* start-up and errno are the system's */
 #ifndef _GNU_SOURCE
@@ -27,7 +27,6 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,7 +36,6 @@ __typeof__(chroot) own_chroot;
 __typeof__(clock_gettime) own_clock_gettime;
 __typeof__(close) own_close;
 __typeof__(dup2) own_dup2;
-__typeof__(execve) own_execve;
 __typeof__(fchdir) own_fchdir;
 __typeof__(fchmodat) own_fchmodat;
 __typeof__(fcntl) own_fcntl;
@@ -71,7 +69,6 @@ __typeof__(readlinkat) own_readlinkat;
 __typeof__(recvmsg) own_recvmsg;
 __typeof__(rmdir) own_rmdir;
 __typeof__(send) own_send;
-__typeof__(sendmsg) own_sendmsg;
 __typeof__(setgroups) own_setgroups;
 __typeof__(sethostname) own_sethostname;
 __typeof__(setresgid) own_setresgid;
@@ -101,7 +98,6 @@ __typeof__(strstr) own_strstr;
 __typeof__(symlinkat) own_symlinkat;
 __typeof__(syscall) own_syscall;
 __typeof__(sysconf) own_sysconf;
-__typeof__(sysinfo) own_sysinfo;
 __typeof__(umask) own_umask;
 __typeof__(umount2) own_umount2;
 __typeof__(unlinkat) own_unlinkat;
@@ -115,7 +111,6 @@ __typeof__(write) own_write;
 #define clock_gettime(...) own_clock_gettime(__VA_ARGS__)
 #define close(...) own_close(__VA_ARGS__)
 #define dup2(...) own_dup2(__VA_ARGS__)
-#define execve(...) own_execve(__VA_ARGS__)
 #define fchdir(...) own_fchdir(__VA_ARGS__)
 #define fchmodat(...) own_fchmodat(__VA_ARGS__)
 #define fcntl(...) own_fcntl(__VA_ARGS__)
@@ -149,7 +144,6 @@ __typeof__(write) own_write;
 #define recvmsg(...) own_recvmsg(__VA_ARGS__)
 #define rmdir(...) own_rmdir(__VA_ARGS__)
 #define send(...) own_send(__VA_ARGS__)
-#define sendmsg(...) own_sendmsg(__VA_ARGS__)
 #define setgroups(...) own_setgroups(__VA_ARGS__)
 #define sethostname(...) own_sethostname(__VA_ARGS__)
 #define setresgid(...) own_setresgid(__VA_ARGS__)
@@ -179,7 +173,6 @@ __typeof__(write) own_write;
 #define symlinkat(...) own_symlinkat(__VA_ARGS__)
 #define syscall(...) own_syscall(__VA_ARGS__)
 #define sysconf(...) own_sysconf(__VA_ARGS__)
-#define sysinfo(...) own_sysinfo(__VA_ARGS__)
 #define umask(...) own_umask(__VA_ARGS__)
 #define umount2(...) own_umount2(__VA_ARGS__)
 #define unlinkat(...) own_unlinkat(__VA_ARGS__)

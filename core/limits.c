@@ -2,7 +2,22 @@
  * second, through the guest's own /proc. Cheap sums first; exact ones only when those come close.
  */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "limits.h"
+#include "cgroup.h"
+#include "cpu_clock.h"
+#include "directory.h"
+#include "disk.h"
+#include "memory.h"
+#include "monotonic.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "inner.h"
+#include "tree.h"
+#include "plan.h"
+#include "refusals.h"
+#include "sockets.h"
+#include "tasks.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +30,7 @@
 
 enum { SLOW_MS = 50, FAST_MS = 10, EXACT_MS = 100, CPU_SLOTS = 2048, INODE_BYTES = 1024, ATTACH_AT = 20 };
 
-static struct watch_fds views = {-1, -1, {-1, -1, -1}};
+static struct guest_views views = {-1, -1, {-1, -1, -1}};
 static uint64_t peak_bytes, cpu_us, sampled_cpu_us;
 static pid_t reaper;
 static int64_t started_us;
@@ -25,7 +40,7 @@ static uint64_t cpu_limit_us;
 static int64_t next_exact_us;
 static long page_size, ticks_per_s;
 
-void watch_start(const struct plan *plan, pid_t pid) {
+void limits_start(const struct plan *plan, pid_t pid) {
     reaper = pid;
     started_us = now_us();
     cpu_limit_us = plan->cpu_ms * 1000;
@@ -43,7 +58,7 @@ void watch_start(const struct plan *plan, pid_t pid) {
         disk_watch(plan->watched[i]);
 }
 
-void watch_attach(const struct watch_fds *fds) { views = *fds; }
+void limits_attach(const struct guest_views *fds) { views = *fds; }
 
 /* 0: none. */
 static uint64_t rlimit_of(const struct plan *plan, int resource) {
@@ -228,16 +243,16 @@ static void charge_unclaimed(struct sums *sums) {
     ever_gone += gone;
     /* The clock is worth its price once the limit could be near. */
     uint64_t possible_us = (uint64_t)(now - started_us) * processors;
-    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT && !clock_running() && clock_attach(reaper))
+    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT && !cpu_clock_running() && cpu_clock_attach(reaper))
         counted_before = sums->cpu_us > sampled_cpu_us ? sums->cpu_us : sampled_cpu_us;
-    if (clock_running()) {
-        uint64_t counted = counted_before + clock_us();
+    if (cpu_clock_running()) {
+        uint64_t counted = counted_before + cpu_clock_us();
         sampled_cpu_us = counted > sampled_cpu_us ? counted : sampled_cpu_us;
     }
     if (gone)
         each_process(views.proc, note_unclaimed, sums);
     sums->unclaimed = some_unclaimed(sums) || sums->unclaimed;
-    if (ever_gone && !clock_running()) {
+    if (ever_gone && !cpu_clock_running()) {
         uint64_t possible = possible_since(now - looked_us, gone);
         sampled_cpu_us += sums->unclaimed ? possible : 0;
     }
@@ -303,7 +318,7 @@ static bool places_full(const struct plan *plan) {
     return plan->disk_bytes && (inner_bytes() > plan->disk_bytes || (plan->bare.inodes && inner_files() > plan->bare.inodes));
 }
 
-enum limit watch_tick(const struct plan *plan, int *next_ms) {
+enum limit limits_check(const struct plan *plan, int *next_ms) {
     struct sums sums = {0};
     *next_ms = SLOW_MS;
     if (!WALL_IS_UP(plan, WALL_WATCH))
@@ -318,7 +333,7 @@ enum limit watch_tick(const struct plan *plan, int *next_ms) {
     }
     if (sums.full && !plan->bare.wanted)
         refusals_limit("files", (pid_t)sums.full);
-    if (watch_space_full())
+    if (limits_space_full())
         refusals_limit("disk", 0);
     enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
     if (plan->process_limit && !plan->bare.wanted && sums.tasks >= plan->process_limit + OURS)
@@ -356,7 +371,7 @@ static void highest(const char *pid, void *context) {
 
 /* Of one that is gone only the number is left. Numbers are given out in order, so one far above the
  * highest that is there was never given. */
-bool watch_had_process(uint32_t pid) {
+bool limits_had_process(uint32_t pid) {
     enum { MARGIN = 64 };
     uint64_t most = 0;
     if (views.proc < 0)
@@ -365,7 +380,7 @@ bool watch_had_process(uint32_t pid) {
     return pid <= most + MARGIN;
 }
 
-bool watch_files_full(const struct plan *plan, pid_t task) {
+bool limits_files_full(const struct plan *plan, pid_t task) {
     char path[32];
     struct stat st;
     snprintf(path, sizeof path, "/proc/%d/fd", (int)task);
@@ -373,26 +388,26 @@ bool watch_files_full(const struct plan *plan, pid_t task) {
     return most && stat(path, &st) == 0 && (uint64_t)st.st_size >= most;
 }
 
-bool watch_space_full(void) {
+bool limits_space_full(void) {
     struct statfs fs;
     return views.root >= 0 && fstatfs(views.root, &fs) == 0 && fs.f_blocks && (fs.f_bfree == 0 || fs.f_ffree == 0);
 }
 
-uint64_t watch_mapped(pid_t task) {
+uint64_t limits_mapped(pid_t task) {
     char text[2048];
-    return view_read(task, "status", text, sizeof text) > 0 ? kilobytes_after(text, "\nVmData:") : 0;
+    return task_read(task, "status", text, sizeof text) > 0 ? kilobytes_after(text, "\nVmData:") : 0;
 }
 
-bool watch_maps_too_much(const struct plan *plan, uint64_t total) {
+bool limits_maps_too_much(const struct plan *plan, uint64_t total) {
     uint64_t most = rlimit_of(plan, RLIMIT_DATA);
     return most && total > most;
 }
 
-uint64_t watch_peak_bytes(void) { return peak_bytes; }
+uint64_t limits_peak_bytes(void) { return peak_bytes; }
 
-uint64_t watch_processes(void) { return processes; }
+uint64_t limits_processes(void) { return processes; }
 
-uint64_t watch_cpu_us(void) {
+uint64_t limits_cpu_us(void) {
     cgroup_cpu_us(&cpu_us);
     return cpu_us;
 }

@@ -1,6 +1,8 @@
-/* Failing, and saying so: one JSON line to the caller, or one message to the supervisor who writes it. */
+/* The status descriptor: JSON lines that report to the caller. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "status.h"
+#include "descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int supervisor_ctl = -1, parent_pidfd = -1;
-
-void report_to_status(void) { supervisor_ctl = -1; }
-
-void report_to_supervisor(int ctl) { supervisor_ctl = ctl; }
+static int parent_pidfd = -1;
 
 /* Escapes for JSON and for terminals alike: everything outside printable ASCII becomes \u00XX. */
 size_t json_escape(char *out, size_t size, const char *text, size_t len) {
@@ -38,7 +36,7 @@ size_t json_escape(char *out, size_t size, const char *text, size_t len) {
     return used;
 }
 
-void report_while(int parent) {
+void status_while(int parent) {
     parent_pidfd = parent;
     fcntl(FD_STATUS, F_SETFL, O_NONBLOCK);
 }
@@ -71,30 +69,4 @@ void emit(const char *format, ...) {
             return; /* nobody listens any more; the pidfd of the parent ends the run */
         done += (int)n;
     }
-}
-
-_Noreturn void die_again(const struct failure *failure) {
-    char what[1200], wall[200];
-    json_escape(what, sizeof what, failure->what, strnlen(failure->what, sizeof failure->what));
-    json_escape(wall, sizeof wall, failure->wall, strnlen(failure->wall, sizeof failure->wall));
-    emit("{\"event\":\"failed\",\"wall\":\"%s\",\"what\":\"%s\",\"errno\":%d}", wall, what,
-         failure->error);
-    relay_restore_terminal();
-    close(FD_STATUS); /* the caller goes on while we clean up */
-    supervise_nothing();
-    _exit(125);
-}
-
-_Noreturn void die(int error, const char *wall, const char *format, ...) {
-    struct message message = {.kind = MSG_FAILURE};
-    message.failure.error = error;
-    snprintf(message.failure.wall, sizeof message.failure.wall, "%s", wall);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message.failure.what, sizeof message.failure.what, format, args);
-    va_end(args);
-    if (supervisor_ctl < 0)
-        die_again(&message.failure);
-    channel_send(supervisor_ctl, &message, NULL, 0);
-    _exit(125);
 }

@@ -1,13 +1,20 @@
-/* What will come of a call on a path, as far as looking at the path beforehand tells. For people: a
- * guest may change everything between our look and its call. */
+/* What will come of a call on a path, as far as looking at the path beforehand tells: the error that it
+ * will meet, and the wall that it will run into. For people: a guest may change everything between our
+ * look and its call. */
 #define _GNU_SOURCE
-#include "launch.h"
+#include "fortify.h"
+#include "predict.h"
+#include "call.h"
+#include "numbers.h"
+#include "refusals.h"
+#include "sight.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4, NO_REPLACE = 1, EXCHANGE = 2 };
@@ -15,7 +22,14 @@ enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4, NO_REPLACE = 1, EXCHANGE = 
 /* What the call has at a place; 0 if it has none. */
 static uint64_t argument(const struct call *call, int8_t place) { return place < 0 ? 0 : call->args[place]; }
 
-bool foresee_follows(const struct call *call, const struct watched *w) {
+/* Of an open; creat(2) has none, and means these. */
+static uint64_t open_flags(const struct call *call, const struct watched *w) {
+    return w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
+}
+
+static bool writes(uint64_t flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
+
+bool predict_follows(const struct call *call, const struct watched *w) {
     uint64_t flags = argument(call, w->flags);
     if (w->kind == WATCH_OPEN)
         return !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
@@ -59,7 +73,6 @@ static bool has_terminal(pid_t task) {
 
 static int opening(const struct call *call, uint64_t flags, const char *path, const struct sight *s) {
     uint64_t access = flags & O_ACCMODE;
-    bool writes = access != O_RDONLY || (flags & O_TRUNC);
     if ((flags & O_CREAT) && (flags & O_EXCL))
         return EEXIST;
     if ((flags & O_DIRECTORY) && !s->directory)
@@ -68,11 +81,11 @@ static int opening(const struct call *call, uint64_t flags, const char *path, co
         return 0;
     if (s->link)
         return ELOOP;
-    if (s->directory && ((flags & O_CREAT) || writes) && (flags & O_TMPFILE) != O_TMPFILE)
+    if (s->directory && ((flags & O_CREAT) || writes(flags)) && (flags & O_TMPFILE) != O_TMPFILE)
         return EISDIR;
-    if (writes && s->read_only)
+    if (writes(flags) && s->read_only)
         return EROFS;
-    if (!may(call, s, (access != O_WRONLY ? MAY_READ : 0U) | (writes ? MAY_WRITE : 0U)))
+    if (!may(call, s, (access != O_WRONLY ? MAY_READ : 0U) | (writes(flags) ? MAY_WRITE : 0U)))
         return EACCES;
     return strcmp(path, "/dev/tty") == 0 && !has_terminal(call->task) ? ENXIO : 0;
 }
@@ -83,7 +96,7 @@ static int removing(const struct call *call, const struct watched *w, const char
         return s->directory ? EISDIR : ENOTDIR;
     if (s->read_only)
         return EROFS;
-    return whole && !view_empty(path) ? ENOTEMPTY : 0;
+    return whole && !sight_empty(path) ? ENOTEMPTY : 0;
 }
 
 static int looking(const struct call *call, const struct watched *w, const struct sight *s) {
@@ -97,8 +110,8 @@ static int looking(const struct call *call, const struct watched *w, const struc
     return may(call, s, (unsigned)asked) ? 0 : EACCES;
 }
 
-int foresee(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
-    uint64_t flags = w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
+int predict(const struct call *call, const struct watched *w, const char *path, const struct sight *s) {
+    uint64_t flags = open_flags(call, w);
     bool makes = w->kind == WATCH_MAKE || w->kind == WATCH_BIND || (w->kind == WATCH_OPEN && (flags & O_CREAT));
     if (!s->there)
         return !makes || !s->parent ? ENOENT : s->read_only ? EROFS : 0;
@@ -123,7 +136,7 @@ int foresee(const struct call *call, const struct watched *w, const char *path, 
     }
 }
 
-int foresee_there(const struct call *call, const struct watched *w, const struct sight *from,
+int predict_other(const struct call *call, const struct watched *w, const struct sight *from,
                   const struct sight *to) {
     uint64_t flags = w->kind == WATCH_MOVE ? argument(call, w->flags) : 0;
     if (!to->there)
@@ -135,4 +148,70 @@ int foresee_there(const struct call *call, const struct watched *w, const struct
     if (from->directory != to->directory && !(flags & EXCHANGE))
         return to->directory ? EISDIR : ENOTDIR;
     return 0;
+}
+
+/* Which wall stands in the way of a call on a path, as far as looking tells. */
+
+static enum hindrance reaching(const struct sight *s) {
+    if (!s->there)
+        return s->ours ? BY_ABSENCE : UNHINDERED;
+    return UNHINDERED;
+}
+
+static enum hindrance changing(const struct sight *s) {
+    return s->there && s->read_only ? BY_READ_ONLY : reaching(s);
+}
+
+static enum hindrance making(const struct sight *s) {
+    if (s->there)
+        return UNHINDERED;
+    if (s->parent)
+        return s->read_only ? BY_READ_ONLY : UNHINDERED;
+    return s->ours ? BY_NO_PLACE : UNHINDERED;
+}
+
+enum { UNNAMED = 020000000 }; /* O_TMPFILE without the O_DIRECTORY in it, which differs */
+
+static enum hindrance hindrance_of_opening(const struct sight *s, uint64_t flags) {
+    if (flags & O_PATH)
+        return reaching(s);
+    if (s->there && s->masked)
+        return BY_MASK;
+    if (s->there) /* a directory can't be written to, but unnamed files can be made in it */
+        return writes(flags) && s->read_only && (!s->directory || (flags & UNNAMED)) ? BY_READ_ONLY : UNHINDERED;
+    return flags & O_CREAT ? making(s) : reaching(s);
+}
+
+enum hindrance predict_hindrance(const struct call *call, const struct watched *w, enum watch_kind kind,
+                                 const struct sight *sight) {
+    switch (kind) {
+    case WATCH_OPEN:
+        return hindrance_of_opening(sight, open_flags(call, w));
+    case WATCH_CHANGE:
+    case WATCH_REMOVE:
+        return changing(sight);
+    case WATCH_MAKE:
+        return making(sight);
+    default:
+        return reaching(sight);
+    }
+}
+
+bool predict_alters(const struct call *call, const struct watched *w) {
+    switch (w->kind) {
+    case WATCH_OPEN:
+        return open_flags(call, w) & O_CREAT;
+    case WATCH_MAKE:
+    case WATCH_REMOVE:
+    case WATCH_MOVE:
+    case WATCH_LINK:
+    case WATCH_CHANGE:
+    case WATCH_CONNECT:
+    case WATCH_BIND: /* a socket may get a name */
+        return true;
+    case WATCH_OTHER:
+        return call->number == SYS_fchmod;
+    default:
+        return false;
+    }
 }

@@ -1,0 +1,13 @@
+/* CPU time that no account keeps. */
+#ifndef WARDIAN_CPU_CLOCK_H
+#define WARDIAN_CPU_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+bool cpu_clock_attach(pid_t reaper);
+bool cpu_clock_running(void);
+uint64_t cpu_clock_us(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* Listing directories, and reading small files below one. */
+#ifndef WARDIAN_DIRECTORY_H
+#define WARDIAN_DIRECTORY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+typedef void visit(const char *name, void *context);
+void each_entry(int dir, visit *each, void *context);  /* but . and .. */
+void each_number(int dir, visit *each, void *context); /* of those, only names that are numbers */
+ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size);
+
+#endif

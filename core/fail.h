@@ -1,0 +1,17 @@
+/* Failing: no step of the launcher returns an error; the first that fails ends the run. */
+#ifndef WARDIAN_FAIL_H
+#define WARDIAN_FAIL_H
+
+/* `wall` names what could not be put up, `what` the attempt. */
+_Noreturn void die(int error, const char *wall, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void fail_to_supervisor(int ctl); /* from here on die() sends a message, and the supervisor reports it */
+
+struct failure {
+    int error;
+    char wall[48];
+    char what[400];
+};
+_Noreturn void die_again(const struct failure *failure); /* in the supervisor, as that message says */
+
+#endif

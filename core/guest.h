@@ -1,0 +1,13 @@
+/* The guest, until it becomes its program. */
+#ifndef WARDIAN_GUEST_H
+#define WARDIAN_GUEST_H
+
+#include "plan.h"
+
+_Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
+void hand_streams(const struct plan *plan, int guest, int ctl); /* in the reaper, in the new root */
+void take_streams(const struct plan *plan, int reaper);         /* in the guest */
+void announce(int ctl, int listener, int diag);
+_Noreturn void start_program(const struct plan *plan, int ctl);
+
+#endif

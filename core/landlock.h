@@ -1,0 +1,9 @@
+/* The second wall around files. */
+#ifndef WARDIAN_LANDLOCK_H
+#define WARDIAN_LANDLOCK_H
+
+#include "plan.h"
+
+void restrict_with_landlock(const struct plan *plan);
+
+#endif

@@ -1,0 +1,170 @@
+/* Answering the calls that reach the supervisor as notifications, seccomp_unotify(2).
+ *
+ * Two kinds do, and bpf.c tells them apart by their registers. Calls that the filter refuses are
+ * answered no, whatever the guest changes meanwhile, but for those that quotas.c lets go on by a number
+ * in a register. Calls that are only watched go on: mounts, namespaces and Landlock decide about them,
+ * and all that is done here is to note what they will run into. */
+#define _GNU_SOURCE
+#include "fortify.h"
+#include "notifications.h"
+#include "bpf.h"
+#include "call.h"
+#include "judge.h"
+#include "monotonic.h"
+#include "plan.h"
+#include "ports.h"
+#include "predict.h"
+#include "program.h"
+#include "quotas.h"
+#include "refusals.h"
+#include "sight.h"
+#include "subject.h"
+#include "tasks.h"
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS _IOW('!', 4, uint64_t)
+#endif
+
+static int listener = -1;
+
+void notifications_begin(int fd) {
+    listener = fd;
+    refusals_begin();
+    ports_begin();
+    uint64_t stay = 1; /* wakes the other side on this processor: half the cost; Linux 6.6 */
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, stay);
+}
+
+static struct traced_text told_path(int argument, const char *path, const struct sight *s) {
+    enum text_kind what = !s->there ? TEXT_ABSENT : s->directory ? TEXT_DIRECTORY : TEXT_PATH;
+    return (struct traced_text){argument, what, path, strlen(path)};
+}
+
+static void trace(const struct plan *plan, struct subject *about, int error) {
+    struct traced_text told[3];
+    size_t count = 0;
+    struct sight sight = {.there = true}, other;
+    const struct watched *w = about->watched;
+    bool known = about->has_path || (w->kind == WATCH_EXEC && !trace_has_begun() &&
+                                     program_tried(plan, about->call.args[3], about->path));
+    if (known) {
+        if (!sight_look(about->path, predict_follows(&about->call, w), &sight, NULL))
+            sight = (struct sight){.there = true};
+        else if (!error)
+            error = predict(&about->call, w, about->path, &sight);
+        told[count++] = told_path(w->path < 0 ? 1 : w->path, about->path, &sight);
+    }
+    if (about->has_other && w->other >= 0) {
+        if (!sight_look(about->other, false, &other, NULL))
+            other = (struct sight){.there = true};
+        else if (!error)
+            error = predict_other(&about->call, w, &sight, &other);
+        told[count++] = told_path(w->other, about->other, &other);
+    } else if (about->has_other) {
+        told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
+    }
+    if (about->address_len)
+        told[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
+    trace_call(&about->call, w, error, told, count, sight.there);
+}
+
+/* The launcher's memory is closed to us until the guest has become its program; that hides nothing. */
+static void forget_missed_of_launcher(const struct call *call, uint64_t before) {
+    static bool begun;
+    begun = begun || call->number != SYS_execve || (call->args[3] & ~0xffffffffULL) != TRIED;
+    if (!begun)
+        tasks_forget_missed(before);
+}
+
+static void answer_one(const struct plan *plan) {
+    static struct subject about;
+    union {
+        struct seccomp_notif request;
+        char room[512]; /* a later kernel may know a larger structure */
+    } in;
+    union {
+        struct seccomp_notif_resp answer;
+        char room[512];
+    } out;
+    memset(&in, 0, sizeof in);
+    memset(&out, 0, sizeof out);
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in) < 0)
+        return;
+    const struct seccomp_data *data = &in.request.data;
+    about.call.task = (pid_t)in.request.pid;
+    about.call.number = data->nr;
+    memcpy(about.call.args, data->args, sizeof about.call.args);
+    about.watched = data->nr >= 0 && data->nr < MAX_SYSCALL ? &plan->watched_calls[data->nr] : NULL;
+    about.has_path = about.has_other = false;
+    about.address_len = 0;
+    out.answer.id = in.request.id;
+    sight_asker(about.call.task);
+    uint64_t missed_before = tasks_missed();
+    int error = bpf_verdict(data);
+    bool watched = about.watched && about.watched->kind && error == 0;
+    if (watched) {
+        read_subject(&about);
+        judge_limits(plan, &about);
+        judge(plan, &about);
+        out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    } else if (quotas_allow(plan, data->nr, about.call.args)) {
+        out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    } else {
+        if (about.watched && plan->refusal_errno[data->nr])
+            error = plan->refusal_errno[data->nr];
+        out.answer.error = -(error ? error : EPERM);
+        if (about.watched && about.watched->kind)
+            read_subject(&about);
+        if (error != ENOSYS) /* a call that this kernel might not have either */
+            remember(&about.call, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
+    }
+    forget_missed_of_launcher(&about.call, missed_before);
+    if (trace_on() && about.watched && about.watched->kind) {
+        trace(plan, &about, -out.answer.error);
+        trace_goes_on(about.call.task);
+    }
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
+    if (watched && predict_alters(&about.call, about.watched))
+        sight_changed();
+}
+
+int notifications_fd(void) { return trace_full() ? -1 : listener; }
+
+/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
+ * wait for a millisecond. */
+static void answer_run(const struct plan *plan, const int urgent[URGENT]) {
+    enum { AT_MOST = 64, AT_MOST_US = 5000 }; /* the clock is looked at between two rounds */
+    int64_t until_us = now_us() + AT_MOST_US;
+    for (int i = 0; i < AT_MOST && !trace_full() && now_us() < until_us; i++) {
+        answer_one(plan);
+        struct pollfd fds[1 + URGENT] = {{.fd = listener, .events = POLLIN}};
+        bool other = false;
+        for (int k = 0; k < URGENT; k++)
+            fds[1 + k] = (struct pollfd){.fd = urgent[k], .events = POLLIN};
+        if (poll(fds, 1 + URGENT, 1) <= 0)
+            return;
+        for (int k = 0; k < URGENT; k++)
+            other = other || fds[1 + k].revents;
+        if (other || !(fds[0].revents & POLLIN))
+            return;
+    }
+}
+
+void notifications_answer(const struct plan *plan, short events, const int urgent[URGENT]) {
+    if (events & POLLIN) {
+        answer_run(plan, urgent);
+    } else if (events) {
+        close(listener); /* no task with the filter is left */
+        listener = -1;
+    }
+}

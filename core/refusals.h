@@ -1,0 +1,32 @@
+/* What was refused, remembered until the end of the run. */
+#ifndef WARDIAN_REFUSALS_H
+#define WARDIAN_REFUSALS_H
+
+#include "call.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What stands in the way, as the caller's side reads it (sandbox/refusals/reading.py). */
+enum hindrance {
+    UNHINDERED = 0,
+    BY_FILTER = 'f',
+    BY_ABSENCE = 'm',   /* not in the guest's root, and not missing from something shared either */
+    BY_NO_PLACE = 'c',  /* the same of the directory that it would be made in */
+    BY_READ_ONLY = 'r',
+    BY_MASK = 'k',
+    BY_NETWORK = 'n',
+    BY_NAME = 'd',      /* a name that was asked for, and nobody to ask */
+    BY_PID = 'p',
+    BY_LIMIT = 'l',
+};
+
+void refusals_begin(void);
+/* `other`: more about it, or NULL. */
+void remember(const struct call *call, enum hindrance by, const char *text, size_t len, const char *other);
+void remember_limit(const struct call *call, const char *name, uint64_t needed); /* 0: not known */
+void refusals_limit(const char *name, pid_t inside); /* one that was seen to be met; once */
+void refusals_report(void);
+
+#endif

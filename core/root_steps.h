@@ -1,0 +1,27 @@
+/* The steps that fill the guest's root, one kind after another. */
+#ifndef WARDIAN_ROOT_STEPS_H
+#define WARDIAN_ROOT_STEPS_H
+
+#include "fuse_root.h"
+#include "plan.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct builder {
+    struct plan *plan;
+    int root;     /* the new root */
+    int files;    /* a tmpfs that holds all private files: the new root, or mounted on it */
+    dev_t device; /* its number */
+    int proc;     /* the new /proc, or -1 */
+    int spares[MAX_TOPS + 1]; /* directories that have an empty file to link places from */
+    size_t spare_count;
+};
+
+void run_step(struct builder *b, struct step *step);
+void remove_spares(const struct builder *b);
+
+/* Where a target's parent lies below the new root, making plain directories on the way. */
+int open_parent(const struct builder *b, const char *whole, const char **name);
+
+#endif

@@ -1,0 +1,8 @@
+/* Nothing of the caller's signal set-up reaches the launcher or the guest. */
+#ifndef WARDIAN_SIGNALS_H
+#define WARDIAN_SIGNALS_H
+
+void reset_signals(void);
+void reset_realtime_signals(void);
+
+#endif

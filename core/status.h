@@ -1,0 +1,13 @@
+/* The status descriptor: JSON lines that report to the caller. */
+#ifndef WARDIAN_STATUS_H
+#define WARDIAN_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
+size_t json_escape(char *out, size_t size, const char *text, size_t len);
+void status_while(int parent_pidfd); /* from here on, writing never outlasts the caller */
+bool reader_waits(int fd);           /* until it takes more, or false: the caller is gone */
+
+#endif
