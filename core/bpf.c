@@ -1,6 +1,6 @@
-/* What the filter says of a call, said again: a watched call and a refused one both reach the
- * supervisor, and only the filter's own program tells which is which, and with which error. It judges
- * registers, which no other thread can change; whatever is not plainly allowed is refused. */
+/* An interpreter for the filter's program. A watched call and a refused one both reach the supervisor,
+ * and only that program tells which is which, and with which error. It judges registers, which no other
+ * thread can change; whatever is not plainly allowed is refused. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "bpf.h"

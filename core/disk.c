@@ -6,9 +6,9 @@
 #include "directory.h"
 #include "monotonic.h"
 #include "numbers.h"
-#include "tree.h"
 #include "plan.h"
 #include "quotas.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <linux/stat.h>

@@ -1,5 +1,5 @@
-/* Seeing what nothing shared answers, at no cost to what is: the guest's root is a small file system
- * that the supervisor answers (fuse(4)), and everything that is there is mounted on top of it. A name
+/* A FUSE file system for the guest's root, fuse(4): the supervisor sees lookups of what is not there,
+ * and everything that is there is mounted over it and costs nothing. A name
  * that is not there comes here each time; so does the way into directories of our own making, such
  * as /etc and /tmp, which hold some of what a host has, but not all. Into /usr, shares and /proc the
  * kernel goes without asking.
@@ -11,10 +11,10 @@
 #include "fuse_root.h"
 #include "channel.h"
 #include "fail.h"
-#include "guest_root.h"
 #include "lookups.h"
 #include "monotonic.h"
 #include "plan.h"
+#include "root_view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +155,7 @@ static void see(const int *fds, size_t count) {
     for (size_t i = 0; i < shape->count; i++) {
         struct top top = shape->tops[i];
         top.fd = top.link[0] || next == count ? -1 : fds[next++];
-        guest_root_top(&top);
+        root_view_top(&top);
     }
 }
 

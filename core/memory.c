@@ -9,13 +9,13 @@
  */
 #define _GNU_SOURCE
 #include "fortify.h"
-#include "tree.h"
 #include "memory.h"
 #include "directory.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "numbers.h"
 #include "sockets.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,11 +4,11 @@
 #include "fortify.h"
 #include "sight.h"
 #include "directory.h"
-#include "guest_root.h"
 #include "hash.h"
 #include "identity.h"
 #include "monotonic.h"
 #include "numbers.h"
+#include "root_view.h"
 #include "tasks.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void sight_attach(int root, int proc) {
     struct stat st;
     if (root >= 0 && fstat(root, &st) == 0) {
         own_device = st.st_dev;
-        guest_root_attach(root);
+        root_view_attach(root);
     }
     proc_known = proc >= 0;
     if (proc_known && fstat(proc, &st) == 0)
@@ -47,7 +47,7 @@ static bool closed_in_proc(const struct stat *st) {
 }
 
 /* The usual case in one call: it is there, and no link leads elsewhere. */
-static int open_at_once(const char *path, int flags) { return guest_root_open(path, flags, 0); }
+static int open_at_once(const char *path, int flags) { return root_view_open(path, flags, 0); }
 
 static bool read_only(int fd) {
     struct statfs fs;
@@ -139,10 +139,10 @@ static enum stride stride(struct walk *w, bool follow) {
         w->personal = true;
         return name_of_asker(target) && follow_link(w, target) ? LINKED : LOST;
     }
-    const char *link = w->at < 0 ? guest_root_link(name, len) : NULL;
+    const char *link = w->at < 0 ? root_view_link(name, len) : NULL;
     if (link)
         return follow_link(w, link) ? LINKED : LOST;
-    int fd = w->at < 0 ? guest_root_enter(name, len) : openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int fd = w->at < 0 ? root_view_enter(name, len) : openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
         return LOST;
     struct stat st = {0};
@@ -207,11 +207,11 @@ static void start_at_parent(struct walk *w) {
         return;
     if (memcmp(w->left, proc, sizeof proc - 1) == 0 && w->left[sizeof proc - 1] == '/')
         return; /* what stands there depends on who asks */
-    if (guest_root_link(w->left + 1, strcspn(w->left + 1, "/")))
+    if (root_view_link(w->left + 1, strcspn(w->left + 1, "/")))
         return;
     memcpy(w->done, w->left, len);
     w->done[len] = '\0';
-    int fd = guest_root_open(w->done, 0, RESOLVE_NO_LINKS);
+    int fd = root_view_open(w->done, 0, RESOLVE_NO_LINKS);
     if (fd < 0) {
         w->done[0] = '\0';
         return;
@@ -280,7 +280,7 @@ static void note_one(const char *name, void *context) {
 
 bool sight_empty(const char *path) {
     bool empty = true;
-    int at = !guest_root_known() ? -1 : open_at_once(path, O_NOFOLLOW);
+    int at = !root_view_known() ? -1 : open_at_once(path, O_NOFOLLOW);
     int dir = at < 0 ? -1 : openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0)
         each_entry(dir, note_one, &empty);
@@ -308,7 +308,7 @@ void sight_changed(void) {
 }
 
 bool sight_look(const char *path, bool follow, struct sight *sight, char *resolved) {
-    if (!guest_root_known())
+    if (!root_view_known())
         return false;
     size_t len = strlen(path), slot = hash_bytes(HASH_START ^ follow, path, len) % MAX_SEEN;
     if (seen[slot].age == age && seen[slot].follow == follow && strcmp(seen[slot].path, path) == 0) {

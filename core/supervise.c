@@ -10,13 +10,13 @@
 #include "descriptors.h"
 #include "discard.h"
 #include "disk.h"
+#include "ending.h"
 #include "fail.h"
 #include "fuse_root.h"
+#include "inner.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
-#include "inner.h"
-#include "tree.h"
 #include "plan.h"
 #include "processes.h"
 #include "refusals.h"
@@ -26,6 +26,7 @@
 #include "status.h"
 #include "tasks.h"
 #include "trace.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,15 +102,15 @@ static void end_run(struct state *s, const char *reason) {
 static void forward(struct state *s, int signal) {
     if (s->exited || signal <= 0 || signal >= NSIG)
         return;
-    if (s->plan->bare.inner ? !s->ready : !s->guest) {
+    pid_t to = s->plan->bare.inner ? inner_command() : s->guest;
+    if (to <= 0) {
         s->early |= UINT64_C(1) << (signal - 1);
         return;
     }
     bool group = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTSTP ||
                  signal == SIGCONT;
-    pid_t to = s->plan->bare.inner ? inner_command() : s->guest;
-    pid_t leader = s->plan->bare.inner && to ? (pid_t)syscall(SYS_getpgid, to) : to;
-    if (to > 0 && (!group || leader <= 0 || kill(-leader, signal) < 0))
+    pid_t leader = s->plan->bare.inner ? (pid_t)syscall(SYS_getpgid, to) : to;
+    if (!group || leader <= 0 || kill(-leader, signal) < 0)
         kill(to, signal);
 }
 
@@ -175,13 +176,20 @@ static uint64_t tasks_seen(const struct plan *plan) {
     return limits_processes() > own ? limits_processes() - own + 1 : 1;
 }
 
+/* Another sandbox's command may still not be there; then it is tried again later. */
+static void forward_early(struct state *s) {
+    uint64_t early = s->early;
+    s->early = 0;
+    for (int signal = 1; early && signal < NSIG; signal++)
+        if (early & UINT64_C(1) << (signal - 1))
+            forward(s, signal);
+}
+
 static void on_begun(struct state *s) {
     s->ready = true;
     s->started_us = now_us();
     s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
-    for (int signal = 1; signal < NSIG; signal++)
-        if (s->early & UINT64_C(1) << (signal - 1))
-            forward(s, signal);
+    forward_early(s);
 }
 
 static void on_message(struct state *s) {
@@ -313,40 +321,6 @@ static int poll_timeout_ms(const struct state *s) {
     return at <= now ? 0 : (int)((at - now + 999) / 1000);
 }
 
-static void report_end(const struct state *s) {
-    trace_end();
-    refusals_report();
-    relay_report_held();
-    inner_report();
-    int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
-    int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
-    const char *reason = !s->reaped             ? "unkillable"
-                         : s->reason && !s->exited ? s->reason
-                         : s->starved           ? "memory"
-                         : s->overran           ? "disk"
-                         : relay_output_exceeded(s->plan->output_bytes) ? "output"
-                         : s->exec_error        ? "exec"
-                         : s->exited            ? (signal ? "signal" : "exited")
-                                                : "lost";
-    long long user_us = (long long)s->usage.ru_utime.tv_sec * 1000000 + s->usage.ru_utime.tv_usec;
-    long long system_us = (long long)s->usage.ru_stime.tv_sec * 1000000 + s->usage.ru_stime.tv_usec;
-    /* The time of processes that died with the reaper is in nobody's account but ours. */
-    if ((long long)limits_cpu_us() > user_us + system_us)
-        user_us = (long long)limits_cpu_us() - system_us;
-    uint64_t rss = (uint64_t)s->usage.ru_maxrss * 1024;
-    uint64_t peak = limits_peak_bytes() > rss ? limits_peak_bytes() : rss;
-    emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
-         "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
-         "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
-         "\"output_exceeded\":%s,\"cgroup\":%d}",
-         reason, code, signal, s->exec_error, (long long)(s->ended_us - s->started_us),
-         user_us, system_us,
-         (unsigned long long)peak, (unsigned long long)(s->tasks > 1 ? s->tasks - 1 : 1),
-         (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
-         (unsigned long long)relay_bytes(2),
-         relay_output_exceeded(s->plan->output_bytes) ? "true" : "false", cgroup_version());
-}
-
 static int block_signals(void) {
     sigset_t all;
     sigfillset(&all);
@@ -417,6 +391,8 @@ static void turn(struct state *s) {
     relay_step(fds + POLL_FIXED, relayed);
     if (fds[POLL_REAPER].revents)
         on_reaper_gone(s);
+    if (s->ready && s->early)
+        forward_early(s);
     if (!s->reaped)
         check_limits(s);
 }
@@ -445,7 +421,12 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     while (!finished(&s))
         turn(&s);
     relay_restore_terminal();
-    report_end(&s);
+    report_end(&(struct ending){
+        .reaped = s.reaped, .exited = s.exited, .starved = s.starved, .overran = s.overran,
+        .reason = s.reason, .status = s.status, .exec_error = s.exec_error,
+        .wall_us = s.ended_us - s.started_us, .tasks = s.tasks, .output_limit = plan->output_bytes,
+        .usage = s.usage,
+    });
     bool leaving = control_is_closed(); /* a caller that lives does that after the next line */
     close(FD_STATUS);                   /* it goes on while we clean up */
     cgroup_remove();

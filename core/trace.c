@@ -1,5 +1,5 @@
-/* Everything a run does, told on a descriptor of its own while it runs: one record for each call
- * worth telling (or for every call), one for each program that a process becomes, totals at the end.
+/* Everything a run does, reported on a descriptor of its own while it runs: one record for each call
+ * worth reporting (or for every call), one for each program that a process becomes, totals at the end.
  *
  * Records are little-endian: u32 size of the whole, u8 kind, u8 errno that the call will meet (as
  * far as it can be foreseen), u16 call, u32 task, u32 process, u64 nanoseconds since the start; then

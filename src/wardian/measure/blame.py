@@ -153,6 +153,11 @@ WALLS = (
     Wall("not dumpable", "process", ("dumpable",)),
     Wall("limits", "rlimit", ("rlimits", "watch"), _no_limits),
 )
+# Walls that can be put up alone; no run of ours is without the last.
+ALONE = (
+    *(wall for wall in WALLS if wall.put_up),
+    Wall("no_new_privs", "process", put_up=("setpriv", "--no-new-privs")),
+)
 # There is no guest without these; they are blamed by elimination.
 FRAME = Wall("namespace.user, no_new_privs", "namespace")
 

@@ -31,9 +31,7 @@ from wardian.measure.suites.running import run_program
 from wardian.measure.target import Target, target
 from wardian.sandbox.policy.policy import Policy
 
-MAX_REFUSALS = 20
 MAX_OUTPUT = 2000
-MAX_FILES = 200
 
 
 class Produced(NamedTuple):

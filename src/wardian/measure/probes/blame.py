@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from wardian.measure import refused
 from wardian.measure.blame import (
+    ALONE,
     BY_ITSELF,
     FRAME,
     LANDLOCK,
@@ -83,7 +84,7 @@ def blame(
         if _allowed(bare):
             trials = [one._replace(alone=left) for one, left in zip(trials, only, strict=True)]
     if baseline.observed == "blocked" and _allowed(host) and not _held(trials):
-        left = [wall for wall, way in ways if way is None]
+        left = [wall for wall in ALONE if wall not in walls]
         trials += _each_on_the_host(specimen, left, policy, env, timeout_s)
     named = {one.wall.name for one in trials}
     not_tried = tuple(wall.name for wall in WALLS if wall.name not in named)

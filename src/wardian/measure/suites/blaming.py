@@ -2,8 +2,9 @@
 
 The walls, and the ways to take one away, are those of ``wardian.measure.blame``. A case that no
 single wall explains is tried without two: what the syscall filter or Landlock refuses, another wall
-often refuses as well. Only a wall without which the case passed is named; where none was found, it
-is said which were tried.
+often refuses as well. What no policy gives up is put up on the host as the only wall. A wall is
+named only if the case passed without it, or failed behind it alone; else it is said which were
+tried.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wardian.measure.blame import (
+    ALONE,
     LANDLOCK,
     PID,
     ROOT,
@@ -18,6 +20,7 @@ from wardian.measure.blame import (
     WALLS,
     Circumstances,
     Wall,
+    alone,
     launcher_for_tests,
     without,
 )
@@ -38,9 +41,15 @@ HANGS = f"{NOT_FOUND}: it hangs"
 
 
 def wall_of(
-    program: SuiteProgram, here: SuiteOutcome, target: Target, options: RunOptions, running: Running
+    program: SuiteProgram,
+    here: SuiteOutcome,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    *,
+    on_host: bool,
 ) -> str:
-    """The name of the wall, or of two; else what was tried."""
+    """The name of the wall, or of two; else what was tried. ``on_host``: the case passes there."""
     launcher = launcher_for_tests()
     seen = Circumstances(refusals=here.refusals)
     quick = options._replace(timeout_s=min(options.timeout_s, LONGEST_S))
@@ -58,6 +67,13 @@ def wall_of(
         hung += outcome is not None and outcome.status == "timeout"
         if hung == MAX_HANGS:
             return HANGS
+    for wall in ALONE if on_host and launcher is None else ():
+        only = alone(wall, target.policy)
+        outcome = only and run_alone(program, here.case, only, quick, running, explain=False)
+        if outcome:
+            tried[wall.name] = None
+            if outcome.status != "passed":
+                return f"{wall.name}, by itself"
     return not_found(tried)
 
 

@@ -167,6 +167,7 @@ def _as_many_files(argv: Sequence[str], target: Target) -> Sequence[str]:
     import resource
 
     wanted = target.policy.limits.files
+    argv = [*target.prefix, *argv]
     if not target.is_host or wanted is None:
         return argv
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -13,7 +13,7 @@ from wardian.measure.suites.keeping import NOT_KEPT, Keeping, key_of, known, who
 from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.running import run_alone, run_program
-from wardian.measure.target import WARDIAN, Target
+from wardian.measure.target import HOST, WARDIAN, Target
 from wardian.pool import Pool, pool
 
 MAX_LOOKS = 1000  # cases that are run again by themselves, in each sandbox
@@ -177,7 +177,9 @@ class _Looks:
 
         def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
             program, where = self.targets[one.program, one.sandbox]
-            return here._replace(wall=wall_of(program, here, where, self.options, self.running))
+            on_host = self.baseline == HOST
+            wall = wall_of(program, here, where, self.options, self.running, on_host=on_host)
+            return here._replace(wall=wall)
 
         def is_open(here: SuiteOutcome) -> bool:
             return not (here.of_program or here.wall or here.alone == "passed")

@@ -2,7 +2,7 @@
  * (fuse_root.c), it would ask itself; so there each thing in the root has a descriptor of its own. */
 #define _GNU_SOURCE
 #include "fortify.h"
-#include "guest_root.h"
+#include "root_view.h"
 #include "fuse_root.h"
 #include "paths.h"
 
@@ -22,14 +22,14 @@ static int root = -1;
 static struct top tops[MAX_TOPS]; /* none: the root is asked */
 static size_t top_count;
 
-void guest_root_attach(int fd) { root = fd; }
+void root_view_attach(int fd) { root = fd; }
 
-void guest_root_top(const struct top *top) {
+void root_view_top(const struct top *top) {
     if (top_count < MAX_TOPS)
         tops[top_count++] = *top;
 }
 
-bool guest_root_known(void) { return root >= 0; }
+bool root_view_known(void) { return root >= 0; }
 
 static const struct top *top_named(const char *name, size_t len) {
     for (size_t i = 0; i < top_count; i++)
@@ -38,12 +38,12 @@ static const struct top *top_named(const char *name, size_t len) {
     return NULL;
 }
 
-const char *guest_root_link(const char *name, size_t len) {
+const char *root_view_link(const char *name, size_t len) {
     const struct top *top = top_named(name, len);
     return top && top->link[0] ? top->link : NULL;
 }
 
-int guest_root_enter(const char *name, size_t len) {
+int root_view_enter(const char *name, size_t len) {
     if (!top_count)
         return openat(root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     const struct top *top = top_named(name, len);
@@ -86,7 +86,7 @@ static int open_below_top(const char *path, const struct how *how) {
     return (int)syscall(SYS_openat2, top->fd, *rest ? rest : ".", how, sizeof *how);
 }
 
-int guest_root_open(const char *path, int flags, uint64_t resolve) {
+int root_view_open(const char *path, int flags, uint64_t resolve) {
     struct how how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0, BELOW | NO_MAGIC_LINKS | resolve};
     const char *below;
     int start = path_start(path, &below);
