@@ -5,7 +5,8 @@
  *   the supervisor  outside, child of the caller: clones, relays, watches, reports
  *   the reaper      pid 1 inside: puts up the walls, then only waits
  *   the guest       its child, until execve
- */
+ *
+ * A plan without walls of ours (bare.h) has the same three; its reaper is no pid 1. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "bare.h"
@@ -129,7 +130,7 @@ static void serve_reaper(struct plan *plan, const struct supervised *run) {
 }
 
 static void start_with_walls(struct plan *plan, struct supervised *run) {
-    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see limits.py */
     choose_identity(plan);
     relay_prepare(plan);
     prepare_sources(plan);
