@@ -344,7 +344,7 @@ static void join_version_1(int ctl) {
 void cgroup_enter(const struct plan *plan, int ctl) {
     if (version == 1)
         join_version_1(ctl);
-    if (version && WALL_IS_UP(plan, WALL_CGROUP) && syscall(SYS_unshare, CLONE_NEWCGROUP) < 0)
+    if (version && !plan->bare.wanted && WALL_IS_UP(plan, WALL_CGROUP) && syscall(SYS_unshare, CLONE_NEWCGROUP) < 0)
         die(errno, "namespaces", "making the run's control group its root");
 }
 

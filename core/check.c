@@ -293,6 +293,89 @@ static void check_counts(void) {
     }
 }
 
+/* The least that is a plan without walls. */
+static void bare_plan(struct text *plan) {
+    plan->len = plan->count = 0;
+    put_bytes(plan, "wardian-bare 1\n", 15);
+    put_record(plan, 2, "parent", "42");
+    put_record(plan, 2, "cwd", "/");
+    put_record(plan, 2, "arg", "true");
+    put_record(plan, 2, "path", "/bin");
+}
+
+/* Each wall of the least plan is required: without its record there is no run. */
+static void check_required_walls(void) {
+    static struct text whole, less;
+    least_plan(&whole);
+    for (size_t i = 0; i < whole.count; i++) {
+        size_t from = i ? whole.ends[i - 1] : 15, to = whole.ends[i];
+        less = whole;
+        memmove(less.bytes + from, less.bytes + to, whole.len - to);
+        less.len -= to - from;
+        CHECK(!accepted(&less));
+    }
+}
+
+/* No record makes a plan with walls one without, and one without has no walls that it can't have. */
+static void check_bare_plans(void) {
+    static const char *const only_bare[][4] = {
+        {"keep", "16"}, {"stage", "/mnt"}, {"staged", "/a", "1", "2"}, {"voice", "x: "}, {"place", "/tmp"},
+        {"inodes", "1"}, {"flag", "inner"}, {"flag", "same-session"},
+    };
+    static const char *const never_bare[][5] = {
+        {"hostname", "h"}, {"root", "1", "1"}, {"bind", "/a", "/b", "0"}, {"proc", "/proc"}, {"private", "/tmp", "1"},
+        {"mask", "/x"}, {"flag", "network"}, {"flag", "notify"}, {"flag", "lookups"}, {"flag", "opens"},
+        {"flag", "trace"}, {"flag", "early-filter"}, {"flag", "keyring"}, {"host-id", "1879048192"},
+        {"quota", "1", "0", "1", "1"}, {"budget", "1", "1"}, {"identity", "1", "0"}, {"keep", "13"},
+        {"keep", "2147483648"}, {"stage", "mnt"}, {"stage", "/mnt"}, {"staged", "/a", "1", "2"}, {"place", "tmp"},
+        {"voice", ""}, {"voice", "a voice that is longer than any program's name"}, {"flag", "bare"},
+    };
+    static struct text text;
+    struct plan plan;
+    const char *problem;
+    bare_plan(&text);
+    CHECK(parses(text.bytes, text.len, &plan, &problem) && plan.bare.wanted);
+    CHECK(!plan.filter_len && !plan.landlock && !plan.uid && !plan.rlimit_count);
+    for (size_t i = 0; i < sizeof only_bare / sizeof *only_bare; i++) {
+        const char *const *r = only_bare[i];
+        least_plan(&text);
+        put_record(&text, r[2] ? 4U : 2U, r[0], r[1], r[2], r[3]);
+        CHECK(!accepted(&text));
+    }
+    for (size_t i = 0; i < sizeof never_bare / sizeof *never_bare; i++) {
+        unsigned count = 0;
+        while (count < 5 && never_bare[i][count])
+            count++;
+        bare_plan(&text);
+        put_record(&text, count, never_bare[i][0], never_bare[i][1], never_bare[i][2], never_bare[i][3], never_bare[i][4]);
+        CHECK(!accepted(&text));
+    }
+    least_plan(&text);
+    CHECK(parses(text.bytes, text.len, &plan, &problem) && !plan.bare.wanted);
+}
+
+/* What each wall of such a plan takes: a record of its own. */
+static void check_walls_of_bare_plans(void) {
+    static const uint8_t filter[8] = {6};
+    static struct text text;
+    struct plan plan;
+    const char *problem;
+    bare_plan(&text);
+    put_record(&text, 3, "identity", "1000", "1000");
+    put_binary(&text, "filter", filter, sizeof filter);
+    put_record(&text, 4, "landlock", "1", "0", "0");
+    put_record(&text, 2, "keep", "16");
+    put_record(&text, 2, "keep", "18");
+    put_record(&text, 2, "stage", "/mnt");
+    put_record(&text, 4, "staged", "/a", "1", "2");
+    put_record(&text, 2, "flag", "inner");
+    CHECK(parses(text.bytes, text.len, &plan, &problem));
+    CHECK(plan.bare.kept_count == 2 && plan.bare.kept[1] == 18 && plan.bare.staged[0].inode == 2);
+    CHECK(plan.uid == 1000 && plan.filter_len == 8 && plan.landlock && plan.bare.inner);
+    put_record(&text, 2, "keep", "17"); /* out of order: it may be there already */
+    CHECK(!accepted(&text));
+}
+
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
 static uint64_t random_number(void) {
@@ -433,6 +516,9 @@ int main(void) {
     check_bad_records();
     check_bad_bytes();
     check_counts();
+    check_required_walls();
+    check_bare_plans();
+    check_walls_of_bare_plans();
     check_mutated_plans();
     check_json_escape();
     check_numbers();

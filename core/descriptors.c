@@ -12,8 +12,8 @@
 #define SYS_close_range 436
 #endif
 
-void close_all_but(int last_kept) {
-    if (syscall(SYS_close_range, (unsigned)last_kept + 1, ~0U, 0) == 0)
+static void close_between(unsigned first, unsigned last) {
+    if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
         return;
     /* Before Linux 5.9. A descriptor can lie above a limit that was lowered later, so look higher. */
     struct rlimit files = {.rlim_cur = 0};
@@ -21,6 +21,20 @@ void close_all_but(int last_kept) {
     rlim_t end = files.rlim_max < 65536 ? 65536 : files.rlim_max;
     if (end > 1 << 20)
         end = 1 << 20;
-    for (rlim_t fd = (rlim_t)last_kept + 1; fd < end; fd++)
+    for (rlim_t fd = first; fd < end && fd <= last; fd++)
         close((int)fd);
+}
+
+void close_all_but(int last_kept) { close_between((unsigned)last_kept + 1, ~0U); }
+
+/* Those that are kept may be in any order, and -1 stands for none. */
+void close_others(int last_kept, const int *kept, size_t count) {
+    for (int next; last_kept >= -1; last_kept = next) {
+        next = -2;
+        for (size_t i = 0; i < count; i++)
+            if (kept[i] > last_kept && (next < 0 || kept[i] < next))
+                next = kept[i];
+        if (next != last_kept + 1)
+            close_between((unsigned)(last_kept + 1), next < 0 ? ~0U : (unsigned)next - 1);
+    }
 }

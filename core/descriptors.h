@@ -2,6 +2,8 @@
 #ifndef WARDIAN_DESCRIPTORS_H
 #define WARDIAN_DESCRIPTORS_H
 
+#include <stddef.h>
+
 enum {
     FD_PLAN = 3,
     FD_STATUS,
@@ -10,9 +12,12 @@ enum {
     FD_LAST_STREAM = FD_FIRST_STREAM + 2,
     FD_TRACE, /* only with a plan that asks for it */
     FD_FIRST_COPY, /* of output and error; the same */
-    FD_LAST = FD_FIRST_COPY + 1
+    FD_LAST = FD_FIRST_COPY + 1,
+    FD_TOLD, /* in a program that walls the guest in itself: inner.c */
+    FD_BLOCK
 };
 
 void close_all_but(int last_kept);
+void close_others(int last_kept, const int *kept, size_t count); /* above the one, but for these */
 
 #endif

@@ -36,9 +36,13 @@ struct removal {
     bool progress;
 };
 
-static char path[PATH_MAX];
-static dev_t own_device;
-static ino_t own_inode;
+enum { MAX_DISCARDED = 2 };
+static struct directory {
+    char path[PATH_MAX];
+    dev_t device;
+    ino_t inode;
+} remembered[MAX_DISCARDED];
+static size_t remembered_count;
 
 static int open_name(int at, const char *name) {
     struct {
@@ -105,24 +109,25 @@ static void remove_entry(const char *name, void *context) {
 
 void discard_remember(const char *directory) {
     struct stat st;
-    if (fstatat(AT_FDCWD, directory, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode) ||
-        strlen(directory) >= sizeof path)
+    if (remembered_count == MAX_DISCARDED || fstatat(AT_FDCWD, directory, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISDIR(st.st_mode) || strlen(directory) >= PATH_MAX)
         return;
-    snprintf(path, sizeof path, "%s", directory);
-    own_device = st.st_dev;
-    own_inode = st.st_ino;
+    struct directory *own = &remembered[remembered_count++];
+    snprintf(own->path, sizeof own->path, "%s", directory);
+    own->device = st.st_dev;
+    own->inode = st.st_ino;
 }
 
-void discard_tree(void) {
+static void discard(const struct directory *own) {
     struct stat st;
-    int at = path[0] ? openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int at = openat(AT_FDCWD, own->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (at < 0)
         return;
-    if (fstat(at, &st) < 0 || st.st_ino != own_inode) {
+    if (fstat(at, &st) < 0 || st.st_ino != own->inode) {
         close(at); /* something else stands there now */
         return;
     }
-    struct removal r = {.serial = (unsigned)now_us(), .root = listable(at, own_device), .device = own_device};
+    struct removal r = {.serial = (unsigned)now_us(), .root = listable(at, own->device), .device = own->device};
     if (r.root < 0)
         return;
     /* What came up, or was skipped because others went away, is next; a name that became another's
@@ -132,5 +137,10 @@ void discard_tree(void) {
         each_entry(r.root, remove_entry, &r);
     }
     close(r.root);
-    rmdir(path);
+    rmdir(own->path);
+}
+
+void discard_tree(void) {
+    for (size_t i = 0; i < remembered_count; i++)
+        discard(&remembered[i]);
 }

@@ -8,6 +8,7 @@
 #include "numbers.h"
 #include "plan.h"
 #include "quotas.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <linux/stat.h>
@@ -76,7 +77,7 @@ static void add_written(const char *pid, void *context) {
 /* What living processes, and those they waited for, have written to any disk. */
 static uint64_t written_bytes(int proc) {
     uint64_t written[2] = {0, (uint64_t)proc};
-    each_number(proc, add_written, written);
+    each_process(proc, add_written, written);
     return written[0] + quotas_disk_spent();
 }
 
@@ -166,7 +167,7 @@ static struct walk grown_by_walking(int proc, bool all) {
     }
     w.dir = proc;
     if (proc >= 0)
-        each_number(proc, add_removed_of, &w);
+        each_process(proc, add_removed_of, &w);
     return w;
 }
 
@@ -182,6 +183,7 @@ static void forgive(uint64_t ours) {
 bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over) {
     if (!plan->disk_bytes || !disk_count)
         return false;
+    uint64_t most_files = plan->bare.wanted ? plan->bare.inodes : plan->root_inodes;
     static uint64_t written;
     static int64_t next_us;
     if (proc >= 0 && !over)
@@ -193,7 +195,7 @@ bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over)
             disks[i].used_before = now;
         if (files < disks[i].files_before)
             disks[i].files_before = files;
-        grown = grown || now - disks[i].used_before > plan->disk_bytes || files - disks[i].files_before > plan->root_inodes;
+        grown = grown || now - disks[i].used_before > plan->disk_bytes || files - disks[i].files_before > most_files;
     }
     /* The file system as a whole has grown, or a process has written: only then is it worth a walk, and
      * only what is found in the shares, or was written by the guest, ends the run. */
@@ -203,7 +205,7 @@ bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over)
     struct walk w = grown_by_walking(proc, wrote);
     int64_t after = now_us();
     next_us = after + (after - before) * 10 + (grown ? WALK_EVERY_US : 10 * WALK_EVERY_US); /* a tenth of the time */
-    if (w.bytes > plan->disk_bytes || w.entries > plan->root_inodes || (after >= w.until_us && grown && wrote))
+    if (w.bytes > plan->disk_bytes || w.entries > most_files || (after >= w.until_us && grown && wrote))
         return true;
     if (after < w.until_us && grown)
         forgive(w.bytes);

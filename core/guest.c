@@ -79,9 +79,9 @@ void hand_streams(const struct plan *plan, int guest, int ctl) {
 }
 
 /* Waits until the new root is ours: then they come. */
-static void take_streams(const struct plan *plan, int reaper) {
+void take_streams(const struct plan *plan, int reaper) {
     int nothing = wait_for_turn(reaper), terminal = plan->pty ? wait_for_turn(reaper) : -1;
-    if (terminal >= 0 && ioctl(terminal, TIOCSCTTY, 0) < 0)
+    if (terminal >= 0 && !plan->bare.wanted && ioctl(terminal, TIOCSCTTY, 0) < 0)
         die(errno, "terminal", "making it the guest's controlling terminal");
     for (int i = 0; i < 3; i++) {
         enum stream_kind kind = plan->streams[i].kind;
@@ -126,7 +126,7 @@ static bool may_limit_later(const struct plan *plan) {
     return plan->notify && bpf_verdict(&call) == 0;
 }
 
-static void announce(int ctl, int listener, int diag) {
+void announce(int ctl, int listener, int diag) {
     struct message ready = {.kind = MSG_READY};
     int views[2];
     size_t count = 0;
@@ -189,8 +189,5 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
     if (late) /* after it: passing descriptors is judged by this limit, too */
         limit_open_files(plan);
-    struct message failed = {.kind = MSG_EXEC_FAILED};
-    failed.error = become_program(plan);
-    channel_send(ctl, &failed, NULL, 0);
-    _exit(127);
+    become_program(plan, ctl);
 }

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "fortify.h"
+#include "bare.h"
 #include "cgroup.h"
 #include "channel.h"
 #include "descriptors.h"
@@ -60,14 +61,13 @@ static void answer_by_hand(int argc, char **argv) {
 /* Whatever the caller's own settings were, a run starts from the same ones. */
 static void reset_process(void) {
     reset_signals();
-    umask(022);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    bare_remember(umask(022));
     raise_open_files();
 }
 
 static void close_inherited(const struct plan *plan) {
     if (WALL_IS_UP(plan, WALL_CLOSE)) {
-        close_all_but(FD_LAST);
+        close_others(FD_LAST, plan->bare.kept, plan->bare.kept_count);
         for (int fd = FD_PLAN; fd <= FD_LAST; fd++)
             fcntl(fd, F_SETFD, FD_CLOEXEC);
     }
@@ -86,12 +86,14 @@ static int hold_parent(pid_t parent) {
 static void remember_host(const struct plan *plan) {
     if (plan->discard)
         discard_remember(plan->discard);
+    if (plan->discard_also)
+        discard_remember(plan->discard_also);
     if (plan->home)
         host_home(plan->home);
 }
 
 static void leave_session(const struct plan *plan) {
-    if (!plan->keep_session)
+    if (!plan->keep_session && !plan->bare.same_session)
         setsid();
 }
 
@@ -126,6 +128,17 @@ static void serve_reaper(struct plan *plan, const struct supervised *run) {
     cgroup_make(plan, run->ctl);
 }
 
+static void walled_start(struct plan *plan, struct supervised *run) {
+    setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
+    choose_identity(plan);
+    relay_prepare(plan);
+    prepare_sources(plan);
+    fuse_root_prepare(plan);
+    cgroup_prepare(plan);
+    start_reaper(plan, run);
+    serve_reaper(plan, run);
+}
+
 int main(int argc, char **argv) {
     static struct plan plan;
     struct supervised run;
@@ -137,15 +150,10 @@ int main(int argc, char **argv) {
     run.parent_pidfd = hold_parent(plan.parent);
     remember_host(&plan);
     leave_session(&plan);
-
-    choose_identity(&plan);
-    relay_prepare(&plan);
-    prepare_sources(&plan);
-    fuse_root_prepare(&plan);
-    cgroup_prepare(&plan);
-
-    start_reaper(&plan, &run);
-    serve_reaper(&plan, &run);
+    if (plan.bare.wanted)
+        bare_start(&plan, &run);
+    else
+        walled_start(&plan, &run);
     limits_start(&plan, run.reaper);
     relay_release();
     supervise(&plan, &run);

@@ -8,6 +8,7 @@
 #include "cpu_clock.h"
 #include "directory.h"
 #include "disk.h"
+#include "inner.h"
 #include "memory.h"
 #include "monotonic.h"
 #include "numbers.h"
@@ -16,6 +17,7 @@
 #include "refusals.h"
 #include "sockets.h"
 #include "tasks.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,7 +73,7 @@ struct sums {
     uint64_t faults; /* that brought a page */
     uint64_t cpu_us;
     uint64_t vanished, claimed; /* page faults of processes that are gone, and of waited-for children */
-    uint64_t tasks;
+    uint64_t tasks, gone; /* and how many of those that were seen are gone */
     uint64_t most_files, full; /* the limit, and a process that has come to it */
     bool unclaimed;    /* a process lets its children go unwaited for */
 };
@@ -93,6 +95,7 @@ static struct sample {
     uint64_t faults, waited; /* its own and its waited-for children's; of the latter only */
 } samples[CPU_SLOTS];
 static uint32_t current_round;
+static uint64_t processes;
 
 static void sample_cpu(const char *pid, uint64_t ticks, uint64_t faults, uint64_t waited, struct sums *sums) {
     uint64_t number;
@@ -100,6 +103,7 @@ static void sample_cpu(const char *pid, uint64_t ticks, uint64_t faults, uint64_
         return;
     struct sample *slot = &samples[number % CPU_SLOTS];
     bool known = slot->pid == number && slot->ticks <= ticks && slot->waited <= waited;
+    processes += slot->pid != number;
     sampled_cpu_us += (ticks - (known ? slot->ticks : 0)) * 1000000 / (uint64_t)ticks_per_s;
     sums->claimed += waited - (known ? slot->waited : 0);
     *slot = (struct sample){(uint32_t)number, current_round, ticks, faults + waited, waited};
@@ -111,6 +115,7 @@ static void add_vanished(struct sums *sums) {
     for (size_t i = 0; i < CPU_SLOTS; i++)
         if (samples[i].pid && samples[i].round != current_round) {
             sums->vanished += samples[i].faults;
+            sums->gone++;
             samples[i].pid = 0;
         }
 }
@@ -174,6 +179,8 @@ static uint64_t gone_since(const struct sums *sums) {
     static uint64_t made_before, tasks_before;
     char text[128];
     uint64_t made = 0;
+    if (tree_watched()) /* the host's count is everybody's */
+        return sums->gone;
     if (read_below(views.proc, ".", "loadavg", text, sizeof text) > 0) {
         const char *space = strrchr(text, ' ');
         if (space)
@@ -243,7 +250,7 @@ static void charge_unclaimed(struct sums *sums) {
         sampled_cpu_us = counted > sampled_cpu_us ? counted : sampled_cpu_us;
     }
     if (gone)
-        each_number(views.proc, note_unclaimed, sums);
+        each_process(views.proc, note_unclaimed, sums);
     sums->unclaimed = some_unclaimed(sums) || sums->unclaimed;
     if (ever_gone && !cpu_clock_running()) {
         uint64_t possible = possible_since(now - looked_us, gone);
@@ -283,6 +290,7 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
     if (!plan->memory_bytes)
         return false;
     uint64_t private_files = used_bytes(views.root) + used_files(views.root) * INODE_BYTES;
+    private_files += inner_bytes() + inner_files() * INODE_BYTES;
     uint64_t seen = sums->resident + private_files;
     if (seen > plan->memory_bytes / 2)
         *next_ms = FAST_MS;
@@ -305,6 +313,11 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
     return exact > plan->memory_bytes;
 }
 
+/* The file systems that another sandbox made for its guest have a size each, and the limit is for all. */
+static bool places_full(const struct plan *plan) {
+    return plan->disk_bytes && (inner_bytes() > plan->disk_bytes || (plan->bare.inodes && inner_files() > plan->bare.inodes));
+}
+
 enum limit limits_check(const struct plan *plan, int *next_ms) {
     struct sums sums = {0};
     *next_ms = SLOW_MS;
@@ -314,20 +327,20 @@ enum limit limits_check(const struct plan *plan, int *next_ms) {
     sums.most_files = rlimit_of(plan, RLIMIT_NOFILE);
     if (views.proc >= 0) {
         current_round++;
-        each_number(views.proc, add_cheap, &sums);
+        each_process(views.proc, add_cheap, &sums);
         add_vanished(&sums);
         charge_unclaimed(&sums);
     }
-    if (sums.full)
+    if (sums.full && !plan->bare.wanted)
         refusals_limit("files", (pid_t)sums.full);
     if (limits_space_full())
         refusals_limit("disk", 0);
     enum { OURS = 2 }; /* the reaper and the guest's first, as in plan.py */
-    if (plan->process_limit && sums.tasks >= plan->process_limit + OURS)
+    if (plan->process_limit && !plan->bare.wanted && sums.tasks >= plan->process_limit + OURS)
         refusals_limit("processes", 0);
     if (plan->process_limit && sums.tasks * 2 > plan->process_limit)
         *next_ms = FAST_MS;
-    if (disk_exceeded(plan, views.proc, sums.unclaimed, false))
+    if (disk_exceeded(plan, views.proc, sums.unclaimed, false) || places_full(plan))
         return LIMIT_DISK;
     /* A disk fills by gigabytes a second, so a guest that may write to one is looked at more often
      * while it does anything at all. */
@@ -391,6 +404,8 @@ bool limits_maps_too_much(const struct plan *plan, uint64_t total) {
 }
 
 uint64_t limits_peak_bytes(void) { return peak_bytes; }
+
+uint64_t limits_processes(void) { return processes; }
 
 uint64_t limits_cpu_us(void) {
     cgroup_cpu_us(&cpu_us);

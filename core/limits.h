@@ -26,6 +26,7 @@ bool limits_space_full(void); /* of the private files */
 uint64_t limits_mapped(pid_t task);
 bool limits_maps_too_much(const struct plan *plan, uint64_t total);
 uint64_t limits_peak_bytes(void);
+uint64_t limits_processes(void); /* how many were seen below a tree's top */
 uint64_t limits_cpu_us(void);
 
 #endif

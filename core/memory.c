@@ -15,6 +15,7 @@
 #include "monotonic.h"
 #include "numbers.h"
 #include "sockets.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -318,8 +319,9 @@ uint64_t exact_memory(const struct guest_views *views, uint64_t private_files, u
     if (seen_count)
         memset(seen_files, 0, sizeof seen_files);
     seen_count = 0;
-    each_number(views->proc, add_process, &t);
-    t.buffers += bytes_of_locks(&t);
+    each_process(views->proc, add_process, &t);
+    if (!tree_watched()) /* the host's table is everybody's */
+        t.buffers += bytes_of_locks(&t);
     uint64_t seen = t.anonymous + t.tables + t.buffers;
     if (now_us() > t.until_us) { /* the rest is taken to be like what was seen, and gets more time */
         seen = t.looked ? seen / t.looked * t.processes : seen;
@@ -327,7 +329,7 @@ uint64_t exact_memory(const struct guest_views *views, uint64_t private_files, u
         t.until_us = now_us() + LOOK_US;
     }
     uint64_t sockets = socket_bytes(views, true);
-    each_number(views->proc, add_nameless, &t);
+    each_process(views->proc, add_nameless, &t);
     uint64_t objects = private_files + t.memory_files + system_v_bytes(views) + t.nameless;
     return seen + sockets + objects + hidden_bytes(&t, objects, faults);
 }

@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 static uint64_t namespace_flags(const struct plan *plan) {
+    if (plan->bare.wanted)
+        return 0;
     uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS;
     if (WALL_IS_UP(plan, WALL_PID))
         flags |= CLONE_NEWPID;

@@ -1,6 +1,6 @@
 /* Reading the plan: the caller decided everything; this only unpacks it, and trusts no length.
  *
- * A plan is the line "wardian-plan 1\n", then records (records.c). */
+ * A plan is the line "wardian-plan 1\n" (or "wardian-bare 1\n": bare.h), then records (records.c). */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan.h"
@@ -16,6 +16,8 @@
 enum { MAX_PLAN = 16 << 20 };
 
 static const char magic[] = "wardian-plan 1\n";
+/* Not a record, so that no record can turn a plan with walls into one without. */
+static const char bare_magic[] = "wardian-bare 1\n";
 
 /* What the plan points into lives here, so that the supervisor can give it all back at once. */
 static struct {
@@ -59,12 +61,31 @@ static bool make_room(struct plan *plan, const struct vectors *counts) {
     return plan->steps && plan->rules && plan->argv && plan->envp;
 }
 
+/* Every wall is asked for, but where the plan says that it is one without. */
+static bool complete(const struct plan *plan, const char **problem) {
+    bool runs = plan->parent && plan->argv[0] && plan->cwd && plan->path;
+    if (!plan->bare.wanted) {
+        *problem = "it lacks a parent, a command, a filter or an identity";
+        return runs && plan->filter && plan->uid && plan->gid && plan->root_bytes && plan->hostname;
+    }
+    /* What can't be had without a root or namespaces of ours is not passed over in silence. */
+    *problem = "it has no walls of ours, and asks for one; or it lacks a parent or a command";
+    bool asks = plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->host_id ||
+                plan->notify || plan->trace || plan->opens || plan->lookups || plan->early_filter ||
+                plan->verdict_len || plan->quota_count || plan->budget_call >= 0 || plan->require_keyring;
+    return runs && !asks && !plan->uid == !plan->gid && !plan->bare.stage == !plan->bare.staged_count;
+}
+
 bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char **problem) {
     *plan = (struct plan){.budget_call = -1};
     struct cursor cursor = {bytes, bytes + len};
     struct vectors counts = {0}, taken = {0};
     *problem = "it is not a plan of this version";
-    if (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)
+    _Static_assert(sizeof magic == sizeof bare_magic, "they are read alike");
+    if (len < sizeof magic - 1)
+        return false;
+    plan->bare.wanted = memcmp(bytes, bare_magic, sizeof magic - 1) == 0;
+    if (!plan->bare.wanted && memcmp(bytes, magic, sizeof magic - 1) != 0)
         return false;
     cursor.at += sizeof magic - 1;
     *problem = "a record is cut short";
@@ -82,9 +103,7 @@ bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char 
         if (!take_record(plan, &r, &taken))
             return false;
     }
-    *problem = "it lacks a parent, a command, a filter or an identity";
-    return plan->parent && counts.args > 0 && plan->filter && plan->uid && plan->gid && plan->cwd && plan->root_bytes &&
-           plan->hostname && plan->path;
+    return complete(plan, problem);
 }
 
 void plan_read(struct plan *plan, int fd) {

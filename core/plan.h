@@ -2,6 +2,7 @@
 #ifndef WARDIAN_PLAN_H
 #define WARDIAN_PLAN_H
 
+#include "bare.h"
 #include "call.h"
 
 #include <stdbool.h>
@@ -69,6 +70,7 @@ struct quota {
 };
 
 struct plan {
+    struct bare bare; /* all zero but where a plan says that it is one without walls */
     pid_t parent;
     uid_t uid;
     gid_t gid;
@@ -121,6 +123,7 @@ struct plan {
     const char *cgroup;  /* where to make it; NULL: beside the caller's own */
     const char *home;    /* the caller's home directory, or NULL */
     const char *discard; /* a directory to remove if the caller is killed, or NULL */
+    const char *discard_also; /* another one */
 
     char **argv;
     char **envp;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan_records.h"
+#include "bare.h"
 #include "call.h"
 #include "descriptors.h"
 #include "omitted_walls.h"
@@ -140,8 +141,63 @@ static bool set_watched(struct plan *plan, const struct record *r) {
     return calls->len % SIZE == 0;
 }
 
+static bool set_discard(struct plan *plan, const struct record *r) {
+    *(plan->discard ? &plan->discard_also : &plan->discard) = r->fields[1].at;
+    return true;
+}
+
+/* What only a plan without walls has. */
+
+static bool set_bare_flag(struct bare *bare, const char *flag) {
+    if (strcmp(flag, "same-session") == 0)
+        bare->same_session = true;
+    else if (strcmp(flag, "inner") == 0)
+        bare->inner = true;
+    else
+        return false;
+    return true;
+}
+
+static bool add_kept(struct plan *plan, const struct record *r) {
+    struct bare *bare = &plan->bare;
+    uint64_t fd;
+    if (bare->kept_count == MAX_KEPT || !field_number(&r->fields[1], &fd) || fd <= FD_BLOCK || fd > INT_MAX - 1)
+        return false;
+    if (bare->kept_count && (int)fd <= bare->kept[bare->kept_count - 1])
+        return false;
+    bare->kept[bare->kept_count++] = (int)fd;
+    return true;
+}
+
+static bool set_stage(struct plan *plan, const struct record *r) {
+    plan->bare.stage = r->fields[1].at;
+    return r->fields[1].at[0] == '/';
+}
+
+static bool add_staged(struct plan *plan, const struct record *r) {
+    if (plan->bare.staged_count == MAX_STAGED || r->fields[1].at[0] != '/')
+        return false;
+    struct staged *staged = &plan->bare.staged[plan->bare.staged_count++];
+    staged->path = r->fields[1].at;
+    return field_number(&r->fields[2], &staged->device) && field_number(&r->fields[3], &staged->inode);
+}
+
+static bool add_place(struct plan *plan, const struct record *r) {
+    if (plan->bare.place_count == MAX_PLACES || r->fields[1].at[0] != '/')
+        return false;
+    plan->bare.places[plan->bare.place_count++] = r->fields[1].at;
+    return true;
+}
+
+static bool set_voice(struct plan *plan, const struct record *r) {
+    plan->bare.voice = r->fields[1].at;
+    return r->fields[1].len > 0 && r->fields[1].len < MAX_VOICE;
+}
+
 static bool set_flag(struct plan *plan, const struct record *r) {
     const char *flag = r->fields[1].at;
+    if (plan->bare.wanted && set_bare_flag(&plan->bare, flag))
+        return true;
     if (strcmp(flag, "network") == 0)
         plan->own_network = true;
     else if (strcmp(flag, "keep-session") == 0)
@@ -252,6 +308,7 @@ struct known {
     const char *name;
     uint8_t fields; /* the name included */
     bool binary;    /* else every argument must be free of inner NULs */
+    bool bare;      /* only in a plan without walls */
     enum taking as;
     union {
         enum step_kind step;
@@ -275,7 +332,7 @@ static const struct known known[] = {
     {"cwd", 2, TEXT(cwd)},
     {"devpts", 3, STEP(STEP_DEVPTS)},
     {"dir", 3, STEP(STEP_DIR)},
-    {"discard", 2, TEXT(discard)},
+    {"discard", 2, BY(set_discard)},
     {"disk", 2, NUMBER(disk_bytes)},
     {"env", 2, .as = AS_ENV},
     {"file", 4, .binary = true, STEP(STEP_FILE)},
@@ -285,6 +342,8 @@ static const struct known known[] = {
     {"host-id", 2, BY(set_host_id)},
     {"hostname", 2, TEXT(hostname)},
     {"identity", 3, BY(set_identity)},
+    {"inodes", 2, .bare = true, NUMBER(bare.inodes)},
+    {"keep", 2, .bare = true, BY(add_kept)},
     {"landlock", 4, BY(set_landlock)},
     {"mask", 2, STEP(STEP_MASK)},
     {"memory", 2, NUMBER(memory_bytes)},
@@ -293,6 +352,7 @@ static const struct known known[] = {
     {"output", 2, NUMBER(output_bytes)},
     {"parent", 2, BY(set_parent)},
     {"path", 2, TEXT(path)},
+    {"place", 2, .bare = true, BY(add_place)},
     {"private", 3, STEP(STEP_PRIVATE)},
     {"proc", 2, STEP(STEP_PROC)},
     {"processes", 2, NUMBER(process_limit)},
@@ -301,20 +361,23 @@ static const struct known known[] = {
     {"rlimit", 3, BY(add_rlimit)},
     {"root", 3, BY(set_root)},
     {"rule", 3, BY(add_rule)},
+    {"stage", 2, .bare = true, BY(set_stage)},
+    {"staged", 4, .bare = true, BY(add_staged)},
     {"stream", 4, BY(set_stream)},
     {"symlink", 3, STEP(STEP_SYMLINK)},
     {"sysctl", 3, STEP(STEP_SYSCTL)},
     {"verdict", 2, .binary = true, BY(set_verdict)},
+    {"voice", 2, .bare = true, BY(set_voice)},
     {"wall-ms", 2, NUMBER(wall_ms)},
     {"watch", 2, BY(add_watched_place)},
     {"watched", 2, .binary = true, BY(set_watched)},
 };
 
-static const struct known *known_as(const struct record *r) {
+static const struct known *known_as(const struct plan *plan, const struct record *r) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(r->fields[0].at, known[i].name) != 0)
             continue;
-        bool good = r->count == known[i].fields;
+        bool good = r->count == known[i].fields && (!known[i].bare || plan->bare.wanted);
         for (size_t f = 1; good && !known[i].binary && f < r->count; f++)
             good = field_is_text(&r->fields[f]);
         return good ? &known[i] : NULL;
@@ -323,7 +386,7 @@ static const struct known *known_as(const struct record *r) {
 }
 
 bool take_record(struct plan *plan, const struct record *r, struct vectors *vectors) {
-    const struct known *record = known_as(r);
+    const struct known *record = known_as(plan, r);
     const struct field *f = r->fields;
     if (!record)
         return false;

@@ -5,13 +5,16 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "relay.h"
+#include "bare.h"
 #include "fail.h"
 #include "plan.h"
+#include "status.h"
 
 #include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -29,6 +32,7 @@ struct lane {
     bool counts;    /* is output */
     bool to_socket, to_tty;
     struct copy copy;
+    bool holds; /* what came so far may be the voice of the command itself, which walls a guest in */
     bool staged; /* bytes go on by way of this pipe of our own, so that writing them never waits */
     int stage[2];
     size_t start, end;
@@ -38,6 +42,9 @@ struct lane {
 };
 
 static struct lane lanes[3];
+enum { MAX_HELD = 4096 };
+static char voice[MAX_VOICE], held[MAX_HELD];
+static size_t held_len;
 static int guest_ends[3] = {-1, -1, -1};
 static int caller_ends[3] = {-1, -1, -1}; /* handed straight through; closed after the clone */
 static uint64_t output_limit, output_total;
@@ -82,6 +89,10 @@ static void lane_close(struct lane *lane) {
 
 void relay_prepare(struct plan *plan) {
     output_limit = plan->output_bytes;
+    if (plan->bare.voice) {
+        snprintf(voice, sizeof voice, "%s", plan->bare.voice);
+        lanes[plan->streams[2].kind == STREAM_PTY ? 1 : 2].holds = true;
+    }
     for (int i = 0; i < 3; i++) {
         const struct stream *stream = &plan->streams[i];
         int ends[2];
@@ -269,6 +280,38 @@ static bool has_bytes(int fd) {
     return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
+/* Keeps what begins like the command's own words; they are told in another way, if they are that. */
+static void step_held(struct lane *lane, size_t allowed) {
+    size_t room = sizeof held - held_len, spoken = strlen(voice);
+    ssize_t n = read(lane->from, held + held_len, allowed < room ? allowed : room);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        lane_close(lane);
+        return;
+    }
+    count(lane, n);
+    held_len += (size_t)n;
+    if (held_len < sizeof held && memcmp(held, voice, held_len < spoken ? held_len : spoken) == 0)
+        return;
+    lane->holds = false; /* the guest's, after all */
+    memcpy(lane->buffer, held, held_len);
+    lane->start = 0;
+    lane->end = held_len;
+    held_len = 0;
+    keep_copy(lane);
+    if (lane->staged && write(lane->stage[1], lane->buffer, lane->end) != (ssize_t)lane->end)
+        unstage(lane);
+}
+
+void relay_report_held(void) {
+    static char text[6 * MAX_HELD + 8];
+    if (!held_len)
+        return;
+    json_escape(text, sizeof text, held, held_len);
+    emit("{\"event\":\"held\",\"text\":\"%s\"}", text);
+}
+
 void relay_step(const struct pollfd *fds, size_t poll_count) {
     for (int i = 0; i < 3; i++) {
         struct lane *lane = &lanes[i];
@@ -278,12 +321,20 @@ void relay_step(const struct pollfd *fds, size_t poll_count) {
         if (allowed == 0 && lane->end == lane->start) {
             output_exceeded = output_exceeded || has_bytes(lane->from);
             lane_close(lane);
-        } else if (lane->buffered) {
+        } else if (lane->holds) {
+            step_held(lane, allowed);
+        } else if (lane->buffered || lane->end > lane->start) {
             step_buffered(lane, allowed);
         } else {
             step_splice(lane, allowed);
         }
     }
+}
+
+void relay_give_up(void) {
+    for (int i = 1; i < 3; i++)
+        if (lanes[i].open && lanes[i].end == lanes[i].start && !has_bytes(lanes[i].from))
+            lane_close(&lanes[i]);
 }
 
 bool relay_drained(void) { return !lanes[1].open && !lanes[2].open; }

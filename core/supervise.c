@@ -12,6 +12,7 @@
 #include "disk.h"
 #include "fail.h"
 #include "fuse_root.h"
+#include "inner.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
@@ -24,6 +25,7 @@
 #include "status.h"
 #include "tasks.h"
 #include "trace.h"
+#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +77,8 @@ void supervise_nothing(void) {
     if (charge > 0 && kill(charge, SIGKILL) == 0)
         while (wait4(charge, NULL, __WALL | WNOHANG, NULL) == 0 && now_us() < until)
             poll(NULL, 0, 1);
+    if (charge > 0 && tree_watched())
+        tree_end(until);
     cgroup_remove();
 }
 
@@ -86,6 +90,8 @@ static void end_run(struct state *s, const char *reason) {
     s->killed = true;
     s->killed_us = now_us();
     trace_settle();
+    if (s->plan->bare.wanted)
+        tree_kill(); /* no namespace ends with the reaper */
     if (syscall(SYS_pidfd_send_signal, s->run->reaper_pidfd, SIGKILL, NULL, 0) < 0)
         kill(s->run->reaper, SIGKILL);
     cgroup_kill();
@@ -95,14 +101,16 @@ static void end_run(struct state *s, const char *reason) {
 static void forward(struct state *s, int signal) {
     if (s->exited || signal <= 0 || signal >= NSIG)
         return;
-    if (!s->guest) {
+    if (s->plan->bare.inner ? !s->ready : !s->guest) {
         s->early |= UINT64_C(1) << (signal - 1);
         return;
     }
     bool group = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTSTP ||
                  signal == SIGCONT;
-    if (!group || kill(-s->guest, signal) < 0)
-        kill(s->guest, signal);
+    pid_t to = s->plan->bare.inner ? inner_command() : s->guest;
+    pid_t leader = s->plan->bare.inner && to ? (pid_t)syscall(SYS_getpgid, to) : to;
+    if (to > 0 && (!group || leader <= 0 || kill(-leader, signal) < 0))
+        kill(to, signal);
 }
 
 /* After the guest's end too: its last bytes may be on their way to someone who does not read. */
@@ -161,6 +169,21 @@ static void on_views(const int *fds, size_t count) {
     sight_attach(views.root, views.proc);
 }
 
+/* Counted as in a pid namespace, where the reaper is one of them. */
+static uint64_t tasks_seen(const struct plan *plan) {
+    uint64_t own = plan->bare.inner ? 2 : 0; /* the program's first process inside, and its one outside */
+    return limits_processes() > own ? limits_processes() - own + 1 : 1;
+}
+
+static void on_begun(struct state *s) {
+    s->ready = true;
+    s->started_us = now_us();
+    s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
+    for (int signal = 1; signal < NSIG; signal++)
+        if (s->early & UINT64_C(1) << (signal - 1))
+            forward(s, signal);
+}
+
 static void on_message(struct state *s) {
     struct message message;
     int fds[MAX_PASSED];
@@ -188,18 +211,14 @@ static void on_message(struct state *s) {
             relay_pty(s->plan, fds[0]);
         break;
     case MSG_READY:
-        s->ready = true;
         s->guest = s->announced ? s->announced : sender;
         sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
         notifications_begin(message.ready.listens && count > 0 ? fds[0] : -1);
         trace_begin(s->plan);
         fuse_root_run();
         processes_begin(s->guest);
-        s->started_us = now_us();
-        s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
-        for (int signal = 1; signal < NSIG; signal++)
-            if (s->early & UINT64_C(1) << (signal - 1))
-                forward(s, signal);
+        if (!s->plan->bare.inner) /* else its walls go up only now */
+            on_begun(s);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;
@@ -207,7 +226,7 @@ static void on_message(struct state *s) {
     case MSG_EXITED:
         s->exited = true;
         s->status = message.exited.status;
-        s->tasks = message.exited.tasks;
+        s->tasks = s->plan->bare.wanted ? tasks_seen(s->plan) : message.exited.tasks;
         break;
     case MSG_SOURCES: /* only we send it */
         break;
@@ -222,6 +241,10 @@ static void on_reaper_gone(struct state *s) {
         return;
     charge = 0;
     s->reaped = true;
+    if (s->plan->bare.wanted && !tree_end(now_us() + (int64_t)UNKILLABLE_MS * 1000))
+        s->reaped = false; /* it is "unkillable" then, and over */
+    if (!s->reaped && !s->killed)
+        s->killed = true;
     s->ended_us = now_us();
     /* What it said last may still lie in the socket. */
     struct pollfd left = {.fd = s->run->ctl, .events = POLLIN};
@@ -271,8 +294,12 @@ static void sooner(int64_t *at, int64_t other) {
 
 static int poll_timeout_ms(const struct state *s) {
     int64_t now = now_us(), at = INT64_MAX;
+    if (inner_waits() && !s->killed)
+        return 0; /* it pauses itself */
     if (s->reaped) {
         sooner(&at, s->drain_until_us);
+        if (s->plan->bare.wanted)
+            sooner(&at, (now - s->ended_us < LAST_BYTES_MS * 1000 ? s->ended_us : now) + LAST_BYTES_MS * 1000);
     } else if (s->killed) {
         sooner(&at, s->killed_us + (int64_t)UNKILLABLE_MS * 1000);
     } else {
@@ -289,6 +316,8 @@ static int poll_timeout_ms(const struct state *s) {
 static void report_end(const struct state *s) {
     trace_end();
     refusals_report();
+    relay_report_held();
+    inner_report();
     int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
     int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
     const char *reason = !s->reaped             ? "unkillable"
@@ -337,10 +366,23 @@ static int block_signals(void) {
 static bool finished(const struct state *s) {
     if (!s->reaped)
         return s->killed && now_us() - s->killed_us >= (int64_t)UNKILLABLE_MS * 1000;
+    if (s->plan->bare.wanted && now_us() - s->ended_us >= LAST_BYTES_MS * 1000)
+        relay_give_up(); /* someone outside of the tree may have been handed a pipe */
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_FIXED };
+enum {
+    POLL_SIGNALS,
+    POLL_PARENT,
+    POLL_REAPER,
+    POLL_CTL,
+    POLL_CONTROL,
+    POLL_LISTENER,
+    POLL_LOOKUPS,
+    POLL_TRACE,
+    POLL_INNER,
+    POLL_FIXED
+};
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -353,6 +395,7 @@ static void turn(struct state *s) {
         [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
+        [POLL_INNER] = {.fd = inner_fd(), .events = POLLIN},
     };
     size_t relayed = relay_poll(fds + POLL_FIXED, 3);
     if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
@@ -366,6 +409,10 @@ static void turn(struct state *s) {
         trace_flush();
     if (fds[POLL_CTL].revents)
         on_message(s);
+    if (fds[POLL_INNER].revents)
+        inner_hear();
+    if (inner_waits() && !s->killed && inner_let_go(s->plan))
+        on_begun(s);
     if (fds[POLL_SIGNALS].revents)
         on_signal(s);
     if (fds[POLL_PARENT].revents) {

@@ -27,6 +27,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             touch(*word);
         for (size_t i = 0; i < plan.watched_count; i++)
             touch(plan.watched[i]);
+        for (size_t i = 0; i < plan.bare.staged_count; i++)
+            touch(plan.bare.staged[i].path);
+        for (size_t i = 0; i < plan.bare.place_count; i++)
+            touch(plan.bare.places[i]);
+        touch(plan.bare.stage);
+        touch(plan.bare.voice);
+        if (!plan.bare.wanted && (!plan.filter_len || !plan.uid || !plan.root_bytes))
+            __builtin_trap(); /* a wall is missing */
         touch(plan.cwd);
         touch(plan.path);
         touch(plan.hostname);

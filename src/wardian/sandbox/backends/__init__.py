@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.launcher import FD_FIRST_COPY
 from wardian.sandbox.run.process import OnBytes, Process
+from wardian.sandbox.run.records import record
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -43,6 +45,14 @@ class Job(NamedTuple):
     on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
     trace_every: bool = False  # every call, not each thing once
     copies: Copies | None = None  # only with inherit; a backend that can't has none
+
+
+def copy_records(job: Job) -> bytes:
+    """What has the supervisor copy the output that it relays."""
+    if job.copies is None:
+        return b""
+    room = job.copies.bytes
+    return b"".join(record("copy", i, FD_FIRST_COPY + i - 1, room) for i in (1, 2))
 
 
 class Backend(Protocol):
@@ -126,4 +136,4 @@ def _host() -> Backend:
     return HostBackend()
 
 
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "shortfall", "version"]
+__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "copy_records", "shortfall", "version"]

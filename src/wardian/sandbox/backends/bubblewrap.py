@@ -7,17 +7,12 @@ and so reaches only what others may; bubblewrap has no idmapped mounts.
 from __future__ import annotations
 
 import fcntl
-import functools
-import json
-import math
 import os
-import resource
 import signal
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from wardian.errors import BackendError, SandboxError, ShareError
-from wardian.sandbox.backends import Job, bwrap, leash, walls
+from wardian.errors import BackendError, ShareError
+from wardian.sandbox.backends import Job, bare, bwrap, walls
 from wardian.sandbox.backends.interior import (
     Root,
     check_in_place,
@@ -26,17 +21,15 @@ from wardian.sandbox.backends.interior import (
     place,
     shared,
 )
-from wardian.sandbox.backends.lanes import Streams, captured, inherited
-from wardian.sandbox.backends.supervision import End, Run, Told, held
-from wardian.sandbox.backends.tree import Tree, kill_tree
 from wardian.sandbox.host import this_host
 from wardian.sandbox.policy.policy import Limits, Policy
-from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.root.layout import INODES, WORK
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.plan import MAPPED_SLACK, OWN_PROCESSES
+from wardian.sandbox.run.plan import Plan, cgroup_records, limit_records, rlimit_records
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.records import BARE, record
+from wardian.sandbox.run.result import Limit
 
-SETUP_S = 10.0
 KEYS = {"add_key", "keyctl", "request_key"}
 SETSID = "/usr/bin/setsid"
 
@@ -72,8 +65,8 @@ class Bubblewrap:
         """Raises SandboxError."""
         self.path = bwrap.program()
         self.policy, self.own_work = policy, own_work
-        self._protections = walls.settled(policy, _walls(policy))
-        self.standing = {wall.name for wall in self._protections if wall.enforced}
+        self.protections = walls.settled(policy, _walls(policy))
+        self.standing = {wall.name for wall in self.protections if wall.enforced}
         self._sources = shared(policy, own_work)
         self.identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self.identity, self.name)
@@ -97,17 +90,14 @@ class Bubblewrap:
             proc="proc" in self.standing,
             tty=job.tty,
         )
-        guest = _Guest(self, call, argv, job, made)
-        limits = held(
+        limits = bare.held(
             job,
             self.policy,
             cpu="supervisor, RLIMIT_CPU",
             memory="supervisor, RLIMIT_DATA, tmpfs size",
             counted="limits.processes" in self.standing,
         )
-        told = Told(self.name, self.policy, self._protections, limits)
-        streams = functools.partial(inherited if job.inherit else captured, job)
-        return Run(job, guest, streams, told).start()
+        return _Guest(self, job, made).start(call, argv, limits)
 
 
 def _filter(policy: Policy, *, nested: bool) -> bytes:
@@ -120,181 +110,96 @@ def _filter(policy: Policy, *, nested: bool) -> bytes:
     return compile_filter(this_host().arch, allow=allow, deny=deny, refuse="errno")
 
 
-def _rlimits(limits: Limits, standing: set[str]) -> dict[int, int]:
-    held = {
-        resource.RLIMIT_CORE: 1,  # not 0: only 1 keeps a crash from a piped core_pattern, core(5)
-        resource.RLIMIT_SIGPENDING: 4096,
-        resource.RLIMIT_MSGQUEUE: 819200,
-        resource.RLIMIT_NICE: 0,
-        resource.RLIMIT_RTPRIO: 0,
-    }
-    if limits.cpu_s is not None:
-        held[resource.RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
-    if limits.memory_bytes is not None:
-        held[resource.RLIMIT_DATA] = 2 * limits.memory_bytes + MAPPED_SLACK
-    if limits.processes is not None and "limits.processes" in standing:
-        held[resource.RLIMIT_NPROC] = limits.processes + OWN_PROCESSES
-    if limits.files is not None:
-        held[resource.RLIMIT_NOFILE] = limits.files
-    if limits.disk_bytes is not None:
-        held[resource.RLIMIT_FSIZE] = limits.disk_bytes
-    return held
-
-
 class _Guest:
-    """bwrap on its leash: its own process, the first one inside, and the command."""
+    """One run of bwrap: its options and descriptors, its limits, and how it ended."""
 
-    def __init__(
-        self, backend: Bubblewrap, call: bwrap.Call, argv: tuple[str, ...], job: Job, made: Root
-    ) -> None:
-        self._backend, self._call, self._argv = backend, call, argv
-        self._job, self._made = job, made
-        self._leash = leash.Leash(bwrap.SAYS)
-        self.pid, self.told = 0, -1
-        self.started: float | None = None
-        self.watch: Tree | None = None
-        self._said, self._code = b"", -1
-        self._init, self._init_pidfd = 0, -1
-        self._unblock = -1
-        self._over = False
+    def __init__(self, backend: Bubblewrap, job: Job, made: Root) -> None:
+        self._backend, self._job, self._made = backend, job, made
 
-    # Starting
-
-    def start(self, streams: Streams) -> None:
+    def start(self, call: bwrap.Call, argv: tuple[str, ...], limits: tuple[Limit, ...]) -> Process:
         """Raises SandboxError."""
-        theirs: list[int] = []
-        own_work = self._backend.own_work
+        kept: list[int] = []
+        backend = self._backend
         try:
-            block, self._unblock = launcher.pipe()
-            theirs.append(block)
-            argv = [self._backend.path, *self._numbered(theirs, block), "--", *self._argv]
-            self._leash.start(
-                argv,
-                streams,
-                discard=[own_work] if own_work else [],
-                kept=theirs,
-                held=self._unblock,
-                identity=self._backend.identity,
-                tells=True,
-                stage=self._call.stage,
-            )
-        except OSError as error:
-            raise _explained(error) from None
-        finally:
-            self.pid, self.told = self._leash.pid, self._leash.told
-            for fd in theirs:
+            words = [backend.path, *_numbered(call, backend.filter, kept), "--", *argv]
+            records = b"".join(self._records(call))
+        except BaseException as error:
+            for fd in kept:
                 os.close(fd)
-
-    def _numbered(self, theirs: list[int], block: int) -> list[str]:
-        """The options with descriptors put in, as a file: a command line has a size."""
-        numbers = {}
-        for i, data in enumerate(self._call.data):
-            theirs.append(leash.memory_file("wardian-file", data))
-            numbers[f"{{data {i}}}"] = str(theirs[-1])
-        for i, path in enumerate(self._call.opened):
-            theirs.append(_opened(path))
-            numbers[f"{{opened {i}}}"] = str(theirs[-1])
-        theirs.append(leash.memory_file("wardian-filter", self._backend.filter))
-        words = [numbers.get(word, word) for word in self._call.words]
-        words += ["--seccomp", str(theirs[-1]), "--block-fd", str(block)]
-        words += ["--json-status-fd", str(leash.READY)]
-        theirs.append(leash.memory_file("wardian-options", _nul_separated(words)))
-        return ["--args", str(theirs[-1])]
-
-    # Under way
-
-    def on_told(self) -> bool:
-        """bwrap's lines of JSON. Raises SandboxError."""
-        data = self._leash.hear()
-        *lines, self._said = (self._said + (data or b"")).split(b"\n")
-        for line in lines:
-            said = json.loads(line)
-            if "child-pid" in said:
-                self._on_child(said["child-pid"])
-            self._code = said.get("exit-code", self._code)
-        return data is not None
-
-    def _on_child(self, pid: int) -> None:
-        """It builds the root now, then waits for us: that is when its limits are set."""
-        try:
-            self._init_pidfd = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return  # it says why
-        self._init = pid
-        if self._over:
-            self.kill()
-        if self._over or not _is_built(pid):
-            return
-        limits = self._backend.policy.limits
-        leash.limit(pid, _rlimits(limits, self._backend.standing), self._backend.identity)
-        self.watch = Tree(
-            pid,
-            limits,
-            written=[source.path for source in self._made.sources if source.write],
-            private=[path for path, _ in self._made.private],
-            own=1,
+            if isinstance(error, OSError):
+                raise _explained(error.strerror or str(error)) from None
+            raise
+        plan = Plan(records, backend.protections, limits, {})
+        command = bare.Bare(
+            backend.name,
+            backend.policy,
+            plan,
+            words,
+            bare.ENVIRONMENT,
+            "/",
+            judge=self._judged,
+            kept=kept,
+            voice=bwrap.SAYS,
         )
-        self._leash.watch(pid)  # until it has asked to die with its parent, it would not
-        self.started = time.monotonic()
-        os.write(self._unblock, b"\n")
+        return bare.start(self._job, command)
 
-    def send(self, number: int) -> None:
-        """To the command; what keys send, to its whole group. Before its start, to nobody."""
-        try:
-            with open(f"/proc/{self._init}/task/{self._init}/children", encoding="ascii") as file:
-                command = int(file.read().split()[0])
-            if number in _KEYS:
-                os.killpg(os.getpgid(command), number)
-            else:
-                os.kill(command, number)
-        except (OSError, IndexError):
-            pass  # it has ended
+    def _records(self, call: bwrap.Call) -> Iterator[bytes]:
+        backend = self._backend
+        limits = backend.policy.limits
+        if "limits.processes" not in backend.standing:
+            limits = limits._replace(processes=None)
+        yield BARE
+        yield record("flag", "inner")
+        if backend.identity is not None:
+            yield record("identity", backend.identity, backend.identity)
+        if backend.own_work is not None:
+            yield record("discard", backend.own_work)
+        yield from limit_records(_with_own_processes(limits))
+        yield from rlimit_records(limits)
+        yield from cgroup_records(this_host(), backend.standing)
+        yield record("inodes", INODES)
+        yield from (record("watch", source.path) for source in self._made.sources if source.write)
+        yield from (record("place", path) for path, _ in self._made.private)
+        if call.staged:
+            yield record("stage", call.stage)
+        for path in call.staged:
+            info = os.lstat(path)
+            yield record("staged", path, info.st_dev, info.st_ino)
 
-    def kill(self) -> None:
-        """The first process inside takes all others with it."""
-        self._over = True
-        if self._init_pidfd >= 0:
-            try:
-                signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        kill_tree(self.pid)
-
-    # Its end
-
-    def ended(self, status: int | None) -> End:
+    def _judged(self, ending: bare.Ending) -> bare.Ending:
         """Raises SandboxError if bwrap failed."""
-        self._wait_for_init()
-        if self._code < 0:
-            return self._failed(self._leash.last_words())
-        if 128 < self._code <= 128 + signal.SIGRTMAX:
-            return End(signal=self._code - 128)  # it tells a signal's number so, like a shell
-        return End(self._code)
-
-    def _wait_for_init(self) -> None:
-        """Its end is the end of every process inside."""
-        import select
-
-        if self._init_pidfd >= 0:
-            poll = select.poll()
-            poll.register(self._init_pidfd, select.POLLIN)
-            poll.poll(SETUP_S * 1000)
-
-    def _failed(self, said: str) -> End:
-        text = said.removeprefix(bwrap.SAYS.decode())
-        if self._leash.ready and text.startswith("execvp "):
-            return End(exec_errno=exec_errno(text.rpartition(": ")[2], self._job, self._made))
+        if ending.event["exec_errno"]:
+            raise _explained(os.strerror(ending.event["exec_errno"]))
+        if ending.code is not None:
+            return ending.exited(ending.code, range(1, signal.SIGRTMAX + 1))
+        text = ending.words.removeprefix(bwrap.SAYS)
+        if text.startswith("execvp "):
+            number = exec_errno(text.rpartition(": ")[2], self._job, self._made)
+            return ending.not_executed(number)
         raise bwrap.failure(text or "it was killed")
 
-    def close(self) -> None:
-        """Nothing of it is left."""
-        for fd in (self._unblock, self._init_pidfd):
-            if fd >= 0:
-                os.close(fd)
-        self._leash.close()
+
+def _with_own_processes(limits: Limits) -> Limits:
+    """bwrap's two come on top, where a control group counts them."""
+    own = 2
+    return limits._replace(processes=limits.processes and limits.processes + own)
 
 
-_KEYS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGCONT)
+def _numbered(call: bwrap.Call, program: bytes, kept: list[int]) -> list[str]:
+    """The options with descriptors put in, as a file: a command line has a size."""
+    numbers = {}
+    for i, data in enumerate(call.data):
+        kept.append(launcher.memory_file(data))
+        numbers[f"{{data {i}}}"] = str(kept[-1])
+    for i, path in enumerate(call.opened):
+        kept.append(_opened(path))
+        numbers[f"{{opened {i}}}"] = str(kept[-1])
+    kept.append(launcher.memory_file(program))
+    words = [numbers.get(word, word) for word in call.words]
+    words += ["--seccomp", str(kept[-1]), "--block-fd", str(bare.FD_BLOCK)]
+    words += ["--json-status-fd", str(bare.FD_TOLD)]
+    kept.append(launcher.memory_file(_nul_separated(words)))
+    return ["--args", str(kept[-1])]
 
 
 def _opened(path: str) -> int:
@@ -312,26 +217,9 @@ def _nul_separated(words: Sequence[str]) -> bytes:
     return b"\0".join(os.fsencode(word) for word in words) + b"\0"
 
 
-def _is_built(pid: int) -> bool:
-    """Wait until it has given up its capabilities, the last thing before it waits for us."""
-    deadline = time.monotonic() + SETUP_S
-    while time.monotonic() < deadline:
-        try:
-            with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        except OSError:
-            return False
-        if "\nState:\tZ" in text:
-            return False
-        if "\nCapEff:\t0000000000000000\n" in text:
-            return True
-        time.sleep(0.0005)
-    raise SandboxError("bubblewrap does not finish building its root; is a shared path hanging?")
-
-
-def _explained(error: OSError) -> BackendError:
+def _explained(why: str) -> BackendError:
     return BackendError(
-        f"{bwrap.PROGRAM} can't be started: {(error.strerror or str(error)).lower()}",
+        f"{bwrap.PROGRAM} can't be started: {why.lower()}",
         hint="is a limit on processes or open files very low? see: ulimit -a",
     )
 

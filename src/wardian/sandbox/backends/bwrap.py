@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
-from wardian.sandbox.backends import leash, walls
+from wardian.sandbox.backends import walls
 from wardian.sandbox.backends.interior import Root
 from wardian.sandbox.root.layout import HOSTNAME, USER_ID, layout
 from wardian.sandbox.root.programs import outside
 from wardian.sandbox.root.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
-SAYS = b"bwrap: "
+SAYS = "bwrap: "
 ANSWER_S = 10.0
 MASK_BYTES = 4096
 STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
@@ -49,12 +49,14 @@ def version(path: str) -> str:
 
 
 class Call(NamedTuple):
-    """Words like ``{data 3}`` and ``{opened 0}`` stand for descriptors."""
+    """Words like ``{data 3}`` and ``{opened 0}`` stand for descriptors. The paths that are
+    ``staged`` appear as ``stage``/0, ``stage``/1 … to bwrap alone."""
 
     words: tuple[str, ...]
     data: tuple[bytes, ...]
     opened: tuple[str, ...]
-    stage: leash.Stage
+    stage: str
+    staged: tuple[str, ...]
 
 
 def call(
@@ -81,8 +83,9 @@ def call(
     steps = _Steps(words, identity, _stage(made), pins="--bind-fd" in known)
     steps.root(made, proc=proc)
     words += ["--chdir", cwd]
-    stage = leash.Stage(steps.stage, tuple(steps.staged))
-    return Call(tuple(words), tuple(steps.data), tuple(steps.opened), stage)
+    return Call(
+        tuple(words), tuple(steps.data), tuple(steps.opened), steps.stage, tuple(steps.staged)
+    )
 
 
 class _Steps:

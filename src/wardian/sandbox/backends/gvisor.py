@@ -9,16 +9,15 @@ from __future__ import annotations
 import functools
 import json
 import os
-import select
 import signal
 import stat
 import subprocess
-import time
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 from wardian.errors import BackendError, SandboxError, UsageError
-from wardian.sandbox.backends import Job, leash, walls
+from wardian.sandbox.backends import Job, bare, walls
 from wardian.sandbox.backends.interior import (
     Root,
     check_in_place,
@@ -27,20 +26,19 @@ from wardian.sandbox.backends.interior import (
     place,
     shared,
 )
-from wardian.sandbox.backends.lanes import Streams, captured, inherited
-from wardian.sandbox.backends.supervision import End, Run, Told, held
-from wardian.sandbox.backends.tree import Tree, descendants, kill_tree
 from wardian.sandbox.files import WorkDir
 from wardian.sandbox.host import this_host
 from wardian.sandbox.policy.policy import Limits, Policy
-from wardian.sandbox.root.layout import HOSTNAME, USER_ID, WORK
+from wardian.sandbox.root.layout import HOSTNAME, INODES, USER_ID, WORK
 from wardian.sandbox.root.programs import outside
+from wardian.sandbox.run.plan import Plan, cgroup_records, limit_records
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.records import BARE, record
 
 PROGRAM, PACKAGE = "runsc", "runsc"
-SAYS = b"running container: "
+SAYS = "running container: "
 FAILED = 128  # what runsc exits with when it could not run anything
-GONE_S = SEND_S = 10.0
+SEND_S = 10.0
 NAMESPACES = ("pid", "ipc", "uts", "mount")
 
 
@@ -107,17 +105,26 @@ class Gvisor:
         check_in_place(made)
         _check_cwd(job.cwd or WORK, made)
         config = self._config(job, made, env, argv)
-        guest = _Guest(self._call(made), config, job, self._policy, made, self._own_work)
-        limits = held(
+        limits = bare.held(
             job,
             self._policy,
             cpu="supervisor",
             memory="supervisor, tmpfs size",
             counted=self._counted,
         )
-        told = Told(self.name, self._policy, self._protections, limits)
-        streams = functools.partial(inherited if job.inherit else captured, job)
-        return Run(job, guest, streams, told).start()
+        records = b"".join(self._records(made))
+        plan = Plan(records, self._protections, limits, {}, counted=("cpu", "memory"))
+        return _Guest(self._call(made), config, job, made).start(plan, self._policy)
+
+    def _records(self, made: Root) -> Iterator[bytes]:
+        """gVisor's kernel counts what is inside; out here are its own processes, and all memory."""
+        yield BARE
+        if self._own_work is not None:
+            yield record("discard", self._own_work)
+        yield from limit_records(self._policy.limits._replace(processes=None))
+        yield from cgroup_records(this_host(), {p.name for p in self._protections if p.enforced})
+        yield record("inodes", INODES)
+        yield from (record("watch", source.path) for source in made.sources if source.write)
 
     def _call(self, made: Root) -> list[str]:
         network = "none" if self._policy.network == "none" else "host"
@@ -301,28 +308,14 @@ def _is_socket(path: str) -> bool:
 
 
 class _Guest:
-    """runsc on its leash, and the kernel and file server that it starts."""
+    """One run of runsc: its bundle, and how it ended."""
 
-    def __init__(
-        self,
-        call: list[str],
-        config: dict[str, Any],
-        job: Job,
-        policy: Policy,
-        made: Root,
-        own_work: str | None,
-    ) -> None:
-        """``own_work`` goes too should our caller be killed."""
-        self._call, self._config, self._job = call, config, job
-        self._policy, self._made, self._own_work = policy, made, own_work
+    def __init__(self, call: list[str], config: dict[str, Any], job: Job, made: Root) -> None:
+        self._call, self._config = call, config
+        self._job, self._made = job, made
         self._place = WorkDir(guests=False)  # runsc is root, and maps no other owner
-        self._leash = leash.Leash(SAYS)
-        self.pid, self.told = 0, -1
-        self.started: float | None = None
-        self.watch: Tree | None = None
-        self._killed: dict[int, int] = {}
 
-    def start(self, streams: Streams) -> None:
+    def start(self, plan: Plan, policy: Policy) -> Process:
         """Raises SandboxError, and UsageError for what can't be told to runsc."""
         try:
             self._bundle = self._place.path
@@ -330,70 +323,49 @@ class _Guest:
             _write(os.path.join(self._bundle, "config.json"), self._config)
             self._state = os.path.join(self._bundle, "state")
             os.mkdir(self._state, 0o700)
-            log = os.path.join(self._bundle, "log")
-            words = [*self._call, "--root", self._state, "--log", log, "--log-format", "json"]
-            words += ["run", "--bundle", self._bundle, os.path.basename(self._bundle)]
-            discard = [self._bundle, *([self._own_work] if self._own_work else [])]
-            self._leash.start(words, streams, discard=discard)
         except OSError as error:
-            raise BackendError(
-                f"{PROGRAM} can't be started: {(error.strerror or str(error)).lower()}",
-                hint="is a limit on processes or open files very low? see: ulimit -a",
-            ) from None
-        finally:
-            self.pid, self.told = self._leash.pid, self._leash.told
+            raise _explained(error.strerror or str(error)) from None
+        log = os.path.join(self._bundle, "log")
+        words = [*self._call, "--root", self._state, "--log", log, "--log-format", "json"]
+        words += ["run", "--bundle", self._bundle, os.path.basename(self._bundle)]
+        return bare.start(
+            self._job,
+            bare.Bare(
+                Gvisor.name,
+                policy,
+                plan._replace(records=plan.records + record("discard", self._bundle)),
+                words,
+                bare.ENVIRONMENT,
+                "/",
+                judge=self._judged,
+                over=self._place.remove,
+                send=self._send,
+                voice=SAYS,
+            ),
+        )
 
-    def on_told(self) -> bool:
-        """The leash holds, and runsc is under way."""
-        data = self._leash.hear()
-        if self._leash.ready and self.watch is None:
-            written = [source.path for source in self._made.sources if source.write]
-            self.watch = Tree(self.pid, self._policy.limits, written=written, kernel=True)
-            self.started = time.monotonic()
-        return data is not None
-
-    def send(self, number: int) -> None:
-        """By a runsc of its own: the one that runs keeps none for the command."""
+    def _send(self, number: int) -> None:
+        """By a runsc of its own, which takes a while: the one that runs keeps none for the
+        command."""
         name = os.path.basename(self._bundle)
         words = [*self._call, "--root", self._state, "kill", name, str(number)]
-        try:
-            subprocess.run(
-                words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SEND_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            pass  # it may have ended
+        threading.Thread(target=_sent, args=(words,), name="wardian-kill", daemon=True).start()
 
-    def kill(self) -> None:
-        """runsc, its kernel, its file server, and the processes that the kernel runs."""
-        for pid in descendants(self.pid):
-            if pid != self.pid and pid not in self._killed:
-                try:
-                    self._killed[pid] = os.pidfd_open(pid)
-                except OSError:
-                    continue  # it has ended
-        kill_tree(self.pid)
-
-    def ended(self, status: int | None) -> End:
+    def _judged(self, ending: bare.Ending) -> bare.Ending:
         """Raises SandboxError if runsc failed."""
-        deadline = time.monotonic() + GONE_S
-        for pidfd in self._killed.values():
-            select.select([pidfd], [], [], max(0.0, deadline - time.monotonic()))
-        if status is None:
-            raise BackendError("how the command ended can't be known: this process ignores SIGCHLD")
-        if status < 0:
+        event = ending.event | {"tasks": 1}  # those inside are gVisor's own, and not known
+        if event["exec_errno"]:
+            raise _explained(os.strerror(event["exec_errno"]))
+        if event["signal"]:
             raise BackendError(
-                f"{PROGRAM} was killed by signal {-status}",
+                f"{PROGRAM} was killed by signal {event['signal']}",
                 hint="did the host run out of memory, or someone kill it?",
             )
-        said = self._errors() if status == FAILED else []
+        said = self._errors() if event["code"] == FAILED else []
         if said:
-            self._leash.last_words()  # the same again
-            return self._failed(said[-1], said[0])
-        if not self._leash.ready:
-            raise BackendError(f"{PROGRAM} can't be started: {self._leash.last_words()}")
-        if FAILED < status <= FAILED + signal.SIGRTMAX:
-            return End(signal=status - FAILED)  # it tells a signal's number so, like a shell
-        return End(status)
+            return self._failed(ending._replace(event=event), said[-1], said[0])
+        ended = ending._replace(event=event)
+        return ended.exited(event["code"], range(1, signal.SIGRTMAX + 1))
 
     def _errors(self) -> list[str]:
         """What runsc wrote to its log: documents, one after the other."""
@@ -413,21 +385,30 @@ class _Guest:
                 found.append(str(document.get("msg", "")))
         return found
 
-    def _failed(self, said: str, first: str) -> End:
+    def _failed(self, ending: bare.Ending, said: str, first: str) -> bare.Ending:
         what, _, why = said.rpartition(": ")
         if "failed to load" in what or "error finding executable" in what:
-            return End(exec_errno=exec_errno(why, self._job, self._made))
+            return ending.not_executed(exec_errno(why, self._job, self._made))
         raise BackendError(
             f"gvisor: {first if first == said else f'{said} ({first})'}",
             hint="`wardian doctor` says whether it works here",
         )
 
-    def close(self) -> None:
-        """Nothing of it is left."""
-        for pidfd in self._killed.values():
-            os.close(pidfd)
-        self._leash.close()
-        self._place.remove()
+
+def _sent(words: list[str]) -> None:
+    try:
+        subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SEND_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        pass  # it may have ended
+
+
+def _explained(why: str) -> BackendError:
+    return BackendError(
+        f"{PROGRAM} can't be started: {why.lower()}",
+        hint="is a limit on processes or open files very low? see: ulimit -a",
+    )
 
 
 __all__ = ["Gvisor", "program", "shortfall", "version"]

@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.errors import UsageError, WallError
-from wardian.sandbox.host import fresh_guest_id, is_guest_id
+from wardian.sandbox.host import fresh_guest_id, is_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import landlock
-from wardian.sandbox.run.plan import ALWAYS, CGROUP, DEGRADABLE
+from wardian.sandbox.run.plan import ALWAYS, CGROUP, DEGRADABLE, cgroup_protection
 from wardian.sandbox.run.result import Protection
 
-# A control group is the launcher's own way to hold limits; giving it up gives up nothing elsewhere.
+# A control group is no wall: where none can be made, the supervisor counts.
 NAMES = tuple(
     dict.fromkeys((*ALWAYS, "namespace.network", *(n for n in DEGRADABLE if n != CGROUP)))
 )
@@ -54,7 +54,7 @@ def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
         )
     given_up = _checked(policy.degrade)
     stand = tuple(_protection(name, policy, walls, given_up) for name in NAMES)
-    return (*stand, Protection(CGROUP, False, False, False, "only the backend wardian makes one"))
+    return (*stand, cgroup_protection(this_host(), given_up))
 
 
 def _protection(name: str, policy: Policy, walls: Walls, given_up: Collection[str]) -> Protection:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import os
 from collections.abc import Sequence
 
-from wardian.sandbox.backends import Job
+from wardian.sandbox.backends import Job, copy_records
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
@@ -83,17 +82,9 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + _copied(job),
+            extra=self._extra + _traced(job) + copy_records(job),
         )
-        try:
-            launched = launcher.spawn(data, given.fds, self._binary)
-        except BaseException:
-            for fd in ends.values():
-                os.close(fd)
-            raise
-        finally:
-            for fd in given.fds.values():
-                os.close(fd)
+        launched = launcher.spawn_and_give(data, given.fds, ends, self._binary)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
         return Process(
@@ -125,37 +116,17 @@ class Wardian:
     def _standard_streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
         if job.inherit and job.copies is not None:
             given = streams.inherited(tty=job.tty, seen=True)
-            for i, fd in enumerate(job.copies[:2]):
-                clear = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, launcher.CLEAR_OF_TARGETS)
-                given.fds[launcher.FD_FIRST_COPY + i] = clear
+            streams.copied(given, job.copies[:2])
             return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
-        kinds, fds, ends = [], {}, {}
-        first = launcher.FD_FIRST_STREAM
-        if job.input_bytes:
-            fds[first], ends[0] = launcher.pipe()
-            kinds.append(("direct", first))
-        else:
-            kinds.append(streams.NULL)
-        for i in (1, 2):
-            ends[i], fds[first + i] = launcher.pipe()
-            kinds.append(("relay", first + i))
-        return streams.Streams(kinds, fds), ends
+        return streams.captured(has_input=bool(job.input_bytes))
 
 
 def _traced(job: Job) -> bytes:
     if job.on_trace is None:
         return b""
     return record("flag", "trace-every" if job.trace_every else "trace")
-
-
-def _copied(job: Job) -> bytes:
-    """The records that have the supervisor copy what it relays."""
-    if job.copies is None:
-        return b""
-    room = job.copies.bytes
-    return b"".join(record("copy", i, launcher.FD_FIRST_COPY + i - 1, room) for i in (1, 2))
 
 
 def _guest_of(sources: Sequence[Source]) -> int:

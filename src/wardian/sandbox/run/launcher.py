@@ -114,7 +114,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def _raised(fd: int) -> int:
+def raised(fd: int) -> int:
     """The same file under a number that no dup2 in the child will overwrite."""
     if fd >= CLEAR_OF_TARGETS:
         return fd
@@ -126,24 +126,14 @@ def _raised(fd: int) -> int:
 def pipe() -> tuple[int, int]:
     """A pipe whose ends stay out of the way."""
     reader, writer = os.pipe()
-    return _raised(reader), _raised(writer)
-
-
-def _plan_fd(plan: bytes) -> int:
-    fd = os.memfd_create("wardian-plan", os.MFD_CLOEXEC)
-    fd = _raised(fd)
-    view = memoryview(plan)
-    while view:
-        view = view[os.write(fd, view) :]
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
+    return raised(reader), raised(writer)
 
 
 def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Launched:
     """Start the launcher; ``streams`` maps its descriptor numbers to ours. Raises BackendError."""
     opened: list[int] = []
     try:
-        plan_fd = _plan_fd(plan)
+        plan_fd = memory_file(plan)
         opened.append(plan_fd)
         status, status_out = pipe()
         opened += (status, status_out)
@@ -166,6 +156,30 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
     for fd in (plan_fd, status_out, control_in):
         os.close(fd)
     return Launched(pid, status, control)
+
+
+def spawn_and_give(
+    plan: bytes, given: dict[int, int], ends: dict[int, int], launcher: str = LAUNCHER
+) -> Launched:
+    """``spawn``, which takes over the descriptors that are ``given``; where it fails, our own
+    ``ends`` of them are closed, too. Raises BackendError."""
+    try:
+        return spawn(plan, given, launcher)
+    except BaseException:
+        _close(list(ends.values()))
+        raise
+    finally:
+        _close(list(given.values()))
+
+
+def memory_file(data: bytes) -> int:
+    """A file in memory with this content, to be read from its beginning."""
+    fd = raised(os.memfd_create("wardian-file", os.MFD_CLOEXEC))
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def _close(fds: list[int]) -> None:

@@ -7,11 +7,11 @@ import functools
 import math
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from wardian.errors import PolicyError, UsageError, WallError
 from wardian.sandbox.host import NO_CGROUP, Host
-from wardian.sandbox.policy.policy import NEVER_DENIED, Policy
+from wardian.sandbox.policy.policy import NEVER_DENIED, Limits, Policy
 from wardian.sandbox.root.layout import HOSTNAME, MQUEUE, USER_ID, WORK, layout
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.root.steps import private_places, readable_places, root_steps
@@ -89,6 +89,7 @@ class Plan(NamedTuple):
     limits: tuple[Limit, ...]
     environment: dict[str, str]
     sources: tuple[Source, ...] = ()
+    counted: tuple[str, ...] = ("cpu", "memory", "processes")  # by a control group, if there is one
 
 
 def check_degrade(names: Sequence[str]) -> frozenset[str]:
@@ -132,8 +133,9 @@ def make_plan(
         *root_steps(policy, sources, standing),
         *_landlock(policy, sources, host, degraded, standing),
         *_filter(policy, host, standing, shares_written=any(s.write for s in sources), watch=watch),
-        *_limits(policy, sources),
-        *_cgroup(host, standing),
+        *limit_records(policy.limits),
+        *rlimit_records(policy.limits),
+        *cgroup_records(host, standing),
     ]
     if watch != "nothing":
         records.append(record("home", os.path.expanduser("~")))
@@ -198,10 +200,14 @@ def _protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[
             wants_count and "limits.processes" not in degraded,
         )
     )
-    # Taken where one can be made; only the launcher finds out, and the result says so (status.py).
-    wants_group = host.cgroup != NO_CGROUP and CGROUP not in degraded
-    found.append(Protection(CGROUP, wants_group, wants_group, wants_group))
+    found.append(cgroup_protection(host, degraded))
     return tuple(found)
+
+
+def cgroup_protection(host: Host, degraded: Collection[str]) -> Protection:
+    """Taken where one can be made; only the launcher finds out, and the result says so."""
+    wanted = host.cgroup != NO_CGROUP and CGROUP not in degraded
+    return Protection(CGROUP, wanted, wanted, wanted)
 
 
 def _landlock_protection(
@@ -339,8 +345,26 @@ def make_filter(
     return records
 
 
-def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
-    limits = policy.limits
+def limit_records(limits: Limits) -> list[bytes]:
+    """The limits that the supervisor holds for all processes together."""
+    records = []
+    if limits.time_s is not None:
+        records.append(record("wall-ms", max(1, math.ceil(limits.time_s * 1000))))
+    if limits.cpu_s is not None:
+        records.append(record("cpu-ms", max(1, math.ceil(limits.cpu_s * 1000))))
+    if limits.memory_bytes is not None:
+        records.append(record("memory", limits.memory_bytes))
+    if limits.processes is not None:
+        records.append(record("processes", limits.processes))
+    if limits.disk_bytes is not None:
+        records.append(record("disk", limits.disk_bytes))
+    if limits.output_bytes is not None:
+        records.append(record("output", limits.output_bytes))
+    return records
+
+
+def rlimit_records(limits: Limits) -> list[bytes]:
+    """The limits that the kernel holds for each process."""
     held = {
         # Not 0: only 1 keeps a crash away from a piped core_pattern, core(5).
         RLIMIT_CORE: 1,
@@ -353,29 +377,21 @@ def _limits(policy: Policy, sources: Sequence[Source]) -> list[bytes]:
         RLIMIT_NICE: 0,
         RLIMIT_RTPRIO: 0,
     }
-    records = []
-    if limits.time_s is not None:
-        records.append(record("wall-ms", max(1, math.ceil(limits.time_s * 1000))))
     if limits.cpu_s is not None:
-        records.append(record("cpu-ms", max(1, math.ceil(limits.cpu_s * 1000))))
         held[RLIMIT_CPU] = math.ceil(limits.cpu_s) + 1
     if limits.memory_bytes is not None:
-        records.append(record("memory", limits.memory_bytes))
         held[RLIMIT_DATA] = 2 * limits.memory_bytes + MAPPED_SLACK
     if limits.processes is not None:
-        records.append(record("processes", limits.processes))
         held[RLIMIT_NPROC] = limits.processes + OWN_PROCESSES
     if limits.files is not None:
         held[RLIMIT_NOFILE] = limits.files
     if limits.disk_bytes is not None:
-        records.append(record("disk", limits.disk_bytes))
         held[RLIMIT_FSIZE] = limits.disk_bytes
-    if limits.output_bytes is not None:
-        records.append(record("output", limits.output_bytes))
-    return records + [record("rlimit", resource, value) for resource, value in sorted(held.items())]
+    return [record("rlimit", resource, value) for resource, value in sorted(held.items())]
 
 
-def _cgroup(host: Host, standing: set[str]) -> list[bytes]:
+def cgroup_records(host: Host, standing: Collection[str]) -> list[bytes]:
+    """Where a control group is to be made, if one can be."""
     if CGROUP not in standing:
         return []
     place = [record("cgroup", host.cgroup)] if host.cgroup else []

@@ -167,12 +167,13 @@ class Process:
         traces: dict[int, OnBytes] | None = None,
         keep: bool = False,
         time_s: float | None = None,
-        supervised: bool = True,
+        send: Callable[[int], None] | None = None,
     ) -> None:
-        """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold;
-        with ``supervised`` it is a process of its own, else a thread of this one."""
+        """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold.
+        ``send`` delivers a signal where the supervisor can't."""
         self.pid = launched.pid
-        self._child = Child(launched.pid) if supervised else None
+        self._child = Child(launched.pid)
+        self._send = send
         self._deadline = None if time_s is None else time.monotonic() + time_s + OVERDUE_S
         self._stopped_s: float | None = None  # since when it was seen to be stopped
         self._killed_s: float | None = None
@@ -215,14 +216,14 @@ class Process:
             self._done.wait(KILL_S + 2 * LAST_S)
         elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
             self._hear_it_out()
-        return here if self._child is None and not self.ended else self._is_gone()
-
-    def _is_gone(self) -> bool:
-        return self._child is None or self._child.gone(LAST_S)
+        return self._child.gone(LAST_S)
 
     def send_signal(self, signal: int) -> None:
         """Deliver a signal to the guest, as kill(1) or a terminal would."""
-        self._command(int(signal))
+        if self._send is not None:
+            self._send(int(signal))
+        else:
+            self._command(int(signal))
 
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;
@@ -293,8 +294,7 @@ class Process:
             self._result = self._interpret(self._said.bytes, streams[0], streams[1])
         except BaseException as error:
             self._failure = error
-        if self._child is not None:
-            self._child.reap(LAST_S)  # the status line has told all
+        self._child.reap(LAST_S)  # the status line has told all
         self.over = True
         self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()
@@ -343,26 +343,24 @@ class Process:
         poll = select.poll()
         for fd in readable:
             poll.register(fd, select.POLLIN)
-        if self._child is not None and self._child.fd >= 0:
+        if self._child.fd >= 0:
             poll.register(self._child.fd, select.POLLIN)
         return poll
 
     def _is_over(self) -> bool:
         """Look after the supervisor: is nothing more to be expected of it?"""
         child, now_s = self._child, time.monotonic()
-        if child is not None and child.gone():
+        if child.gone():
             return True
         if self._deadline is not None and self._killed_s is None:
             if now_s >= self._deadline:
                 self.kill()
-            elif child is not None and now_s >= self._deadline - OVERDUE_S + STOPPED_S:
+            elif now_s >= self._deadline - OVERDUE_S + STOPPED_S:
                 self._end_stopped(child, now_s)
         if self._killed_s is None:
             return False
         waited_s = now_s - self._killed_s
-        if child is not None and (
-            waited_s >= KILL_S or (waited_s >= STOPPED_S and child.is_stopped())
-        ):
+        if waited_s >= KILL_S or (waited_s >= STOPPED_S and child.is_stopped()):
             child.kill()
         return waited_s >= KILL_S + LAST_S
 
@@ -476,7 +474,7 @@ class Process:
         self._timer.cancel()
         for fd in self._readers:
             loop.remove_reader(fd)
-        if self._child is not None and self._child.fd >= 0:
+        if self._child.fd >= 0:
             loop.remove_reader(self._child.fd)
         if self._stdin is not None:
             loop.remove_writer(self._stdin)
@@ -512,7 +510,7 @@ class Process:
 
         for fd in self._readers:
             loop.add_reader(fd, guarded, functools.partial(readable, fd))
-        if self._child is not None and self._child.fd >= 0:
+        if self._child.fd >= 0:
             loop.add_reader(self._child.fd, guarded, look)
         if self._stdin is not None:
             loop.add_writer(self._stdin, functools.partial(writable, self._stdin))

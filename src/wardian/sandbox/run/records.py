@@ -6,6 +6,7 @@ import os
 import struct
 
 MAGIC = b"wardian-plan 1\n"
+BARE = b"wardian-bare 1\n"  # without namespaces and root; each other wall where it is asked for
 BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
 
 

@@ -39,7 +39,22 @@ def interpret(
     policy: Policy,
 ) -> Result:
     """Raises SandboxError if the sandbox could not be set up."""
-    events = _events(status)
+    return concluded(
+        read_events(status), stdout, stderr, command=command, plan=plan, arch=arch, policy=policy
+    )
+
+
+def concluded(
+    events: Sequence[dict[str, Any]],
+    stdout: bytes,
+    stderr: bytes,
+    *,
+    command: Sequence[str],
+    plan: Plan,
+    arch: str,
+    policy: Policy,
+) -> Result:
+    """The same, of what was read already."""
     by_kind = {event["event"]: event for event in events}
     if "failed" in by_kind:
         raise explain(by_kind["failed"])
@@ -61,7 +76,7 @@ def interpret(
     exit_code, reason, detail = _verdict(ended, command[0])
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
     group = ended.get("cgroup", 0)
-    limits, usage = _struck(_counted(plan.limits, group), struck), _usage(ended)
+    limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     return Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -81,11 +96,13 @@ def interpret(
 
 
 @functools.lru_cache(maxsize=32)
-def _counted(limits: tuple[Limit, ...], version: int) -> tuple[Limit, ...]:
+def _counted(
+    limits: tuple[Limit, ...], version: int, counted: tuple[str, ...]
+) -> tuple[Limit, ...]:
     """Who held memory and CPU time: a control group counts first, where there was one."""
     if not version:
         return limits
-    held = {"cpu", "memory"} | ({"processes"} if version > 1 else set())
+    held = set(counted) - ({"processes"} if version < 2 else set())
     return tuple(
         limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
         if limit.name in held
@@ -111,7 +128,8 @@ def _struck(limits: tuple[Limit, ...], name: str | None) -> tuple[Limit, ...]:
     return tuple(limit._replace(struck=limit.name == name) for limit in limits)
 
 
-def _events(status: bytes) -> list[dict[str, Any]]:
+def read_events(status: bytes) -> list[dict[str, Any]]:
+    """The launcher's lines, one event each."""
     events = []
     for line in status.splitlines():
         try:

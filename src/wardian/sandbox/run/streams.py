@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+from collections.abc import Sequence
 
-from wardian.sandbox.run.launcher import CLEAR_OF_TARGETS, FD_FIRST_STREAM
+from wardian.sandbox.run.launcher import CLEAR_OF_TARGETS, FD_FIRST_COPY, FD_FIRST_STREAM, pipe
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -23,6 +24,38 @@ class Streams(NamedTuple):
     kinds: list[tuple[str, int]]
     fds: dict[int, int]
     keep_session: bool = False
+
+
+def captured(*, has_input: bool) -> tuple[Streams, dict[int, int]]:
+    """Input from memory, output to memory; with our own ends by stream number."""
+    kinds, fds, ends = [], {}, {}
+    if has_input:
+        fds[FD_FIRST_STREAM], ends[0] = pipe()
+        kinds.append(("direct", FD_FIRST_STREAM))
+    else:
+        kinds.append(NULL)
+    for i in (1, 2):
+        ends[i], fds[FD_FIRST_STREAM + i] = pipe()
+        kinds.append(("relay", FD_FIRST_STREAM + i))
+    return Streams(kinds, fds), ends
+
+
+def copied(streams: Streams, files: Sequence[int]) -> None:
+    """Have these files get standard output and error as well."""
+    for i, fd in enumerate(files):
+        streams.fds[FD_FIRST_COPY + i] = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS)
+
+
+def direct() -> Streams:
+    """The caller's 0, 1 and 2 themselves, for a command that is behind no wall."""
+    kinds, fds = [], {}
+    for i in range(3):
+        try:
+            fds[FD_FIRST_STREAM + i] = fcntl.fcntl(i, fcntl.F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS)
+            kinds.append(("direct", FD_FIRST_STREAM + i))
+        except OSError:
+            kinds.append(NULL)  # closed
+    return Streams(kinds, fds)
 
 
 def inherited(*, tty: bool, seen: bool = False) -> Streams:

@@ -1,0 +1,9 @@
+/* Paths of the host, brought to where a program can reach them. */
+#ifndef WARDIAN_STAGE_H
+#define WARDIAN_STAGE_H
+
+#include "plan.h"
+
+void stage_sources(const struct plan *plan); /* in the command-to-be, with the rights of the caller */
+
+#endif
