@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUILDING_US = 250, PLACE_ROOM = 256 };
+enum { BUILDING_US = 500, PLACE_ROOM = 256 };
 
 static int told[2] = {-1, -1}, block[2] = {-1, -1};
 static pid_t first; /* its number out here */

@@ -42,7 +42,7 @@ def test_runs_from_many_threads_do_not_mix(sandbox: Sandbox) -> None:
 
 
 def test_a_run_outlives_the_thread_that_started_it(sandbox: Sandbox) -> None:
-    """The kernel's leash is on a thread, so it must not be the caller's."""
+    """What the kernel ties to a thread must not be tied to the caller's."""
     started: list[wardian.Process] = []
     thread = threading.Thread(
         target=lambda: started.append(sandbox.start(["sh", "-c", "sleep 1; echo done"]))

@@ -1,4 +1,14 @@
-"""The sandboxes that can run a command, each one leaf with one class that follows ``Backend``."""
+"""The sandboxes that can run a command, each one leaf with one class that follows ``Backend``.
+
+wardian     our own launcher, every wall of it
+bubblewrap  the policy as options of ``bwrap``
+bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
+gvisor      the policy as an OCI bundle for ``runsc``
+host        no sandbox at all
+bare        starting a command by the launcher without walls of the launcher's own
+walls       which of the policy's walls another sandbox puts up
+interior    what a guest of another sandbox finds inside
+"""
 
 from __future__ import annotations
 
