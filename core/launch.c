@@ -5,7 +5,8 @@
  *   the supervisor  outside, child of the caller: clones, relays, watches, reports
  *   the reaper      pid 1 inside: puts up the walls, then only waits
  *   the guest       its child, until execve
- */
+ *
+ * A plan without walls of ours (bare.h) has the same three; its reaper is no pid 1. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "bare.h"

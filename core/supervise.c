@@ -21,6 +21,7 @@
 #include "refusals.h"
 #include "relay.h"
 #include "sight.h"
+#include "signals.h"
 #include "sockets.h"
 #include "status.h"
 #include "tasks.h"
@@ -347,22 +348,6 @@ static void report_end(const struct state *s) {
          relay_output_exceeded(s->plan->output_bytes) ? "true" : "false", cgroup_version());
 }
 
-static int block_signals(void) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
-                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(&wanted, signals[i]);
-    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        die(errno, "supervisor", "listening for signals");
-    return fd;
-}
-
 static bool finished(const struct state *s) {
     if (!s->reaped)
         return s->killed && now_us() - s->killed_us >= (int64_t)UNKILLABLE_MS * 1000;
@@ -371,18 +356,7 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-enum {
-    POLL_SIGNALS,
-    POLL_PARENT,
-    POLL_REAPER,
-    POLL_CTL,
-    POLL_CONTROL,
-    POLL_LISTENER,
-    POLL_LOOKUPS,
-    POLL_TRACE,
-    POLL_INNER,
-    POLL_FIXED
-};
+enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER, POLL_FIXED };
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -449,7 +423,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .started_us = now_us()};
-    s.signals = block_signals();
+    s.signals = listen_for_signals();
     while (!finished(&s))
         turn(&s);
     relay_restore_terminal();
