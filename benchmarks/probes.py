@@ -19,21 +19,23 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from wardian.measure.probes import sandboxes
 from wardian.measure.probes.building import built
+from wardian.measure.probes.command import command
 from wardian.measure.probes.running import measure
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
 from wardian.measure.probes.witnesses import witnesses
+from wardian.measure.target import HOST, target
+from wardian.measure.versions import interpreter
 
 
 def bare_commands(specimens: list[Specimen]) -> list[str]:
     """What a person would write in a loop."""
-    host = sandboxes.neutral(sandboxes.HOST)
+    host = target(HOST)
     lines = []
     for one in specimens:
-        program = built(one) if one.language == "c" else sandboxes.interpreter(one.language)
+        program = built(one) if one.language == "c" else interpreter(one.language)
         if program is not None:
-            words = sandboxes.call(one, program, host).argv
+            words = command(one, program, host).argv
             lines.append(f"PROBE_ID={one.id} {shlex.join(words)} --output {one.id}.json")
     return lines
 
@@ -66,8 +68,8 @@ def main() -> None:
     arguments = parser.parse_args()
     specimens = select(find_specimens(probes_dir()), kinds=["core"])
     commands = bare_commands(specimens)
-    setting = sandboxes.neutral(arguments.sandbox)
-    times: dict[str, list[Taken]] = {"bare": [], "bare, parallel": [], setting.name: []}
+    where = target(arguments.sandbox)
+    times: dict[str, list[Taken]] = {"bare": [], "bare, parallel": [], where.name: []}
     with tempfile.TemporaryDirectory() as place, witnesses() as env:
         loop = os.path.join(place, "loop.sh")
         with open(loop, "w", encoding="utf-8") as file:
@@ -86,7 +88,7 @@ def main() -> None:
             "bare, parallel": lambda: shell(
                 "xargs", "-d", "\n", "-n", "1", "-P", str(arguments.jobs), "sh", "-c"
             ),
-            setting.name: lambda: measure(specimens, [setting], env, jobs=arguments.jobs),
+            where.name: lambda: measure(specimens, [where], env, jobs=arguments.jobs),
         }
         for _ in range(arguments.rounds):
             for name, way in ways.items():
@@ -96,10 +98,10 @@ def main() -> None:
         name: Taken(*map(statistics.median, zip(*ones, strict=True)))
         for name, ones in times.items()
     }
-    own = middles[setting.name]
+    own = middles[where.name]
     for name, one in middles.items():
         print(
-            f"{name:<16} {one.wall_s:7.2f} s, CPU {one.cpu_s:6.2f} s   {setting.name} takes"
+            f"{name:<16} {one.wall_s:7.2f} s, CPU {one.cpu_s:6.2f} s   {where.name} takes"
             f" {own.wall_s / one.wall_s:.2f} of it, CPU {own.cpu_s / one.cpu_s:.2f}"
         )
 

@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.probes import Taken, taken
-from wardian.measure.suites.programs import Program, find_programs
-from wardian.measure.suites.running import Way
-from wardian.measure.suites.suite import place, run_suite
+from wardian.measure.suites.execution import RunOptions
+from wardian.measure.suites.programs import SuiteProgram, find_programs
+from wardian.measure.suites.suite import run_suite
+from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy
 
 BOUND = 1.3
@@ -34,10 +35,10 @@ def built(folder: str) -> str:
     return target
 
 
-def bare(programs: Sequence[Program], jobs: int) -> None:
+def bare(programs: Sequence[SuiteProgram], jobs: int) -> None:
     """Each as it is."""
 
-    def one(program: Program) -> None:
+    def one(program: SuiteProgram) -> None:
         with tempfile.TemporaryDirectory() as work:
             subprocess.run(
                 [program.path], cwd=work, env=os.environ | {"TEST_TMPDIR": work}, check=False,
@@ -62,10 +63,10 @@ def main() -> None:
         os.chmod(folder, 0o755)  # noqa: S103 - a guest has to get to the program in it
         paths = arguments.paths or [built(folder)]
         programs = find_programs(paths).programs
-        where = place(arguments.sandbox, Policy.preset("conformance"))
+        where = target(arguments.sandbox, Policy.preset("conformance"))
         ways: dict[str, Callable[[], object]] = {
             "bare": lambda: bare(programs, arguments.jobs),
-            where.name: lambda: run_suite(programs, [where], Way(), jobs=arguments.jobs),
+            where.name: lambda: run_suite(programs, [where], RunOptions(), jobs=arguments.jobs),
         }
         times: dict[str, list[Taken]] = {name: [] for name in ways}
         for _ in range(arguments.rounds):

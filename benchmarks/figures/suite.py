@@ -8,9 +8,10 @@ import shutil
 from benchmarks.figures import Field, Numbers, Sizes
 from benchmarks.measuring import Progress, interleaved, milliseconds
 from benchmarks.suites import bare, built
+from wardian.measure.suites.execution import RunOptions
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.running import Way
-from wardian.measure.suites.suite import place, run_suite
+from wardian.measure.suites.suite import run_suite
+from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy
 
 WORK, BARE, ADAPTER = "a googletest program of 300 cases", "bare", "wardian suite run"
@@ -24,10 +25,10 @@ def measure(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers
     folder = os.path.join(field.workshop.base, "suite")
     os.mkdir(folder)
     programs = find_programs([built(folder)]).programs
-    where = place("wardian", Policy.preset("conformance"))
+    where = target("wardian", Policy.preset("conformance"))
     ways = {
         BARE: milliseconds(lambda: bare(programs, 1)),
-        ADAPTER: milliseconds(lambda: run_suite(programs, [where], Way(), jobs=1)),
+        ADAPTER: milliseconds(lambda: run_suite(programs, [where], RunOptions(), jobs=1)),
     }
     return {
         WORK: interleaved(

@@ -18,7 +18,7 @@ from wardian import Policy, Sandbox
 from wardian.errors import WardianError
 from wardian.sandbox.backends.wardian import Wardian
 from wardian.sandbox.policy.policy import Share
-from wardian.sandbox.run.plan import record
+from wardian.sandbox.run.records import record
 
 KEPT = 1 << 16  # of each stream; how long it was is told besides
 

@@ -195,7 +195,7 @@ def test_a_file_of_the_hosts_keeps_its_mode_when_the_caller_is_killed(caller: Ca
 
 
 COLLECTED = """
-from wardian.runner import outputs
+from wardian.runner import keeping, outputs
 from wardian.errors import SandboxError
 os.chmod({victim!r}, 0o204)  # what is collected is made readable, if it is the guest's own
 with Sandbox.create(policy) as sandbox:
@@ -206,7 +206,7 @@ with Sandbox.create(policy) as sandbox:
             out = {out!r} + os.urandom(4).hex()
             try:
                 outputs.written(sandbox.work_path)
-                outputs.keep(sandbox.work_path, out)
+                keeping.keep(sandbox.work_path, out)
             except (OSError, SandboxError):
                 pass  # it changes all the time
             for where, _, names in os.walk(out):
@@ -216,7 +216,7 @@ with Sandbox.create(policy) as sandbox:
                         assert b'secret' not in open(path, 'rb').read(), path
         process.kill(); process.wait(30)
     sandbox.run(['sh', '-c', 'rm -rf /work/*; echo mine > own; chmod 0 own'])
-    kept = outputs.keep(sandbox.work_path, {out!r} + '-own')
+    kept = keeping.keep(sandbox.work_path, {out!r} + '-own')
     assert open({out!r} + '-own/own').read() == 'mine\\n'
 """
 READ = """
@@ -266,8 +266,8 @@ def test_files_are_read_and_written_inside_while_names_are_swapped(caller: Calle
 MOMENT = """
 import os, shutil, sys
 sys.path.insert(0, {library!r})
-from wardian.sandbox.files import remove_tree
-from wardian.runner import outputs, rootfs
+from wardian.sandbox.paths.removal import remove_tree
+from wardian.runner import keeping, outputs, rootfs
 victim, root = {victim!r}, {root!r}
 inside = swaps = 0
 
@@ -302,7 +302,7 @@ print(swaps)
 ACTS = {
     "removing": "remove_tree(root)",
     "listing": "outputs.written(root)",
-    "keeping": "outputs.keep(root, root + '-kept')",
+    "keeping": "keeping.keep(root, root + '-kept')",
     "checking a root file system": "rootfs._check('given', root)",
 }
 

@@ -15,7 +15,7 @@ import pytest
 from tests.command import call
 from wardian import Policy, Sandbox, Share
 from wardian.errors import PolicyError, ShareError, UsageError
-from wardian.observe.record import Recording, Run
+from wardian.observe.record import RecordedRun, Recording
 
 Wardian = Callable[..., "subprocess.CompletedProcess[str]"]
 SECRET = "the-callers-secret"
@@ -186,7 +186,7 @@ def test_records_are_kept_from_where_guests_write(scene: Scene, spelling: str) -
 
 def test_a_recording_by_the_python_interface_is_refused_too(scene: Scene) -> None:
     scene.guest(f"ln -s {scene.private} left")
-    run = Run("exec", ("true",), Policy.default())
+    run = RecordedRun("exec", ("true",), Policy.default())
     with pytest.raises(UsageError, match="link"):
         Recording(str(scene.project / "left"), run)
     assert os.listdir(scene.private) == ["secret"]
@@ -303,8 +303,8 @@ def test_a_run_that_can_not_be_remembered_does_not_start(scene: Scene) -> None:
         "import sys, json\n"
         "from wardian.sandbox.paths import shared_before\n"
         "shared_before.register_places = lambda: ('/proc/none',)\n"
-        "from wardian.cli import run\n"
-        "sys.exit(run(json.loads(sys.argv[1])))\n"
+        "from wardian.cli import dispatch\n"
+        "sys.exit(dispatch(json.loads(sys.argv[1])))\n"
     )
     for share, code in ((["--work", "project"], 125), (["--read", "project"], 0)):
         done = subprocess.run(

@@ -16,7 +16,7 @@ from tests.runner.conftest import environment, make_skill, wardian
 from tests.runner.hostile import Index, sdist, serving, wheel
 from tests.skill_folders import MakeSkill
 from wardian.errors import UsageError
-from wardian.runner.packages.model import Archive, Candidate, Locked, PreparationError
+from wardian.runner.packages.model import Archive, Locked, PackageFile, PreparationError
 from wardian.runner.packages.pins import narrowed, pins_of, refuse_unpinned
 from wardian.runner.packages.requirements import checked, lines_of
 
@@ -69,10 +69,10 @@ def test_a_hash_that_can_not_be_enforced_is_refused(text: str) -> None:
 def test_candidates_with_other_hashes_are_left_out(tmp_path: Path) -> None:
     pins = pins_of([f"x --hash=sha256:{A}"])
     right, wrong = (
-        Candidate("https://h/1", (("sha256", A),)),
-        Candidate("https://h/2", (("sha256", B),)),
+        PackageFile("https://h/1", (("sha256", A),)),
+        PackageFile("https://h/2", (("sha256", B),)),
     )
-    silent = Candidate("https://h/3", (("sha512", A + B),))
+    silent = PackageFile("https://h/3", (("sha512", A + B),))
     (kept,) = narrowed(pins, [Locked("x", "1", (wrong, right, silent))])
     assert kept.candidates == (right, silent)
     with pytest.raises(PreparationError, match="another hash"):

@@ -20,11 +20,12 @@ from wardian.cli.learn import run as learn
 from wardian.errors import InputError, WardianError
 from wardian.measure.campaign.inventory import inventory
 from wardian.measure.campaign.performing import perform
-from wardian.measure.campaign.surroundings import here
 from wardian.measure.campaign.units import of_skills
+from wardian.measure.campaign.workbench import here
 from wardian.runner.cases.granting import NotGrantedError, granted
-from wardian.runner.cases.model import Case, read_cases
+from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.patterns import Matcher, PatternError
+from wardian.runner.cases.reading import read_cases
 from wardian.sandbox.policy.policy import Policy
 
 PROMPT_S = 120.0  # a busy machine included
@@ -130,9 +131,7 @@ def test_a_nightly_does_not_grant_the_network_that_a_case_asks_for(
     port, heard = listener
     entries = inventory([str(asks_for_network(skill, port))])
     policy = Policy.default()
-    (unit,) = of_skills(
-        entries, policy.to_toml(), {"wardian": policy.digest}, here(), traced=traced
-    )
+    (unit,) = of_skills(entries, policy, {"wardian": policy.digest}, here(), traced=traced)
     (produced,) = perform(unit)
     assert produced.outcome.status == "error"
     assert "network" in produced.outcome.cause
@@ -144,20 +143,20 @@ def test_a_nightly_does_not_grant_the_network_that_a_case_asks_for(
 
 def test_a_case_can_shorten_the_callers_time_and_not_lengthen_it() -> None:
     policy = Policy.default().with_limits(time_s=10)
-    assert granted(Case("a", "b", time_s=5), policy).limits.time_s == 5
-    assert granted(Case("a", "b", time_s=1000), policy).limits.time_s == 10
+    assert granted(SkillCase("a", "b", time_s=5), policy).limits.time_s == 5
+    assert granted(SkillCase("a", "b", time_s=1000), policy).limits.time_s == 10
 
 
 def test_a_variable_that_the_caller_sets_is_not_replaced_by_a_case() -> None:
     policy = Policy.default().with_env({"MODE": "safe"})
-    own = dict(granted(Case("a", "b", env=(("MODE", "x"), ("OTHER", "y"))), policy).set_env)
+    own = dict(granted(SkillCase("a", "b", env=(("MODE", "x"), ("OTHER", "y"))), policy).set_env)
     assert own == {"MODE": "safe", "OTHER": "y"}
 
 
 def test_nothing_that_a_case_asks_for_widens_the_policy() -> None:
     from wardian.sandbox.policy.difference import differences
 
-    case = Case("a", "b", env=(("A", "1"),), time_s=1e9, backends=("host",), state=True)
+    case = SkillCase("a", "b", env=(("A", "1"),), time_s=1e9, backends=("host",), state=True)
     more = [
         one
         for one in differences(Policy.default(), granted(case, Policy.default()))

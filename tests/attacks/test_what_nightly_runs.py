@@ -19,10 +19,10 @@ from wardian.errors import UsageError
 from wardian.measure.campaign.config import ConfigError, read_config
 from wardian.measure.campaign.inventory import inventory, sources
 from wardian.measure.campaign.performing import perform
-from wardian.measure.campaign.preparing import policy_of_config, prepare
-from wardian.measure.campaign.surroundings import here
+from wardian.measure.campaign.plan import policy_of_config, prepare
 from wardian.measure.campaign.units import of_skills
-from wardian.measure.findings.candidates import of_policy
+from wardian.measure.campaign.workbench import here
+from wardian.measure.findings.proposal import of_policy
 from wardian.measure.findings.proposals import tried
 from wardian.measure.findings.reverting import _put, _skill_reverted
 from wardian.measure.history.changes import Change
@@ -266,7 +266,7 @@ def test_to_be_refused_something_does_not_get_it_for_a_skill(place: Path, tmp_pa
     script.write_text(f"#!/bin/sh\ncat {secret} || exit 1\n")
     policy = Policy.default()
     entries = inventory([str(place / "skills")])
-    (unit,) = of_skills(entries, policy.to_toml(), {"wardian": policy.digest}, here(), traced=False)
+    (unit,) = of_skills(entries, policy, {"wardian": policy.digest}, here(), traced=False)
     wider = policy.with_shares([Share(str(secret), str(secret))])
     candidate = of_policy("let it read", [], wider, policy)
     found = tried(candidate, [unit])

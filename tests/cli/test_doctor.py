@@ -15,9 +15,9 @@ import pytest
 import wardian as package
 from tests.command import COMMAND, Wardian, environment
 from wardian.sandbox.doctor import attempts
-from wardian.sandbox.doctor.advice import Surroundings, advice, landlock_advice
+from wardian.sandbox.doctor.advice import HostFacts, advice, landlock_advice
 
-HERE = Surroundings(1000, (6, 8), {"user/max_user_namespaces": "15000"}, None, "/opt/launch")
+HERE = HostFacts(1000, (6, 8), {"user/max_user_namespaces": "15000"}, None, "/opt/launch")
 
 
 def test_it_says_that_the_default_policy_runs(wardian: Wardian) -> None:

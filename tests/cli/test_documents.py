@@ -17,7 +17,7 @@ from tests.command import COMMAND, Wardian, environment
 from wardian.cli.commands import COMMANDS
 from wardian.cli.options import EXEC_OPTIONS
 from wardian.errors import WardianError
-from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE
+from wardian.sandbox.run.protections import ALWAYS, DEGRADABLE
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -276,7 +276,7 @@ def test_signals_reach_the_guest(name: str) -> None:
 
 EARLY = """
 import os, signal, time
-from wardian.cli import exec as command
+from wardian.cli import running as command
 from wardian.sandbox.sandbox import Sandbox
 
 class Early(Sandbox):

@@ -16,7 +16,7 @@ from wardian import compiled
 from wardian.sandbox.host import Host
 from wardian.sandbox.policy import policy
 from wardian.sandbox.root import layout
-from wardian.sandbox.run import plan
+from wardian.sandbox.run import filter, plan
 from wardian.values import NamedTuple
 
 
@@ -114,7 +114,7 @@ def test_what_is_compiled_is_what_would_be_made() -> None:
     for arch in ("x86_64", "aarch64"):
         for written, watch in itertools.product((False, True), plan.COMPILED_SCOPES):
             machine = Host(arch=arch, kernel=(6, 8), landlock_abi=4, uid=0)
-            made = plan.make_filter(
+            made = filter.make_filter(
                 policy.Policy.default(),
                 machine,
                 {"proc", "notify"},

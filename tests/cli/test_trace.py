@@ -15,8 +15,7 @@ import pytest
 
 from tests.cli.test_documents import ROOT, conforms, schema
 from tests.command import COMMAND, Wardian, environment
-from wardian.cli.options import EXEC_OPTIONS
-from wardian.cli.run_skill import RUN_OPTIONS
+from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS
 from wardian.cli.trace import TRACE_OPTIONS
 
 SKILL = str(ROOT / "skills" / "csv-report")

@@ -22,7 +22,7 @@ import pytest
 
 from tests.observe import strace
 from tests.observe.programs import PROGRAMS
-from wardian.observe.events import Call, Event, Reader
+from wardian.observe.events import Event, Reader, TracedCall
 from wardian.observe.trace import Tracer
 from wardian.sandbox.run.result import Result
 
@@ -61,7 +61,12 @@ class Both:
         """Of the calls of these names that will succeed."""
         found = set()
         for event in self.events:
-            if isinstance(event, Call) and event.name in names and event.paths and not event.error:
+            if (
+                isinstance(event, TracedCall)
+                and event.name in names
+                and event.paths
+                and not event.error
+            ):
                 places = sorted(event.paths)
                 found.add(event.paths[places[-1 if last else 0]].text)
         return found
@@ -101,16 +106,16 @@ def test_the_same_calls_and_files_as_strace_sees(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_task_makes_the_same_calls_in_the_same_order(name: str, tmp_path: Path) -> None:
     both = Both(name, "every", tmp_path)
-    told: dict[int, list[Call]] = {}
+    told: dict[int, list[TracedCall]] = {}
     for event in both.events:
-        if isinstance(event, Call):
+        if isinstance(event, TracedCall):
             told.setdefault(event.task, []).append(event)
     assert set(told) == set(both.strace.tasks)
     for task, lines in both.strace.tasks.items():
         assert _agree(told[task], lines), _first_difference(told[task], lines)
 
 
-def _agree(told: list[Call], lines: list[strace.Line]) -> bool:
+def _agree(told: list[TracedCall], lines: list[strace.Line]) -> bool:
     """Is one the other, without some of what signals took back? Several ways are tried at once:
     of two calls alike, one taken back, either may be the one that was told."""
     ways = {0}
@@ -120,14 +125,14 @@ def _agree(told: list[Call], lines: list[strace.Line]) -> bool:
     return len(told) in ways
 
 
-def _same(call: Call, line: strace.Line) -> bool:
+def _same(call: TracedCall, line: strace.Line) -> bool:
     """The same call, and for one on a path the same errno; attributes are not looked at."""
     if call.name != line.name or "xattr" in call.name or line.result == "?" or not call.paths:
         return call.name == line.name
     return (errno.errorcode[call.error] if call.error else "") == line.error
 
 
-def _first_difference(told: list[Call], lines: list[strace.Line]) -> str:
+def _first_difference(told: list[TracedCall], lines: list[strace.Line]) -> str:
     for call, line in zip(told, lines, strict=False):
         if not _same(call, line):
             return f"{call}\nis not\n{line}"

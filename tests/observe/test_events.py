@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wardian.observe.actions import actions
-from wardian.observe.events import Became, Call, Event, Path, Reader, Total, Waited, normal
+from wardian.observe.events import (
+    Became,
+    Event,
+    Path,
+    Reader,
+    Total,
+    TracedCall,
+    Waited,
+    normal,
+)
 
 ARCH = "x86_64"
 OPENAT, EXIT_GROUP = 257, 231
@@ -45,9 +54,9 @@ def events(data: bytes) -> list[Event]:
 def test_records_become_events() -> None:
     became, read, missing, ended, waited, total = events(STREAM)
     assert became == Became(1e-6, 10, 9, 2, ("sh", "-c", "true"))
-    assert isinstance(read, Call)
-    assert isinstance(missing, Call)
-    assert isinstance(ended, Call)
+    assert isinstance(read, TracedCall)
+    assert isinstance(missing, TracedCall)
+    assert isinstance(ended, TracedCall)
     assert (read.name, read.task, read.process) == ("openat", 11, 10)
     assert read.paths == {1: Path("/etc/passwd")}
     assert (missing.error, missing.paths[1].lay) == (errno.ENOENT, "nothing")
@@ -80,7 +89,7 @@ def test_a_record_of_a_later_launcher_is_passed_over() -> None:
 
 def test_a_call_that_the_table_does_not_know_keeps_its_number() -> None:
     (call,) = events(record(1, ARGS, call=1000))
-    assert isinstance(call, Call)
+    assert isinstance(call, TracedCall)
     assert call.name == "syscall_1000"
 
 
@@ -97,7 +106,7 @@ def done(
 ) -> set[tuple[str, str]]:
     """What a call does, for paths given as (text, what lay there)."""
     named = {i: Path(*path) for i, path in enumerate(paths)}
-    call = Call(0, 1, 1, name, (*args, *([0] * (6 - len(args)))), error, named)
+    call = TracedCall(0, 1, 1, name, (*args, *([0] * (6 - len(args)))), error, named)
     return {(path.text, action) for path, action in actions(call)}
 
 

@@ -17,8 +17,9 @@ from wardian.learn.data import learning
 from wardian.learn.limits import limits
 from wardian.learn.needs import NOTHING, at_once, merged
 from wardian.learn.places import is_wide, places, whole
-from wardian.observe.trace import Process, Program
-from wardian.runner.cases.model import Case, read_cases
+from wardian.observe.trace import ExecutedProgram, TracedProcess
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.sandbox.policy.difference import NOUNS
@@ -76,7 +77,7 @@ def test_a_bundled_skill_gets_a_policy_that_is_smaller_in_every_dimension_and_pa
         assert case.name in skipped or passes(SKILLS / name, case, policy) == []
 
 
-def passes(skill: Path, case: Case, policy: Policy) -> list[str]:
+def passes(skill: Path, case: SkillCase, policy: Policy) -> list[str]:
     """The problems of the last try, judged by `wardian test`'s own code rather than by learn's."""
     problems: list[str] = []
     with located(str(skill)) as there:
@@ -307,9 +308,9 @@ def test_limits_have_head_room_and_are_never_above_what_was_allowed() -> None:
 
 
 def test_processes_that_end_before_others_start_are_not_counted_together() -> None:
-    def process(started: float, ended: float | None, threads: int = 1) -> Process:
-        program = (Program(started, ("x",)),)
-        return Process(1, None, 1, 1, started, program, ended, 0, threads)
+    def process(started: float, ended: float | None, threads: int = 1) -> TracedProcess:
+        program = (ExecutedProgram(started, ("x",)),)
+        return TracedProcess(1, None, 1, 1, started, program, ended, 0, threads)
 
     assert at_once([process(0, 9), process(1, 2), process(3, 4, 3)]) == 4
     assert at_once([process(0, None), process(1, None)]) == 2

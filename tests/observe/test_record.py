@@ -533,7 +533,7 @@ def test_recordings_in_threads_of_one_process_do_not_disturb_each_other(records:
     from wardian import Policy, Sandbox
 
     policy = Policy.default()
-    about = record.Run("exec", ("echo", "x"), policy)
+    about = record.RecordedRun("exec", ("echo", "x"), policy)
 
     def run(number: int) -> str | None:
         recording = record.Recording(str(records), about)
@@ -559,7 +559,7 @@ def test_a_recording_that_is_not_begun_leaves_nothing_behind(
     monkeypatch.setattr(record.Recording, "_write", full)
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(SandboxError, match="no space left"):
-        record.Recording(str(records), record.Run("exec", ("true",), Policy.default()))
+        record.Recording(str(records), record.RecordedRun("exec", ("true",), Policy.default()))
     assert list(records.iterdir()) == []
     assert len(os.listdir("/proc/self/fd")) == before
 

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import MakeSandbox, launchers
 from wardian import Policy, Sandbox
 from wardian.errors import UsageError
-from wardian.observe.events import Became, Call, Event, Reader, Waited
+from wardian.observe.events import Became, Event, Reader, TracedCall, Waited
 from wardian.observe.trace import Trace, Tracer, traced
 from wardian.sandbox.run.result import Result
 
@@ -268,7 +268,7 @@ def test_a_slow_reader_loses_nothing(sandbox: Sandbox) -> None:
     result = sandbox.trace(["sh", "-c", script], on_trace=slowly, every=True)
     for event in events:
         tracer.take(event)
-    told = Counter(event.name for event in events if isinstance(event, Call))
+    told = Counter(event.name for event in events if isinstance(event, TracedCall))
     assert told == Counter({one.name: one.count for one in tracer.trace(result).syscalls})
     assert sum(told.values()) > 10_000
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.refusals.wall import PYTHON
 from wardian import Policy, Result, Sandbox
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Caller
 
 WANTED = "/root"  # every host has it, no guest does

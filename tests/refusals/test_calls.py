@@ -13,7 +13,7 @@ from tests.refusals.wall import ARCH, PYTHON
 from wardian import Policy, Result, syscalls
 from wardian.cli.options import EXEC_OPTIONS, parse, policy_of
 from wardian.sandbox.policy.policy import Share
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Refusal
 
 GUEST = Path(__file__).parent / "guests" / "calls.py"

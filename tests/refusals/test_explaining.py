@@ -16,10 +16,10 @@ from wardian.cli.refused import refusal_lines
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.refusals.hostpath import distant_places, exists, real_path
 from wardian.sandbox.refusals.reading import refusals
-from wardian.sandbox.refusals.remedies import Surroundings
+from wardian.sandbox.refusals.remedies import RefusalContext
 from wardian.sandbox.run.result import Allow, Caller, Refusal, Result
 
-AROUND = Surroundings(
+AROUND = RefusalContext(
     Policy.default(), (), (), ARCH, "/usr", "/nonexistent", ("true",), AskedHost(1e6)
 )
 latin = st.text(st.characters(max_codepoint=255), max_size=80)

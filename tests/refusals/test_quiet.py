@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import MakeSandbox
 from tests.refusals.wall import PYTHON
 from wardian import Policy, Result, Sandbox
-from wardian.sandbox.refusals.reading import is_news
+from wardian.sandbox.refusals.ranking import is_news
 
 IMPORTS = """
 import asyncio, concurrent.futures, ctypes, curses, decimal, email, hashlib, http.client, json

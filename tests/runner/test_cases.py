@@ -13,15 +13,10 @@ from tests.command import Wardian
 from tests.skill_folders import MakeSkill
 from wardian.errors import InputError
 from wardian.runner.cases.checks import Observed, differences, problems
-from wardian.runner.cases.model import (
-    Case,
-    Expectation,
-    FileExpectation,
-    TextExpectation,
-    read_cases,
-)
+from wardian.runner.cases.model import CaseExpectation, FileExpectation, SkillCase, TextExpectation
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.report import junit
-from wardian.runner.cases.running import Outcome
+from wardian.runner.cases.running import CaseOutcome
 
 SEEN = Observed(0, "exited", "hello\nworld\n", "", {"a.txt": b"content"})
 
@@ -61,32 +56,32 @@ def test_what_is_wrong_in_a_file_is_told(text: str, wrong: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("expect", "count"),
     [
-        (Expectation(), 0),
-        (Expectation(exit=1), 1),
-        (Expectation(exit=None), 0),
-        (Expectation(stdout=TextExpectation(equals="hello\nworld\n")), 0),
-        (Expectation(stdout=TextExpectation(equals="hello\n")), 1),
-        (Expectation(stdout=TextExpectation(contains=("ell", "orl"))), 0),
-        (Expectation(stdout=TextExpectation(contains=("elk", "ork"))), 2),
-        (Expectation(stdout=TextExpectation(lacks=("world",))), 1),
-        (Expectation(stdout=TextExpectation(matches="^w.*d$")), 0),
-        (Expectation(stderr=TextExpectation(matches=".")), 1),
-        (Expectation(files=(("a.txt", FileExpectation(equals=b"content")),)), 0),
-        (Expectation(files=(("a.txt", FileExpectation(equals=b"other")),)), 1),
-        (Expectation(files=(("b.txt", FileExpectation()),)), 1),
-        (Expectation(files=(("b.txt", FileExpectation(exists=False)),)), 0),
-        (Expectation(files=(("a.txt", FileExpectation(exists=False)),)), 1),
-        (Expectation(files=(("a.txt", FileExpectation(min_bytes=8, sha256="0")),)), 2),
-        (Expectation(refused=("network",)), 1),
-        (Expectation(reason="time limit"), 1),
+        (CaseExpectation(), 0),
+        (CaseExpectation(exit=1), 1),
+        (CaseExpectation(exit=None), 0),
+        (CaseExpectation(stdout=TextExpectation(equals="hello\nworld\n")), 0),
+        (CaseExpectation(stdout=TextExpectation(equals="hello\n")), 1),
+        (CaseExpectation(stdout=TextExpectation(contains=("ell", "orl"))), 0),
+        (CaseExpectation(stdout=TextExpectation(contains=("elk", "ork"))), 2),
+        (CaseExpectation(stdout=TextExpectation(lacks=("world",))), 1),
+        (CaseExpectation(stdout=TextExpectation(matches="^w.*d$")), 0),
+        (CaseExpectation(stderr=TextExpectation(matches=".")), 1),
+        (CaseExpectation(files=(("a.txt", FileExpectation(equals=b"content")),)), 0),
+        (CaseExpectation(files=(("a.txt", FileExpectation(equals=b"other")),)), 1),
+        (CaseExpectation(files=(("b.txt", FileExpectation()),)), 1),
+        (CaseExpectation(files=(("b.txt", FileExpectation(exists=False)),)), 0),
+        (CaseExpectation(files=(("a.txt", FileExpectation(exists=False)),)), 1),
+        (CaseExpectation(files=(("a.txt", FileExpectation(min_bytes=8, sha256="0")),)), 2),
+        (CaseExpectation(refused=("network",)), 1),
+        (CaseExpectation(reason="time limit"), 1),
     ],
 )
-def test_each_expectation_is_looked_at(expect: Expectation, count: int) -> None:
+def test_each_expectation_is_looked_at(expect: CaseExpectation, count: int) -> None:
     assert len(problems(expect, SEEN, sandboxed=True)) == count
 
 
 def test_refusals_are_not_expected_of_the_host() -> None:
-    assert problems(Expectation(refused=("network",)), SEEN, sandboxed=False) == []
+    assert problems(CaseExpectation(refused=("network",)), SEEN, sandboxed=False) == []
 
 
 def test_differences_from_the_oracle_are_told_by_part() -> None:
@@ -98,9 +93,11 @@ def test_differences_from_the_oracle_are_told_by_part() -> None:
 
 
 def test_junit_holds_whatever_a_script_prints() -> None:
-    case = Case("<&\x1b[31m\"'", "a.py")
+    case = SkillCase("<&\x1b[31m\"'", "a.py")
     nasty = ("exit \x00\ud800 ]]> & <b>",)
-    text = junit([Outcome("s", case, "wardian", "fail", nasty), Outcome("s", case, "host", "skip")])
+    text = junit(
+        [CaseOutcome("s", case, "wardian", "fail", nasty), CaseOutcome("s", case, "host", "skip")]
+    )
     root = minidom.parseString(text.encode("utf-8", "strict"))  # noqa: S318 - our own
     suites = root.getElementsByTagName("testsuite")
     assert [suite.getAttribute("failures") for suite in suites] == ["1", "0"]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wardian.errors import SandboxError, UsageError
-from wardian.runner.outputs import check_target, keep, stays_inside, written
+from wardian.runner.keeping import check_target, keep
+from wardian.runner.outputs import stays_inside, written
 
 
 @pytest.fixture

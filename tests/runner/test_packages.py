@@ -10,7 +10,7 @@ import pytest
 
 from wardian.runner.packages import cabinet, store, venv
 from wardian.runner.packages.contents import refuse_strange
-from wardian.runner.packages.model import Candidate, Locked, PreparationError
+from wardian.runner.packages.model import Locked, PackageFile, PreparationError
 from wardian.runner.packages.resolving import candidate_fault, read_pylock, read_report
 from wardian.runner.packages.tools import find_pip
 
@@ -59,7 +59,7 @@ def test_pipes_sockets_and_borrowed_rights_are_refused(tmp_path: Path) -> None:
 # The environment
 
 
-def base() -> venv.Base:
+def base() -> venv.BasePython:
     found = venv.base_of(sys.executable)
     assert found is not None
     return found
@@ -216,7 +216,7 @@ WHEEL = "x-1.0-py3-none-any.whl"
 def test_only_wheels_from_where_the_user_says_are_fetched(
     url: str, direct: bool, fine: bool
 ) -> None:
-    candidate = Candidate(url, ())
+    candidate = PackageFile(url, ())
     known, local = {"http://index.lan:80"}, ["/opt/wheels"]
     why = candidate_fault(Locked("x", "1.0", (candidate,), direct), candidate, known, local)
     assert (why is None) == fine

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from wardian.runner.cases.model import Case, Expectation, read_cases
+from wardian.runner.cases.model import CaseExpectation, SkillCase
+from wardian.runner.cases.reading import read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
 from wardian.skills.scripts import scripts_in
@@ -29,12 +30,12 @@ def repository() -> Path:
     return root / "skills" if (root / "skills").is_dir() else root
 
 
-def help_cases() -> list[Case]:
+def help_cases() -> list[SkillCase]:
     """Every Python file, asked for help: it imports all it needs before it answers."""
     if not REPO:
         return []
     return [
-        Case(
+        SkillCase(
             name=f"{folder.name}: {script.path} --help",
             skill=folder.name,
             script=script.path,
@@ -42,7 +43,7 @@ def help_cases() -> list[Case]:
             packages=PACKAGES,
             time_s=180.0,
             compare=("exit", "stdout", "stderr"),
-            expect=Expectation(exit=None),
+            expect=CaseExpectation(exit=None),
         )
         for folder in sorted(repository().iterdir())
         if folder.is_dir()
@@ -52,7 +53,7 @@ def help_cases() -> list[Case]:
 
 
 @pytest.mark.parametrize("one", [*CASES, *help_cases()], ids=lambda one: one.name)
-def test_the_same_inside_and_outside(one: Case) -> None:
+def test_the_same_inside_and_outside(one: SkillCase) -> None:
     with located(str(repository() / str(one.skill))) as skill:
         options = Options(("wardian",), oracle="host", say=lambda line: None)
         outcomes = run_case(skill, one, options)

@@ -22,8 +22,8 @@ def test_nothing_heavy_is_imported_for_a_plain_script(
 ) -> None:
     skill = make_skill({"scripts/a.py": "pass"})
     code = (
-        "import sys; before = set(sys.modules); from wardian.cli import run\n"
-        f"code = run(['run', {str(skill)!r}, 'a.py'])\n"
+        "import sys; before = set(sys.modules); from wardian.cli import dispatch\n"
+        f"code = dispatch(['run', {str(skill)!r}, 'a.py'])\n"
         f"print(code, sorted((set(sys.modules) - before) & {set(TOO_HEAVY)!r}))"
     )
     done = subprocess.run(

@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import MakeSandbox
 from wardian import Policy, Sandbox
 from wardian.errors import UsageError
-from wardian.sandbox.files import remove_tree
+from wardian.sandbox.paths.removal import remove_tree
 
 PYTHON = os.path.realpath(sys.executable)
 # A tree too deep for a path, a recursion limit, or one open descriptor per level.

@@ -13,7 +13,7 @@ from wardian.errors import InputError, ShareError, UsageError
 from wardian.sandbox.paths import own_files, shared_before
 from wardian.sandbox.paths.named import (
     Link,
-    Way,
+    ResolvedPath,
     doubt,
     open_directory,
     open_real,
@@ -40,11 +40,11 @@ def test_a_way_is_walked_one_name_at_a_time(tmp_path: Path) -> None:
     (tmp_path / "l").symlink_to("a")
     (tmp_path / "a/up").symlink_to("../l/b")
     me = os.geteuid()
-    assert way_of(f"{tmp_path}/a/b") == Way(f"{tmp_path}/a/b")
+    assert way_of(f"{tmp_path}/a/b") == ResolvedPath(f"{tmp_path}/a/b")
     way = way_of(f"{tmp_path}//l/./up/../b")
     assert way.real == f"{tmp_path}/a/b"
     assert way.links == tuple(Link(f"{tmp_path}/{n}", me) for n in ("l", "a/up", "l"))
-    assert way_of(f"{tmp_path}/l/new/er", missing_ok=True) == Way(
+    assert way_of(f"{tmp_path}/l/new/er", missing_ok=True) == ResolvedPath(
         f"{tmp_path}/a/new/er", (Link(f"{tmp_path}/l", me),), "new/er"
     )
     for path, number in (("none", errno.ENOENT), ("l/none/../b", errno.ENOENT)):
@@ -82,7 +82,7 @@ def test_which_links_are_trusted(links: tuple[Link, ...], word: str | None) -> N
     def shared(path: str) -> str | None:
         return "/shared" if path == "/shared" or path.startswith("/shared/") else None
 
-    why = doubt(Way("/real", links), (0, 1000), shared)
+    why = doubt(ResolvedPath("/real", links), (0, 1000), shared)
     assert why is None if word is None else word in str(why)
 
 

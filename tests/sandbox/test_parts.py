@@ -14,7 +14,7 @@ from wardian.errors import ShareError
 from wardian.sandbox.policy.difference import differences
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.root.parts import MOST, Parts
-from wardian.sandbox.root.steps import base, parts_of_host
+from wardian.sandbox.root.root import base, parts_of_host
 from wardian.syscalls import rows
 
 DEFAULT = Policy.default()

@@ -13,7 +13,8 @@ from wardian.errors import UsageError, WallError
 from wardian.sandbox.host import Host, kernel_version
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import landlock
-from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE, Plan, finish, make_plan
+from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.protections import ALWAYS, DEGRADABLE
 from wardian.sandbox.run.records import MAGIC, record
 
 NEW = Host("x86_64", (6, 18), 7, 1000)

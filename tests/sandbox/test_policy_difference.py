@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import MakeSandbox
 from wardian import Policy
-from wardian.sandbox.policy.difference import DIMENSIONS, Difference, differences
+from wardian.sandbox.policy.difference import DIMENSIONS, PolicyDifference, differences
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.root.shares import is_below
 from wardian.syscalls import lookup, rows
@@ -288,7 +288,7 @@ def test_every_path_that_differs_is_told_and_no_other(a: Policy, b: Policy) -> N
 @settings(max_examples=100, deadline=None)
 @given(policies, policies)
 def test_the_other_way_round_the_same_is_told(a: Policy, b: Policy) -> None:
-    def turned(one: Difference) -> tuple[object, ...]:
+    def turned(one: PolicyDifference) -> tuple[object, ...]:
         return one.dimension, one.subject, {"a": "b", "b": "a", None: None}[one.more], one.b, one.a
 
     there, back = differences(a, b, plain), differences(b, a, plain)

@@ -18,6 +18,7 @@ import pytest
 from tests.conftest import alive
 from wardian import Sandbox
 from wardian.errors import BackendError, UsageError, WardianError
+from wardian.sandbox.run import child
 from wardian.sandbox.run import process as waiting
 from wardian.sandbox.run.launcher import FD_FIRST_STREAM, FD_STATUS
 from wardian.sandbox.run.process import Process
@@ -66,7 +67,7 @@ def test_a_killed_supervisor_is_noticed_although_someone_else_holds_its_pipes(
 
 def test_the_same_on_an_event_loop(sandbox: Sandbox) -> None:
     async def run() -> None:
-        process = sandbox._start(sandbox._job(["sleep", "100"], None, None, None, None, None, None))
+        process = sandbox._start(sandbox._job(["sleep", "100"]))
         task = asyncio.create_task(process.pump_async())
         await asyncio.sleep(0.3)
         with held_open(process.pid, FD_STATUS, FD_FIRST_STREAM + 1):
@@ -102,7 +103,7 @@ def test_a_sandbox_is_closed_although_a_supervisor_is_stopped(sandbox: Sandbox) 
 def test_a_time_limit_that_a_stopped_supervisor_can_not_hold_is_held_outside(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "OVERDUE_S", 1.0)
+    monkeypatch.setattr(child, "OVERDUE_S", 1.0)
     monkeypatch.setattr(waiting, "TICK_S", 0.5)
     pieces: list[bytes] = []
     process = sandbox.start(["sh", "-c", "echo; sleep 50"], timeout_s=1, on_stdout=pieces.append)
@@ -112,7 +113,7 @@ def test_a_time_limit_that_a_stopped_supervisor_can_not_hold_is_held_outside(
 
 
 def test_abandoning_a_stopped_run_ends(sandbox: Sandbox) -> None:
-    process = sandbox._start(sandbox._job(["sleep", "100"], None, None, None, None, None, None))
+    process = sandbox._start(sandbox._job(["sleep", "100"]))
     os.kill(process.pid, signal.SIGSTOP)
     began = time.monotonic()
     process.abandon()

@@ -22,7 +22,7 @@ import pytest
 from wardian.errors import SkillError
 from wardian.skills import check, load_skill, unpack
 from wardian.skills.archive import members, unpacking
-from wardian.skills.archive.members import Limits
+from wardian.skills.archive.members import ArchiveLimits
 
 from .archives import GOOD, MANIFEST, Item, deflated, tar_of, zip_bytes, zip_of
 
@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
     assert sorted(os.listdir(tmp_path / "deep" / "inside")) == ["here"]
 
 
-def refused(archive: Path, place: Path, *, limits: Limits | None = None) -> str:
+def refused(archive: Path, place: Path, *, limits: ArchiveLimits | None = None) -> str:
     with pytest.raises(SkillError) as caught:
         unpack(archive, place, limits=limits)
     assert os.listdir(place) == [], "something was left behind"
@@ -176,7 +176,7 @@ def test_names_that_meet_are_refused(label: str, build: Build, tmp_path: Path, p
     assert reason in refused(build(tmp_path / "x.skill", *GOOD, *map(Item, names)), place)
 
 
-SMALL = Limits(file_bytes=2 << 20, total_bytes=3 << 20, ratio_from_bytes=1 << 20, ratio=200)
+SMALL = ArchiveLimits(file_bytes=2 << 20, total_bytes=3 << 20, ratio_from_bytes=1 << 20, ratio=200)
 
 
 @pytest.mark.parametrize("build", BUILDERS)
@@ -266,7 +266,7 @@ def test_more_entries_than_allowed_are_refused(tmp_path: Path, place: Path) -> N
     items = [Item(f"my-skill/{n}") for n in range(20)]
     for build in BUILDERS:
         archive = build(tmp_path / "x.skill", *GOOD, *items)
-        assert "more than 10 entries" in refused(archive, place, limits=Limits(entries=10))
+        assert "more than 10 entries" in refused(archive, place, limits=ArchiveLimits(entries=10))
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path, place: Path) -> None:
@@ -457,7 +457,7 @@ class TestExtractionIsAtomic:
         archive = zip_of(tmp_path / "x.skill", *GOOD)
         verify = unpacking.verify
 
-        def then_changed(file: io.BufferedReader, limits: Limits) -> str | None:
+        def then_changed(file: io.BufferedReader, limits: ArchiveLimits) -> str | None:
             top = verify(file, limits)
             zip_of(archive, *GOOD, Item("../evil"))
             return top
@@ -516,5 +516,5 @@ def test_loading_an_archive_leaves_nothing_in_the_temporary_directory(
 
 
 def test_the_limits_are_what_the_documentation_says() -> None:
-    limits = members.Limits()
+    limits = members.ArchiveLimits()
     assert (limits.entries, limits.total_bytes, limits.file_bytes) == (10_000, 1 << 30, 256 << 20)

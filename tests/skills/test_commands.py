@@ -13,13 +13,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.skill_folders import MakeSkill
-from wardian.cli import check, listing, pack, show, unpack
+from wardian.cli import check, pack, show, unpack
+from wardian.cli import list as list_command
 from wardian.errors import NothingMatched, SkillError, UsageError, WardianError
 from wardian.skills.diagnostic import RULES
 
 from .archives import GOOD, Item, zip_of
 
-COMMANDS = [check.command, listing.command, show.command, pack.command, unpack.command]
+COMMANDS = [check.command, list_command.command, show.command, pack.command, unpack.command]
 ESCAPE = '"\\e[31mred\\n\\u202e"'
 
 
@@ -135,23 +136,27 @@ class TestList:
     def test_the_shadowed_is_told(self, make_skill: MakeSkill, tmp_path: Path) -> None:
         make_skill("same", under=tmp_path / "here" / ".agents" / "skills")
         make_skill("same", under=tmp_path / "home" / ".claude" / "skills")
-        result = run(listing.command)
+        result = run(list_command.command)
         assert result.exit_code == 0
         assert result.stdout.count("same  ") == 2
         assert "shadowed by" in result.stdout
-        found = document(listing.command)
+        found = document(list_command.command)
         assert found["schema"] == "wardian.list/1"
         assert [one["shadowed_by"] is None for one in found["skills"]] == [True, False]
 
     def test_none_is_exit_3(self) -> None:
-        assert isinstance(run(listing.command).exception, NothingMatched)
+        assert isinstance(run(list_command.command).exception, NothingMatched)
 
     def test_names_can_steer_no_terminal(self, make_skill: MakeSkill, tmp_path: Path) -> None:
         folder = make_skill("s", under=tmp_path / "here" / ".agents" / "skills")
         (folder / "SKILL.md").write_text(f"---\nname: {ESCAPE}\ndescription: {ESCAPE}\n---\n")
         bad = make_skill("t\x1b[2J", under=tmp_path / "here" / ".agents" / "skills")
         (bad / "SKILL.md").write_text("no")
-        for command, *args in ((listing.command,), (show.command, folder), (check.command, folder)):
+        for command, *args in (
+            (list_command.command,),
+            (show.command, folder),
+            (check.command, folder),
+        ):
             text = run(command, *args).stdout
             assert text
             assert all(line.isprintable() for line in text.split("\n"))

@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from wardian.skills import toml
+from wardian import toml
 
 FINE = """
 a.b."c.d.e" . 'f' = "x.y.z" # 1.2.3

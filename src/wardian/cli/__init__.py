@@ -1,8 +1,20 @@
 """The door people use. This module only chooses; each command imports its own work when called.
 
 ``exec`` has a path of its own that leaves click out: importing click costs three times the start of
-Python, and a sandbox that starts in milliseconds should not wait for it. See ``commands`` for the
-others, ``options`` for what ``exec`` and ``policy show`` understand.
+Python, and a sandbox that starts in milliseconds should not wait for it.
+
+commands    the others by name, as click knows them
+exec, run, trace, learn           commands that run something
+running     what exec and run share
+signals     signals and the terminal while a guest runs
+recording, settings               whether and how a run is recorded
+options, policy_flags, paths      the options of a run, for them and for click
+test, check, list, show, pack, unpack    skills
+doctor, policy, log               this host, a policy, the records of runs
+probe, suite, syscalls, nightly, history, report    measuring
+probe_fuzz, probe_options, probe_reading, syscalls_coverage    their subcommands
+summary, refused, trace_page, log_page   what people read
+output, spool, progress           how it is written: text, documents, a line on a terminal
 """
 
 from __future__ import annotations
@@ -24,7 +36,7 @@ def main() -> None:
     code = FAILED
     try:
         _open_standard_streams()
-        code = run(sys.argv[1:])
+        code = dispatch(sys.argv[1:])
     except KeyboardInterrupt:
         code = INTERRUPTED
     finally:
@@ -32,7 +44,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def run(args: Sequence[str]) -> int:
+def dispatch(args: Sequence[str]) -> int:
     """Run one command line and return its exit code; whatever goes wrong is told on stderr."""
     from wardian.cli import output
 
@@ -43,9 +55,9 @@ def run(args: Sequence[str]) -> int:
 
             return exec_command.run(words[1:])
         if words and words[0] == "run":
-            from wardian.cli import run_skill
+            from wardian.cli import run as run_command
 
-            return run_skill.run(words[1:])
+            return run_command.run(words[1:])
         if words and words[0] == "trace":
             from wardian.cli import trace
 

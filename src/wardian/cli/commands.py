@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from wardian.cli import output
-from wardian.cli.options import EXEC_OPTIONS, Option
+from wardian.cli.options import Option
 
 # command → module, and the line shown in `wardian --help` without loading it
 COMMANDS = {
-    "run": ("wardian.cli.run_skill", "Run a skill's script in the sandbox."),
-    "exec": ("wardian.cli.commands", "Run a command in the sandbox."),
+    "run": ("wardian.cli.run", "Run a skill's script in the sandbox."),
+    "exec": ("wardian.cli.exec", "Run a command in the sandbox."),
     "trace": ("wardian.cli.trace", "Run one of both, and tell everything that it did."),
     "learn": ("wardian.cli.learn", "Find the smallest policy under which runs pass, and prove it."),
-    "test": ("wardian.cli.cases", "Run the cases that show a skill to work."),
+    "test": ("wardian.cli.test", "Run the cases that show a skill to work."),
     "probe": ("wardian.cli.probe", "Measure what a sandbox can do, and compare."),
     "report": ("wardian.cli.report", "Draw what was measured as pages to look at."),
     "syscalls": (
@@ -31,26 +31,11 @@ COMMANDS = {
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),
     "check": ("wardian.cli.check", "Check skills by the specification."),
-    "list": ("wardian.cli.listing", "List the skills that agents see from here."),
+    "list": ("wardian.cli.list", "List the skills that agents see from here."),
     "show": ("wardian.cli.show", "Show what a skill is and needs."),
     "pack": ("wardian.cli.pack", "Pack a skill's directory into a .skill file."),
     "unpack": ("wardian.cli.unpack", "Unpack a skill from an archive that nobody trusts."),
 }
-
-EXEC_HELP = """Run COMMAND in a sandbox: no network, no host files, no other processes.
-
-It gets its own root with /usr read-only, a private /tmp and home, and /work, where it starts.
-What else it may reach is named by options. Its exit code is ours; 124 means its time was up,
-125 that wardian refused, 126 and 127 that COMMAND can't be executed or is not there, 128+N that
-signal N ended it.
-"""
-EXEC_EXAMPLES = """\b
-Examples:
-  wardian exec -- python3 -c 'print(6 * 7)'
-  wardian exec --work . --time 30s --memory 512M -- python3 convert.py in.csv
-
-\b
-Options end at the first word of COMMAND, with or without --."""
 
 
 class Rendered(click.Command):
@@ -82,21 +67,37 @@ def click_options(table: Sequence[Option]) -> list[click.Parameter]:
     return options
 
 
-def _exec(args: list[str]) -> None:
-    from wardian.cli.exec import run as run_exec
+def rendered(
+    name: str,
+    run: Callable[[list[str]], int],
+    options: Sequence[Option],
+    words: Sequence[str],
+    help: str,
+    epilog: str,
+    *,
+    usage: str = "[OPTIONS]",
+) -> click.Command:
+    """The command of a run. ``words`` are its arguments: ``name``, ``[name]``, ``name...``.
 
-    click.get_current_context().exit(run_exec(args))
-
-
-command = Rendered(
-    "exec",
-    callback=_exec,
-    params=[*click_options(EXEC_OPTIONS), click.Argument(["command"], nargs=-1)],
-    help=EXEC_HELP,
-    epilog=EXEC_EXAMPLES,
-    add_help_option=False,
-    options_metavar="[OPTIONS] [--]",
-)
+    Modules make it when somebody asks for their ``command``: click is slow to load.
+    """
+    arguments = [
+        click.Argument(
+            [word.strip("[].")],
+            required=word.isidentifier(),
+            nargs=-1 if word.endswith("...") else 1,
+        )
+        for word in words
+    ]
+    return Rendered(
+        name,
+        callback=lambda args: click.get_current_context().exit(run(args)),
+        params=[*click_options(options), *arguments],
+        help=help,
+        epilog=epilog,
+        add_help_option=False,
+        options_metavar=usage,
+    )
 
 
 class Commands(click.Group):

@@ -11,7 +11,7 @@ from wardian.cli import output
 from wardian.text import printable
 
 if TYPE_CHECKING:
-    from wardian.sandbox.doctor.doctor import Check, Report
+    from wardian.sandbox.doctor.doctor import Diagnosis, Report
 
 SCHEMA = "wardian.doctor/1"
 _TITLES = {
@@ -84,7 +84,7 @@ def _lines(report: Report) -> list[str]:
     return [*lines[1:], "", verdict]
 
 
-def _check_lines(check: Check) -> list[str]:
+def _check_lines(check: Diagnosis) -> list[str]:
     state, style = ("yes", "green") if check.works else ("no ", "red" if check.needed else "yellow")
     line = f"  {output.styled(state, style, sys.stdout)}  {check.name:<32}{printable(check.detail)}"
     fix = [printable(part) for part in check.fix.split("\n")] if check.fix else []

@@ -6,9 +6,8 @@ import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from wardian.cli import exec as exec_command
-from wardian.cli import output, run_skill
-from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.cli import output, running
+from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, policy_of
 from wardian.errors import NothingMatched, UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ OWN_OPTIONS = (
 )  # fmt: skip
 LEARN_OPTIONS = (
     *OWN_OPTIONS,
-    *(option for option in run_skill.RUN_OPTIONS if option.name not in _NOT_HERE),
+    *(option for option in RUN_OPTIONS if option.name not in _NOT_HERE),
 )
 MOST_RUNS = 100
 
@@ -155,12 +154,12 @@ def _input(given: Given) -> bytes | None:
 def _command(argv: list[str], given: Given) -> Subject:
     from wardian.learn.subjects import Command
 
-    cwd, code = exec_command.working_directory(given), _number(given, "exit", 0, 255)
+    cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
     return Command(tuple(argv), cwd, _input(given), code)
 
 
 def _scripts(skill: Located, names: list[str], args: list[str], given: Given) -> list[Subject]:
-    from wardian.learn.subjects import Script
+    from wardian.learn.subjects import ScriptSubject
     from wardian.runner.assembly import Wanted, assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.script import choose
@@ -184,16 +183,16 @@ def _scripts(skill: Located, names: list[str], args: list[str], given: Given) ->
         call = assembled(skill, script, args, wanted, inside=True, say=output.say)
         if isinstance(call, Missing):
             raise UsageError(call.why, hint=call.hint)
-        cwd = exec_command.working_directory(given)
-        found.append(Script(script.path, call, cwd, stdin, code))
+        cwd = running.working_directory(given)
+        found.append(ScriptSubject(script.path, call, cwd, stdin, code))
     return found
 
 
 def _cases(skill: Located, given: Given) -> list[Subject]:
     from fnmatch import fnmatchcase
 
-    from wardian.learn.subjects import SkillCase
-    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+    from wardian.learn.subjects import CaseSubject
+    from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
     from wardian.runner.cases.running import Options
 
     for name in ("exit", "input", "state", "with", "cwd", "work"):
@@ -215,7 +214,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
         build="build" in given,
         say=output.say,
     )
-    return [SkillCase(skill, case, options) for case in chosen]
+    return [CaseSubject(skill, case, options) for case in chosen]
 
 
 # Learning, writing, telling
@@ -226,11 +225,11 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     from wardian.learn import report
     from wardian.learn.draft import text
     from wardian.learn.proof import learn
-    from wardian.learn.subjects import SkillCase
+    from wardian.learn.subjects import CaseSubject
 
     target = one(given, "to")
     _check_target(target)
-    alone = all(isinstance(subject, SkillCase) for subject in subjects)
+    alone = all(isinstance(subject, CaseSubject) for subject in subjects)
     say = _nothing if "quiet" in given else output.say
     allowed = policy_of(given)
     if allowed.rootfs is not None:
@@ -319,23 +318,9 @@ def write(target: str, content: str, learned: Learned) -> None:
 
 
 def __getattr__(name: str) -> click.Command:
-    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
     if name != "command":
         raise AttributeError(name)
-    import click
+    from wardian.cli.commands import rendered
 
-    from wardian.cli.commands import Rendered, click_options
-
-    return Rendered(
-        "learn",
-        callback=lambda args: click.get_current_context().exit(run(args)),
-        params=[
-            *click_options(LEARN_OPTIONS),
-            click.Argument(["skill"], required=False),
-            click.Argument(["script"], nargs=-1),
-            click.Argument(["command_or_args"], nargs=-1),
-        ],
-        help=HELP,
-        epilog=EXAMPLES,
-        add_help_option=False,
-    )
+    words = ("[skill]", "script...", "command_or_args...")
+    return rendered("learn", run, LEARN_OPTIONS, words, HELP, EXAMPLES)

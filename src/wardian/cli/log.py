@@ -14,7 +14,7 @@ from wardian.cli import output
 from wardian.cli.paths import NamedPath
 
 if TYPE_CHECKING:
-    from wardian.observe.journal import Entry
+    from wardian.observe.journal import JournalEntry
 
 SHOWN = 20
 NOTHING_MATCHED = 3
@@ -203,7 +203,7 @@ def _list(directory: str, count: int, *, failed: bool, as_json: bool) -> None:
         )
 
 
-def _matching(directory: str, *, failed: bool) -> Iterator[Entry]:
+def _matching(directory: str, *, failed: bool) -> Iterator[JournalEntry]:
     from wardian.observe import journal
 
     for entry in journal.entries(directory):
@@ -212,7 +212,7 @@ def _matching(directory: str, *, failed: bool) -> Iterator[Entry]:
             yield entry
 
 
-def _summary(entry: Entry) -> dict[str, Any]:
+def _summary(entry: JournalEntry) -> dict[str, Any]:
     document = entry.document or {}
     end = document.get("end") or {}
     return {
@@ -235,7 +235,7 @@ def _width() -> int | None:
 # One run
 
 
-def _printed(entry: Entry) -> dict[str, bytes]:
+def _printed(entry: JournalEntry) -> dict[str, bytes]:
     from wardian.observe import journal
 
     found = {}
@@ -247,7 +247,7 @@ def _printed(entry: Entry) -> dict[str, bytes]:
 
 
 def _whole(
-    entry: Entry, result: dict[str, Any] | None, printed: dict[str, bytes]
+    entry: JournalEntry, result: dict[str, Any] | None, printed: dict[str, bytes]
 ) -> dict[str, Any]:
     import base64
 

@@ -10,7 +10,7 @@ from wardian.sandbox.policy.units import human_bytes
 from wardian.text import printable
 
 if TYPE_CHECKING:
-    from wardian.observe.journal import Entry
+    from wardian.observe.journal import JournalEntry
 
 _STATES = {
     "running": "is under way",
@@ -20,7 +20,7 @@ _STATES = {
 _LABEL = 13
 
 
-def table(found: Sequence[Entry], width: int | None) -> list[str]:
+def table(found: Sequence[JournalEntry], width: int | None) -> list[str]:
     """One line a run: letters, when, exit code, time, refusals, command, and an unusual end."""
     rows = [_row(entry) for entry in found]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
@@ -34,7 +34,7 @@ def table(found: Sequence[Entry], width: int | None) -> list[str]:
     return lines
 
 
-def _row(entry: Entry) -> tuple[str, ...]:
+def _row(entry: JournalEntry) -> tuple[str, ...]:
     from wardian.observe.journal import started_s
 
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(started_s(entry.id)))
@@ -66,7 +66,7 @@ def _command(document: dict[str, Any]) -> str:
     return printable(words)
 
 
-def page(entry: Entry, result: dict[str, Any] | None) -> list[str]:
+def page(entry: JournalEntry, result: dict[str, Any] | None) -> list[str]:
     """Everything about one run, in plain words."""
     document = entry.document
     head = f"run {entry.id}"

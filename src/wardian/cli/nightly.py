@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,12 @@ from wardian.cli.history import store_option
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option
-from wardian.cli.progress import Line, bar
+from wardian.cli.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wardian.measure.campaign.campaign import Listener
     from wardian.measure.campaign.config import Config
     from wardian.measure.campaign.executing import Executor
     from wardian.measure.campaign.performing import Produced
@@ -108,7 +108,7 @@ def _run(
     as_json: bool,
 ) -> int:
     from wardian.measure import nightly
-    from wardian.measure.campaign.campaign import Hearing, Wishes
+    from wardian.measure.campaign.campaign import Wishes
     from wardian.measure.campaign.config import read_config
     from wardian.measure.pages.documents.decision import OpenOnes
     from wardian.measure.store.store import Store
@@ -124,14 +124,13 @@ def _run(
         night=_night(night),
         name=name or "",
     )
-    progress = Progress()
-    hearing = Hearing(progress.plan, progress.step, progress.say)
+    progress = Progress(bad="not as they should be", left=True)
     performing = _executor(executor, config)
     try:
         with Store.open(store_path) as store:
             done = nightly.run(
-                store, config, wishes, output=str(directory),
-                open_ones=OpenOnes(pulls, issues), executor=performing, hearing=hearing,
+                store, config, wishes, output=str(directory), executor=performing,
+                open_ones=OpenOnes(pulls, issues), listener=_listener(progress),
             )  # fmt: skip
     finally:
         progress.end()
@@ -142,7 +141,7 @@ def _run(
 def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
     from wardian.measure.pages.documents.evaluation import headline
 
-    campaign, decision = done.gathered.campaign, done.decision
+    campaign, decision = done.facts.campaign, done.decision
     if as_json:
         output.print_json(
             {
@@ -150,20 +149,20 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
                 "campaign": campaign.uid,
                 "night": campaign.night,
                 "state": campaign.state,
-                "headline": headline(done.gathered),
+                "headline": headline(done.facts),
                 "decision": decision.action,
                 "reason": decision.reason,
                 "findings": [
                     {"severity": one.severity, "slug": one.slug, "title": one.title}
-                    for one in done.gathered.findings
+                    for one in done.facts.findings
                 ],
                 "files": [str(directory / name) for name in done.files],
                 "skipped": [{"step": step, "why": why} for step, why in done.skipped],
             }
         )
     else:
-        output.print_text(f"{campaign.night}: {headline(done.gathered)}")
-        for one in done.gathered.findings:
+        output.print_text(f"{campaign.night}: {headline(done.facts)}")
+        for one in done.facts.findings:
             proposal = one.document.get("proposal") or {}
             mended = "  (a verified patch is there)" if proposal.get("verified") else ""
             output.print_text(f"  {one.severity:<8} {one.title}{mended}")
@@ -178,13 +177,12 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
 def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
     """The configuration, and what the command line names."""
     from wardian.measure.campaign.config import HOST
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.sandbox.backends import check_backends
 
     if jobs is not None:
         config = config._replace(jobs=jobs)
     if sandboxes is not None:
-        names = check_backends(sandboxes, NAMES)
+        names = check_backends(sandboxes)
         config = config._replace(sandboxes=names, host_named=HOST in names)
     return config
 
@@ -239,39 +237,14 @@ def _executor(url: str | None, config: Config) -> Executor:
     return Dask(url.removeprefix("dask://"))
 
 
-class Progress(Line):
-    """How far it is and how long it will take; called from many threads."""
+def _listener(progress: Progress) -> Listener:
+    from wardian.measure.campaign.campaign import Listener
 
-    def __init__(self) -> None:
-        import threading
+    def done(unit: Unit, known: bool, produced: Sequence[Produced]) -> None:
+        if not known:
+            bad = any(one.outcome.health in ("bad", "broken") for one in produced)
+            progress.advance(bad=bad)
 
-        super().__init__()
-        self.total = self.done = self.known = self.bad = 0
-        self._begun = time.monotonic()
-        self._lock = threading.Lock()
-
-    def plan(self, units: Sequence[Unit]) -> None:
-        """What there is to do; what is known already has been told before."""
-        with self._lock:
-            self.total, self._begun = len(units), time.monotonic()
-
-    def step(self, unit: Unit, known: bool, produced: Sequence[Produced]) -> None:
-        """One more is done."""
-        with self._lock:
-            self.known += known
-            if known:
-                return
-            self.done += 1
-            self.bad += any(one.outcome.health in ("bad", "broken") for one in produced)
-            bad = f", {self.bad} not as they should be" if self.bad else ""
-            self.tell(f"{bar(self.done, self.total)}{bad}, {self._left()}")
-
-    def _left(self) -> str:
-        each = (time.monotonic() - self._begun) / max(self.done, 1)
-        seconds = int(each * (self.total - self.done))
-        told = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
-        return f"about {told} left"
-
-    def say(self, text: str) -> None:
-        """What is done now."""
-        self.tell(text[:100])
+    return Listener(
+        lambda units: progress.plan(len(units)), done, lambda text: progress.tell(text[:100])
+    )

@@ -1,6 +1,7 @@
-"""The options that describe a run, as data: ``exec`` and ``policy show`` take the same ones.
+"""The options that describe a run, as data, for the commands that run something or show its policy.
 
-``parse`` stops at the first word of the guest's command; click only draws the help.
+Parsed by hand, since click costs three times the start of Python; click only draws the help.
+``trace`` and ``learn`` take the words of ``exec`` and ``run``, and so read them the same way.
 """
 
 from __future__ import annotations
@@ -61,6 +62,17 @@ EXEC_OPTIONS = (
     Option("help", "", "Show this message and exit.", short="h"),
 )
 
+RUN_OPTIONS = (
+    Option("out", "DIR", "Keep the files that the script wrote to /work, in DIR."),
+    Option("force", "", "With --out: also into a directory that is not empty."),
+    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
+    Option("with", "PACKAGE", "One more Python package, as pip names it.", several=True),
+    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
+    Option("offline", "", "Prepare dependencies from what is cached only."),
+    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
+    *EXEC_OPTIONS,
+)
+
 _LIMITS = {
     "time": ("time_s", "parse_duration"),
     "cpu": ("cpu_s", "parse_duration"),
@@ -100,6 +112,28 @@ def parse(args: Sequence[str], known: Sequence[Option]) -> tuple[Given, list[str
         values.append(value)
         if option.metavar and not option.several and len(values) > 1:
             raise UsageError(f"{name} can be given only once")
+    return given, words
+
+
+def parse_between(args: list[str], options: Sequence[Option]) -> tuple[Given, list[str]]:
+    """Options before, between and after SKILL and SCRIPT; from the third word on, all is ARGS."""
+    given: Given = {}
+    words: list[str] = []
+    rest = list(args)
+    while rest:
+        more, left = parse(rest, options)
+        for option in options:
+            values = more.get(option.name)
+            if values is None:
+                continue
+            if option.name in given and option.metavar and not option.several:
+                raise UsageError(f"--{option.name} can be given only once")
+            given.setdefault(option.name, []).extend(values)
+        ended = "--" in rest[: len(rest) - len(left)]
+        if ended or len(words) == 2:
+            return given, words + left
+        words += left[:1]
+        rest = left[1:]
     return given, words
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wardian.cli.paths import NamedPath
+
+if TYPE_CHECKING:
+    from wardian.runner.rootfs_packing import PackedRootfs
+    from wardian.skills import Packed
 
 
 @click.command(
@@ -44,7 +49,6 @@ def command(
     from wardian.skills.archive import pack
     from wardian.skills.checking import check
     from wardian.skills.diagnostic import described
-    from wardian.text import printable
 
     found = [one for one in check(directory) if one.severity != "info"]
     for one in found:
@@ -56,51 +60,47 @@ def command(
         _pack_rootfs(directory, output, as_json=as_json)
         return
     packed = pack(directory, output)
-    if packed.left_out:
-        click.echo(f"left out: {printable(', '.join(packed.left_out))}", err=True)
-    if as_json:
-        import json
-
-        document = {
-            "schema": "wardian.pack/1",
-            "path": str(packed.path),
-            "bytes": packed.size,
-            "sha256": packed.sha256,
-            "files": list(packed.files),
-            "left_out": list(packed.left_out),
-        }
-        click.echo(json.dumps(document, indent=2))
-    else:
-        click.echo(printable(str(packed.path)))
-        click.echo(f"{len(packed.files)} files, {packed.size:,} bytes", err=True)
+    _tell(packed, "wardian.pack/1", {}, f"{len(packed.files)} files", as_json=as_json)
 
 
 def _pack_rootfs(directory: Path, output: Path | None, *, as_json: bool) -> None:
     from wardian.runner.rootfs_packing import pack_rootfs
-    from wardian.text import printable
 
     packed = pack_rootfs(directory, output, say=lambda line: click.echo(line, err=True))
+    more = {"interpreters": list(packed.interpreters), "missing": list(packed.missing)}
+    what = f"{len(packed.files):,} files"
+    with_what = f", with {', '.join(packed.interpreters)}"
+    _tell(packed, "wardian.pack-rootfs/1", more, what, with_what, as_json=as_json)
+
+
+def _tell(
+    packed: Packed | PackedRootfs,
+    schema: str,
+    more: dict[str, Any],
+    what: str,
+    with_what: str = "",
+    *,
+    as_json: bool,
+) -> None:
+    from wardian.text import printable
+
     if packed.left_out:
         click.echo(f"left out: {printable(', '.join(packed.left_out))}", err=True)
-    for one in packed.missing:
+    for one in more.get("missing", ()):
         click.echo(f"not included: {printable(one)}", err=True)
     if as_json:
         import json
 
         document = {
-            "schema": "wardian.pack-rootfs/1",
+            "schema": schema,
             "path": str(packed.path),
             "bytes": packed.size,
             "sha256": packed.sha256,
-            "interpreters": list(packed.interpreters),
-            "missing": list(packed.missing),
+            **more,
             "files": list(packed.files),
             "left_out": list(packed.left_out),
         }
         click.echo(json.dumps(document, indent=2))
     else:
         click.echo(printable(str(packed.path)))
-        with_what = ", ".join(packed.interpreters)
-        click.echo(
-            f"{len(packed.files):,} files, {packed.size:,} bytes, with {with_what}", err=True
-        )
+        click.echo(f"{what}, {packed.size:,} bytes{with_what}", err=True)

@@ -12,7 +12,7 @@ from wardian.cli.options import POLICY_OPTIONS, Given, Option, base_policy, pars
 from wardian.text import printable
 
 if TYPE_CHECKING:
-    from wardian.sandbox.policy.difference import Difference
+    from wardian.sandbox.policy.difference import PolicyDifference
 
 SCHEMA = "wardian.policy/1"
 DIFF_SCHEMA = "wardian.policy-diff/1"
@@ -136,7 +136,7 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
     ctx.exit(1 if found else 0)
 
 
-def _compared(a: str, b: str, found: list[Difference]) -> list[str]:
+def _compared(a: str, b: str, found: list[PolicyDifference]) -> list[str]:
     lines = [f"A  {printable(a)}", f"B  {printable(b)}"]
     if not found:
         return [*lines, "they allow the same"]

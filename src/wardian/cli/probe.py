@@ -13,12 +13,13 @@ from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
-from wardian.cli.progress import Line, bar
+from wardian.cli.progress import Progress
 
 if TYPE_CHECKING:
     from wardian.measure.probes.artifact import Artifact
-    from wardian.measure.probes.sandboxes import Setting
+    from wardian.measure.probes.expectations import Profile
     from wardian.measure.probes.specimen import Specimen
+    from wardian.measure.target import Target
 
 Command = Callable[..., Any]
 
@@ -143,24 +144,17 @@ def chosen(
     return specimen.select(specimen.find_specimens(root), patterns, domains)
 
 
-def settings(
-    sandboxes: str,
-    policy: str | None,
-    profiles: Sequence[str],
-    probes_dir: str | None,
-    *,
-    named: bool = True,
-) -> list[Setting]:
-    """``named``: the sandboxes come from the command line. Raises UsageError, PolicyError,
-    InputError."""
+def targets_of(
+    sandboxes: str, policy: str | None, profiles: Sequence[str], probes_dir: str | None
+) -> tuple[list[Target], dict[str, Profile]]:
+    """The targets, and what is expected of each. Raises UsageError, PolicyError, InputError."""
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
     from wardian.measure.probes import expectations, specimen
-    from wardian.measure.probes.sandboxes import setting
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.measure.target import target
+    from wardian.sandbox.backends import check_backends
 
-    names = check_backends(sandboxes, NAMES)
+    names = check_backends(sandboxes)
     wanted = base_policy(policy)
     given: dict[str, str] = {}
     for text in profiles:
@@ -172,14 +166,11 @@ def settings(
     roots = {specimen.probes_dir(), specimen.probes_dir(probes_dir)}
     every = [one for root in sorted(roots) for one in specimen.find_specimens(root)]
     known = expectations.Known.of(every)
-    return [
-        setting(
-            name,
-            wanted,
-            expectations.read_profile(given.get(name, expectations.default_profile(name)), known),
-        )._replace(named=named)
+    expected = {
+        name: expectations.read_profile(given.get(name, expectations.default_profile(name)), known)
         for name in names
-    ]
+    }
+    return [target(name, wanted) for name in names], expected
 
 
 def _measure(
@@ -203,19 +194,19 @@ def _measure(
     from wardian.measure.probes.witnesses import witnesses
 
     timeout_s = bounded_duration("timeout", timeout, "20s")
-    places = settings(sandboxes, policy, profiles, probes_dir)
+    targets, expected = targets_of(sandboxes, policy, profiles, probes_dir)
     wanted = chosen(probes_dir, patterns, domains)
-    for place in places:
-        ids = [one.id for one in wanted]
-        artifact.clear(str(artifacts), place.name, ids, others=whole)
-        if place.degraded:
-            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
+    for one in targets:
+        artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
+        if one.degraded:
+            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
     started = time.monotonic()
-    progress = Progress(len(wanted) * len(places))
+    progress = Progress(len(wanted) * len(targets))
     with witnesses() as env:
         found = measure(
-            wanted, places, env, jobs=jobs, timeout_s=timeout_s,
-            on_done=kept(str(artifacts), progress.step),
+            wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
+            timeout_s=timeout_s,
+            on_done=kept(str(artifacts), counted(progress)),
         )  # fmt: skip
     progress.end()
     if junit is not None:
@@ -241,29 +232,11 @@ def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None
         output.print_text(line)
 
 
-class Progress(Line):
-    """How many are done; called from many threads."""
+def counted(progress: Progress) -> Callable[[Artifact], None]:
+    """What counts each that is done."""
+    from wardian.measure.probes.report import unexpected
 
-    def __init__(self, total: int) -> None:
-        import threading
-
-        super().__init__()
-        self.total, self.done, self.bad = total, 0, 0
-        self._lock = threading.Lock()
-
-    def step(self, artifact: Artifact) -> None:
-        """One more is done."""
-        from wardian.measure.probes.report import unexpected
-
-        self.advance(bad=unexpected(artifact))
-
-    def advance(self, *, bad: bool) -> None:
-        """One more of whatever is counted is done."""
-        with self._lock:
-            self.done += 1
-            self.bad += bad
-            told = f", {self.bad} unexpected" if self.bad else ""
-            self.tell(bar(self.done, self.total) + told)
+    return lambda artifact: progress.advance(bad=unexpected(artifact))
 
 
 for _command in (

@@ -10,12 +10,12 @@ import click
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option
-from wardian.cli.progress import Line
+from wardian.cli.progress import StatusLine
 
 if TYPE_CHECKING:
     from wardian.measure.fuzz.campaign import Bounds
     from wardian.measure.fuzz.state import State
-    from wardian.measure.probes.sandboxes import Setting
+    from wardian.measure.target import Target
 
 DEFAULT_SECONDS = 60.0
 
@@ -89,14 +89,14 @@ def fuzz(
     name = f"{state.sandbox}-{state.seed}.json"
     path = resume if resume and os.path.isfile(resume) else None
     path = path or os.path.join(resume or os.path.join(artifacts, "fuzz"), name)
-    setting = _setting(state.sandbox, policy)
+    setting = _target(state.sandbox, policy)
     bounds = campaign.Bounds(seconds, count)
     if seconds is None and count is None:
         bounds = campaign.Bounds(DEFAULT_SECONDS, None)
     output.say(f"seed {state.seed}, from program {state.position}, in {state.sandbox}")
     interrupted = False
     progress = _Progress(bounds, state.position)
-    with campaign.Campaign(setting, state, out, this_host().arch) as running:
+    with campaign.FuzzCampaign(setting, state, out, this_host().arch) as running:
         try:
             running.run(bounds, progress.step, path)
         except KeyboardInterrupt:
@@ -135,11 +135,11 @@ def _state(
     return state.State(sandbox, seed, wanted)
 
 
-def _setting(sandbox: str, policy: str | None) -> Setting:
+def _target(sandbox: str, policy: str | None) -> Target:
     from wardian.cli.options import base_policy
-    from wardian.measure.probes.sandboxes import neutral
+    from wardian.measure.target import target
 
-    found = neutral(sandbox, base_policy(policy))
+    found = target(sandbox, base_policy(policy))
     if found.degraded:
         output.say(f"{found.name} can't put up: {', '.join(found.degraded)}")
     return found
@@ -181,7 +181,7 @@ def _tell(state: State) -> None:
                 output.print_text(f"  {place:8} {line}")
 
 
-class _Progress(Line):
+class _Progress(StatusLine):
     """How many programs were tried."""
 
     def __init__(self, bounds: Bounds, first: int) -> None:

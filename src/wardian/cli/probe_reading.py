@@ -110,7 +110,7 @@ def require(
 def _measured(
     names: Sequence[str], sandbox: str, policy: str | None, probes_dir: str | None
 ) -> Sequence[Artifact]:
-    from wardian.cli.probe import settings
+    from wardian.cli.probe import targets_of
     from wardian.measure.probes.running import measure
     from wardian.measure.probes.specimen import choose_capabilities, find_specimens
     from wardian.measure.probes.specimen import probes_dir as place
@@ -118,7 +118,8 @@ def _measured(
 
     chosen = choose_capabilities(find_specimens(place(probes_dir)), names)
     with witnesses() as env:
-        return measure(chosen, settings(sandbox, policy, (), probes_dir), env)
+        targets, expected = targets_of(sandbox, policy, (), probes_dir)
+        return measure(chosen, targets, env, profiles=expected, host_named=True)
 
 
 @click.command(
@@ -164,6 +165,7 @@ def blame(
     from wardian.cli.options import base_policy
     from wardian.cli.probe import chosen
     from wardian.errors import UsageError
+    from wardian.measure.blame import launcher_for_tests
     from wardian.measure.probes import blame as blaming
     from wardian.measure.probes.specimen import probes_dir as place
     from wardian.measure.probes.specimen import ships
@@ -171,7 +173,7 @@ def blame(
 
     bare = named is not None
     alone = no_launcher or not (bare or launcher or ships(place(probes_dir)))
-    able = None if alone else blaming.launcher_for_tests(launcher)
+    able = None if alone else launcher_for_tests(launcher)
     if launcher is not None and able is None and not no_launcher:
         raise UsageError(f"--launcher: {launcher} is not an executable")
     found = []

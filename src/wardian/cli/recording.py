@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from wardian.cli.spool import Spool
-    from wardian.observe.record import Run
+    from wardian.observe.record import RecordedRun
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.result import Result
 
 
 def recorded(
-    directory: str, about: Run, start: Callable[[Copies | None], Result], *, spool: Spool | None
+    directory: str,
+    about: RecordedRun,
+    start: Callable[[Copies | None], Result],
+    *,
+    spool: Spool | None,
 ) -> Result:
     """The result of ``start``, and a record of it; ``spool`` has the output, if it was captured.
 

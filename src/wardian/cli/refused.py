@@ -25,7 +25,7 @@ _SPACE = "  "
 
 def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) -> list[str]:
     """The likely cause of a failure first; one line if nothing failed; none for what is no news."""
-    from wardian.sandbox.refusals.reading import is_news, likely_first
+    from wardian.sandbox.refusals.ranking import is_news, likely_first
 
     failed = result.exit_code != 0
     told = likely_first(result.refusals) if failed else list(result.refusals)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from wardian.errors import InputError, UsageError
+from wardian.homes import own_directory
 
 VARIABLE = "WARDIAN_RECORD"
 OFF = "none"
@@ -35,11 +36,8 @@ def record_directory(flag: str | None) -> str | None:
 
 
 def settings_file() -> str:
-    """Where the user's settings would be; a relative XDG_CONFIG_HOME does not count."""
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not base.startswith("/"):
-        base = os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(base, "wardian", "config.toml")
+    """Where the user's settings would be."""
+    return os.path.join(own_directory("config"), "config.toml")
 
 
 def _from_file() -> str | None:
@@ -73,33 +71,27 @@ def _text_of(path: str) -> str:
 
 
 def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:
-    import tomllib
+    from wardian import toml
 
-    from wardian.sandbox.policy.file import suggest, syntax_place
-
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message, line, column = syntax_place(text, str(error))
-        raise InputError(message, path=path, line=line, column=column) from None
-    except (ValueError, RecursionError) as error:  # digits, or nesting, without end
-        raise InputError(f"not TOML: {error}", path=path) from None
+    document = toml.parse(text, path, InputError)
     for table, content in document.items():
         if table not in _KNOWN:
-            raise _error(path, text, [table], f"unknown table [{table}]", suggest(table, _KNOWN))
+            raise _error(
+                path, text, [table], f"unknown table [{table}]", toml.suggest(table, _KNOWN)
+            )
         if not isinstance(content, dict):
             raise _error(path, text, [table], f"{table} must be a table: write [{table}]")
         for key in content:
             if key not in _KNOWN[table]:
                 message = f"unknown key {key!r} in [{table}]"
-                raise _error(path, text, [table, key], message, suggest(key, _KNOWN[table]))
+                raise _error(path, text, [table, key], message, toml.suggest(key, _KNOWN[table]))
     return document
 
 
 def _error(
     path: str, text: str, keys: list[str], message: str, hint: str | None = None
 ) -> InputError:
-    from wardian.sandbox.policy.file import locate
+    from wardian import toml
 
-    line, column = locate(text, keys)
+    line, column = toml.locate(text, keys)
     return InputError(message, path=path, line=line, column=column, hint=hint)

@@ -88,7 +88,7 @@ def _file_without_a_name(name: str) -> int:
         return os.memfd_create(name, os.MFD_CLOEXEC)
 
 
-class Document:
+class SpooledDocument:
     """A document with the spooled output in it, written without ever being whole."""
 
     def __init__(self, spool: Spool) -> None:
@@ -131,7 +131,7 @@ class Document:
                 yield json.dumps(text)[1:-1]
 
 
-def print_json(document: dict[str, Any], within: Document | None) -> None:
+def print_json(document: dict[str, Any], within: SpooledDocument | None) -> None:
     """On stdout, in ASCII, whatever the locale."""
     if within is None:
         from wardian.cli import output

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,12 @@ import click
 from wardian.cli import output
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
-from wardian.cli.progress import Line
+from wardian.cli.progress import StatusLine
 
 if TYPE_CHECKING:
     from wardian.measure.suites.outcomes import ProgramResult
-    from wardian.measure.suites.report import Told
-    from wardian.measure.suites.running import Place
+    from wardian.measure.suites.report import SuiteReport
+    from wardian.measure.target import Target
 
 
 @click.group(
@@ -137,10 +138,11 @@ def run(
     """
     from wardian.errors import NothingMatched, UsageError
     from wardian.measure.suites import report
+    from wardian.measure.suites.execution import RunOptions
+    from wardian.measure.suites.keeping import Keeping
     from wardian.measure.suites.programs import check_protocol, find_programs
-    from wardian.measure.suites.running import Way
     from wardian.measure.suites.selection import Selection, parse_shard
-    from wardian.measure.suites.suite import Hearing, Keeping, run_suite
+    from wardian.measure.suites.suite import OnProgress, run_suite
 
     if resume and directory is None:
         raise UsageError("--resume needs the directory of the results: -o DIR")
@@ -148,77 +150,102 @@ def run(
     if blame and baseline is None:
         raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
     part, parts = parse_shard(shard) if shard is not None else (1, 1)
-    way = Way(
+    options = RunOptions(
         Selection(only, without, part, parts),
         bounded_duration("timeout", timeout, "60s"),
         isolate == "case",
+        tuple(_variables(env)),
     )
     found = find_programs(paths, check_protocol(protocol))
-    places = _places(names, policy, reads, env)
-    _announce(places, baseline, found.passed_over)
+    targets = _targets(names, policy, reads)
+    _announce(targets, baseline, found.passed_over)
     calls_of = _calls_of(sources)
     started = time.monotonic()
-    progress = Progress(len(found.programs) * len(places))
+    progress = SuiteProgress(len(found.programs) * len(targets))
     try:
-        results = run_suite(
-            found.programs,
-            places,
-            way,
-            jobs=jobs,
-            keeping=Keeping(str(directory) if directory is not None else None, resume),
-            baseline=baseline,
-            blame=blame,
-            hearing=Hearing(progress.case, progress.program, progress.second_look),
-        )
+        with _ended_by_signals():
+            results = run_suite(
+                found.programs,
+                targets,
+                options,
+                jobs=jobs,
+                keeping=Keeping(str(directory) if directory is not None else None, resume),
+                baseline=baseline,
+                blame=blame,
+                on_progress=OnProgress(progress.case, progress.program, progress.second_look),
+            )
     finally:
         progress.end()
     if not any(one.outcomes for one in results):
         raise NothingMatched("no case matches", hint="see --filter, --exclude and --shard")
-    told = report.Told(results, places, baseline, calls_of, time.monotonic() - started)
+    told = report.SuiteReport(results, targets, baseline, calls_of, time.monotonic() - started)
     if junit is not None:
         junit.write_text(report.junit(told), encoding="utf-8")
     _tell(told, as_json=as_json, every=every)
     ctx.exit(1 if report.is_bad(told) else 0)
 
 
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """What ends us ends what we run as well: on the host nothing else would. A signal that is
+    ignored, as after nohup, stays so."""
+    import signal
+
+    def end(number: int, frame: object) -> None:
+        raise click.exceptions.Exit(128 + number)
+
+    heard = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    ]
+    previous = {number: signal.signal(number, end) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
 def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]:
     """The sandboxes, the baseline among them, and the baseline."""
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.sandbox.backends import check_backends
 
-    names = list(check_backends(sandboxes, NAMES))
+    names = list(check_backends(sandboxes))
     if baseline is None:
         baseline = "host" if "host" in names and len(names) > 1 else "none"
     if baseline == "none":
         return names, None
-    baseline = check_backends(baseline, NAMES)[0]
+    baseline = check_backends(baseline)[0]
     return (names if baseline in names else [*names, baseline]), baseline
 
 
-def _places(
-    names: Sequence[str], policy: str, reads: Sequence[str], env: Sequence[str]
-) -> list[Place]:
+def _targets(names: Sequence[str], policy: str, reads: Sequence[str]) -> list[Target]:
     from wardian.cli.options import base_policy
-    from wardian.errors import UsageError
-    from wardian.measure.suites.suite import place
-    from wardian.sandbox.policy.policy import Share, check_environment_name
+    from wardian.measure.target import target
+    from wardian.sandbox.policy.policy import Share
 
-    variables = []
+    shares = [Share.parse(text, write=False, base=os.getcwd()) for text in reads]
+    wanted = base_policy(policy).with_shares(shares)
+    return [target(name, wanted) for name in names]
+
+
+def _variables(env: Sequence[str]) -> Iterator[tuple[str, str]]:
+    from wardian.errors import UsageError
+    from wardian.sandbox.policy.policy import check_environment_name
+
     for text in env:
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--env: {text!r} is not NAME=VALUE")
-        variables.append((check_environment_name(name), value))
-    shares = [Share.parse(text, write=False, base=os.getcwd()) for text in reads]
-    wanted = base_policy(policy)
-    return [place(name, wanted, reads=shares, env=variables) for name in names]
+        yield check_environment_name(name), value
 
 
-def _announce(places: Sequence[Place], baseline: str | None, passed_over: Sequence[str]) -> None:
-    for one in places:
+def _announce(targets: Sequence[Target], baseline: str | None, passed_over: Sequence[str]) -> None:
+    for one in targets:
         if one.degraded:
             output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
-    if "host" in [one.name for one in places] and os.geteuid() == 0 and baseline == "host":
+    if "host" in [one.name for one in targets] and os.geteuid() == 0 and baseline == "host":
         output.say("the host runs them as root, sandboxes as an ordinary user: compare as one")
     if passed_over:
         told = ", ".join(os.path.basename(one) for one in passed_over[:5])
@@ -234,7 +261,7 @@ def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
     return calls_of_cases(read_catalogue(str(sources)))
 
 
-def _tell(told: Told, *, as_json: bool, every: bool) -> None:
+def _tell(told: SuiteReport, *, as_json: bool, every: bool) -> None:
     from wardian.measure.suites import report
 
     if as_json:
@@ -250,7 +277,7 @@ def _tell(told: Told, *, as_json: bool, every: bool) -> None:
     output.say(f"in {told.seconds:.1f} s")
 
 
-class Progress(Line):
+class SuiteProgress(StatusLine):
     """How many programs and cases are done; called from many threads."""
 
     def __init__(self, total: int) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wardian.cli.exec import ORDINARY_SIGNALS, given_up
 from wardian.cli.refused import refusal_lines, shell_words
+from wardian.cli.running import ORDINARY_SIGNALS, given_up
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.text import printable
 

@@ -14,7 +14,7 @@ from wardian.cli.probe_options import json_option, probes_option
 
 if TYPE_CHECKING:
     from wardian.measure.probes.specimen import Specimen
-    from wardian.measure.syscalls.matrix import Line
+    from wardian.measure.syscalls.matrix import CallLine
     from wardian.syscalls.table import Row
 
 DECISIONS = ("allow", "when", "deny", "absent")
@@ -162,7 +162,7 @@ def _skills(row: Row) -> list[str]:
     return [use.name for use in uses if row.name in use.calls]
 
 
-def _results(row: Row, source: Path | None) -> Line | None:
+def _results(row: Row, source: Path | None) -> CallLine | None:
     """What artifacts say of it. Raises InputError if some were named and are none."""
     from wardian.errors import InputError
     from wardian.measure.probes import artifact

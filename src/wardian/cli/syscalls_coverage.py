@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from wardian.measure.probes.artifact import Artifact
     from wardian.measure.syscalls.matrix import Matrix
-    from wardian.measure.syscalls.usage import How, Use
+    from wardian.measure.syscalls.usage import CallUse, How
 
 DEFAULT_IN = "wardian,host"
 _directory = NamedPath(exists=True, file_okay=False, path_type=Path)
@@ -102,7 +102,7 @@ def coverage(
     ctx.exit(1 if matrix.unexplained else 0)
 
 
-def _tell(matrix: Matrix, uses: Sequence[Use]) -> None:
+def _tell(matrix: Matrix, uses: Sequence[CallUse]) -> None:
     from wardian.measure.syscalls import report
 
     parts = [
@@ -227,10 +227,9 @@ def gathered(
     from wardian.errors import NothingMatched
     from wardian.measure.syscalls import measuring
     from wardian.measure.syscalls.matrix import build
-    from wardian.runner.cases.model import check_backends
-    from wardian.sandbox.backends import NAMES
+    from wardian.sandbox.backends import check_backends
 
-    wanted = check_backends(sandboxes, NAMES) if sandboxes is not None else ()
+    wanted = check_backends(sandboxes) if sandboxes is not None else ()
     decided = measuring.decisions(base_policy(policy))
     if source is not None:
         found = measuring.read(str(source))
@@ -257,16 +256,17 @@ def _measured(
     kept_in: Path | None,
     jobs: int | None,
 ) -> list[Artifact]:
-    from wardian.cli.probe import Progress, settings
+    from wardian.cli.probe import counted, targets_of
+    from wardian.cli.progress import Progress
     from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
     names = sandboxes or DEFAULT_IN
-    places = settings(names, policy, (), probes_dir, named=sandboxes is not None)
-    for place in places:
-        if place.degraded:
-            output.say(f"{place.name} can't put up: {', '.join(place.degraded)}")
-    progress = Progress(len(wanted) * len(places))
+    targets, expected = targets_of(names, policy, (), probes_dir)
+    for one in targets:
+        if one.degraded:
+            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+    progress = Progress(len(wanted) * len(targets))
 
     def again(count: int) -> None:
         progress.end()
@@ -275,22 +275,22 @@ def _measured(
 
     try:
         return measuring.measured(
-            wanted, places, decided, jobs=jobs, kept_in=str(kept_in) if kept_in else None,
-            on_done=progress.step, on_again=again,
+            wanted, targets, expected, decided, host_named=sandboxes is not None, jobs=jobs,
+            kept_in=str(kept_in) if kept_in else None, on_done=counted(progress), on_again=again,
         )  # fmt: skip
     finally:
         progress.end()
 
 
-def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[Use]:
+def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[CallUse]:
     """What programs and skills use. Raises InputError if SKILLS is no directory."""
-    from wardian.cli.probe import Progress
+    from wardian.cli.progress import Progress
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 
     folders = skill_folders(skills_dir(skills))
     progress = Progress(len(programs()) + len(folders))
 
-    def step(use: Use) -> None:
+    def step(use: CallUse) -> None:
         progress.advance(bad=bool(use.problem) and not use.skipped)
 
     try:

@@ -6,20 +6,21 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from wardian.cli import exec as exec_command
-from wardian.cli import output, run_skill
-from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse
+from wardian.cli import output, running
+from wardian.cli.exec import run_command
+from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, parse_between
+from wardian.cli.run import run_script
 from wardian.errors import UsageError
 from wardian.observe.events import Reader
 from wardian.observe.trace import Tracer
 from wardian.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import click
 
-    from wardian.cli.spool import Document, Spool
+    from wardian.cli.spool import Spool, SpooledDocument
     from wardian.observe.events import Event
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.process import Process
@@ -33,7 +34,7 @@ TRACE_OPTIONS = (
         option._replace(help="The trace as one document; without -o, output is captured.")
         if option.name == "json"
         else option
-        for option in run_skill.RUN_OPTIONS
+        for option in RUN_OPTIONS
     ),
 )
 
@@ -60,7 +61,7 @@ def run(args: list[str]) -> int:
     is_command = "--" in args[: len(args) - len(left)]
     words = left
     if not is_command:
-        given, words = run_skill.parsed(args, TRACE_OPTIONS)
+        given, words = parse_between(args, TRACE_OPTIONS)
     if "help" in given:
         from wardian.cli import commands
 
@@ -73,8 +74,8 @@ def run(args: list[str]) -> int:
     with Tracing(given) as tracing:
         if is_command:
             _only_commands(given)
-            return exec_command.run_command(words, tracing.given, tracing)
-        return run_skill.run_script(words, tracing.given, tracing)
+            return run_command(words, tracing.given, tracing)
+        return run_script(words, tracing.given, tracing)
 
 
 def _only_commands(given: Given) -> None:
@@ -136,10 +137,10 @@ class Tracing:
         if self._perfetto is not None:
             self._write(self._perfetto, self._timeline.end(trace.processes, result.usage.wall_s))
         if self.as_json:
-            from wardian.cli.spool import Document
+            from wardian.cli.spool import SpooledDocument
 
-            within = Document(spool) if spool is not None else None
-            told = exec_command.document_of(result, within) | about
+            within = SpooledDocument(spool) if spool is not None else None
+            told = running.document_of(result, within) | about
             self._json(_valid(trace.document() | {"result": told}), within)
         elif not self.follows and not self._quiet:
             from wardian.cli.trace_page import page
@@ -147,7 +148,7 @@ class Tracing:
             for line in page(trace, width=self._width(), verbose=self._verbose):
                 self._line(line)
         else:
-            exec_command.tell(result, verbose=self._verbose, quiet=self._quiet)
+            running.tell(result, verbose=self._verbose, quiet=self._quiet)
         self.__exit__()
         if self._failed is not None:
             raise self._failed
@@ -176,7 +177,7 @@ class Tracing:
 
     # Writing; a full disk does not end the guest
 
-    def _json(self, document: dict[str, Any], within: Document | None) -> None:
+    def _json(self, document: dict[str, Any], within: SpooledDocument | None) -> None:
         if self._to is None:
             from wardian.cli.spool import print_json
 
@@ -211,17 +212,9 @@ class Tracing:
 class _TracedSandbox(Sandbox):
     tracing: Tracing
 
-    def start_inherited(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        tty: bool = False,
-        **more: Any,
-    ) -> Process:
-        more |= {"on_trace": self.tracing.feed, "trace_every": self.tracing.every}
-        return super().start_inherited(command, cwd=cwd, env=env, tty=tty, **more)
+    def start_inherited(self, command: Sequence[str], **options: Any) -> Process:
+        options |= {"on_trace": self.tracing.feed, "trace_every": self.tracing.every}
+        return super().start_inherited(command, **options)
 
 
 def _opened(path: str | None) -> IO[str] | None:
@@ -249,23 +242,9 @@ def _valid(value: Any) -> Any:
 
 
 def __getattr__(name: str) -> click.Command:
-    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
     if name != "command":
         raise AttributeError(name)
-    import click
+    from wardian.cli.commands import rendered
 
-    from wardian.cli.commands import Rendered, click_options
-
-    return Rendered(
-        "trace",
-        callback=lambda args: click.get_current_context().exit(run(args)),
-        params=[
-            *click_options(TRACE_OPTIONS),
-            click.Argument(["skill"], required=False),
-            click.Argument(["script"], required=False),
-            click.Argument(["command_or_args"], nargs=-1),
-        ],
-        help=HELP,
-        epilog=EXAMPLES,
-        add_help_option=False,
-    )
+    words = ("[skill]", "[script]", "command_or_args...")
+    return rendered("trace", run, TRACE_OPTIONS, words, HELP, EXAMPLES)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wardian.observe.events import Total
-    from wardian.observe.trace import Process, Trace
+    from wardian.observe.trace import Trace, TracedProcess
 
 SHOWN_PROCESSES = 40
 SHOWN_GROUPS = 8
@@ -48,7 +48,7 @@ def page(trace: Trace, *, width: int, verbose: bool) -> list[str]:
 
 
 def _programs(trace: Trace, width: int, *, verbose: bool) -> list[str]:
-    by_parent: dict[int | None, list[Process]] = {}
+    by_parent: dict[int | None, list[TracedProcess]] = {}
     for process in trace.processes:
         by_parent.setdefault(process.parent, []).append(process)
     lines = list(_tree(by_parent, None, "  ", "  ", width))
@@ -58,7 +58,11 @@ def _programs(trace: Trace, width: int, *, verbose: bool) -> list[str]:
 
 
 def _tree(
-    by_parent: dict[int | None, list[Process]], parent: int | None, head: str, rest: str, width: int
+    by_parent: dict[int | None, list[TracedProcess]],
+    parent: int | None,
+    head: str,
+    rest: str,
+    width: int,
 ) -> Iterator[str]:
     """Depth first, without recursion: guests may fork as deep as they like."""
     todo = [(one, head, rest) for one in reversed(_folded(by_parent, parent))]
@@ -72,10 +76,10 @@ def _tree(
 
 
 def _folded(
-    by_parent: dict[int | None, list[Process]], parent: int | None
-) -> list[tuple[Process, int]]:
+    by_parent: dict[int | None, list[TracedProcess]], parent: int | None
+) -> list[tuple[TracedProcess, int]]:
     """Children that started no other, and did the same as the one before, are told once."""
-    told: list[tuple[Process, int]] = []
+    told: list[tuple[TracedProcess, int]] = []
     for process in by_parent.get(parent, []):
         last = told[-1][0] if told else None
         if (
@@ -89,11 +93,11 @@ def _folded(
     return told
 
 
-def _alike(one: Process, other: Process) -> bool:
+def _alike(one: TracedProcess, other: TracedProcess) -> bool:
     return one.command == other.command and one.exit_code == other.exit_code
 
 
-def _program_line(process: Process, times: int, head: str, width: int) -> str:
+def _program_line(process: TracedProcess, times: int, head: str, width: int) -> str:
     shown = [command_text(one.command) for one in process.programs if one.path or process.id == 1]
     text = " → ".join(shown) if shown else f"{_forked(process)}"
     ended = []
@@ -112,7 +116,7 @@ def _program_line(process: Process, times: int, head: str, width: int) -> str:
     return f"{head}{_cut(text, room):<{room}}  {tail}".rstrip()
 
 
-def _forked(process: Process) -> str:
+def _forked(process: TracedProcess) -> str:
     name = command_text(process.command[:1]).rsplit("/", 1)[-1]
     return f"({name}, forked)"
 

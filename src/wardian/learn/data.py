@@ -8,7 +8,7 @@ import tomllib
 from typing import NamedTuple
 
 
-class Room(NamedTuple):
+class Headroom(NamedTuple):
     """How a peak becomes a limit."""
 
     factor: float
@@ -25,7 +25,7 @@ class Learning(NamedTuple):
     wide: tuple[str, ...]
     many: int
     most: int
-    rooms: dict[str, Room]
+    rooms: dict[str, Headroom]
 
 
 @functools.cache
@@ -41,5 +41,5 @@ def learning() -> Learning:
         wide=tuple(places["wide"]),
         many=places["many"],
         most=places["most"],
-        rooms={field: Room(**room) for field, room in raw["limits"].items()},
+        rooms={field: Headroom(**room) for field, room in raw["limits"].items()},
     )

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from wardian.learn.calls import Calls, by_group, calls
 from wardian.learn.limits import limits
-from wardian.learn.needs import CHANGING, NOTHING, Needs
-from wardian.learn.places import Place, places, still_used
-from wardian.sandbox.policy.file import quoted
+from wardian.learn.needs import CHANGING, NOTHING, ObservedNeeds
+from wardian.learn.places import BasePart, places, still_used
 from wardian.sandbox.policy.policy import Limits, Policy, Share
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
+from wardian.toml import quoted
 
 WIDTH = 96
 MOST_ENDPOINTS = 20
@@ -25,7 +25,7 @@ MOST_ENDPOINTS = 20
 class Wider(NamedTuple):
     """What failed proofs have shown to be needed besides."""
 
-    needs: Needs = NOTHING
+    needs: ObservedNeeds = NOTHING
     times: Mapping[str, float] = {}
     network: bool = False
     environment: bool = False
@@ -36,8 +36,8 @@ class Draft(NamedTuple):
     """``allowed`` is what the runs that were learned from were allowed."""
 
     allowed: Policy
-    needs: Needs
-    places: tuple[Place, ...]
+    needs: ObservedNeeds
+    places: tuple[BasePart, ...]
     calls: Calls
     limits: Limits
     shares: tuple[Share, ...]
@@ -47,7 +47,7 @@ class Draft(NamedTuple):
     variables: tuple[tuple[str, str], ...]
 
 
-def draft(needs: Needs, allowed: Policy, wider: Wider) -> Draft:
+def draft(needs: ObservedNeeds, allowed: Policy, wider: Wider) -> Draft:
     """The smallest that has all of this, and nothing that was not allowed."""
     needs = needs | wider.needs
     if allowed.base is not None:
@@ -70,11 +70,11 @@ def draft(needs: Needs, allowed: Policy, wider: Wider) -> Draft:
     )
 
 
-def _used(needs: Needs, place: str) -> bool:
+def _used(needs: ObservedNeeds, place: str) -> bool:
     return any(is_below(path, place) for path in needs.files)
 
 
-def _shares(needs: Needs, shares: Iterable[Share]) -> Iterable[Share]:
+def _shares(needs: ObservedNeeds, shares: Iterable[Share]) -> Iterable[Share]:
     for share in shares:
         if _is_socket(share.path):
             yield share  # what goes through it is seen nowhere

@@ -14,7 +14,7 @@ from wardian.sandbox.root.layout import layout
 from wardian.syscalls.effects import descriptors
 
 if TYPE_CHECKING:
-    from wardian.observe.trace import Process, Trace
+    from wardian.observe.trace import Trace, TracedProcess
 
 # What was there and was used; to look at a directory takes no more than that it is there.
 USING = frozenset(("read", "written", "created", "deleted", "listed", "executed", "looked at"))
@@ -22,7 +22,7 @@ CHANGING = frozenset(("written", "created", "deleted"))
 MOST_SHEBANGS = 4
 
 
-class Needs(NamedTuple):
+class ObservedNeeds(NamedTuple):
     """Paths are the guest's. ``files`` says what was done with each, ``missed`` was looked for in
     vain; ``endpoints`` lie outside of the sandbox; ``peaks`` are the highest, by field of Limits.
     """
@@ -34,7 +34,7 @@ class Needs(NamedTuple):
     peaks: dict[str, float]
     missed: frozenset[str] = frozenset()
 
-    def __or__(self, other: Needs) -> Needs:
+    def __or__(self, other: ObservedNeeds) -> ObservedNeeds:
         files = dict(self.files)
         for path, actions in other.files.items():
             files[path] = files.get(path, frozenset()) | actions
@@ -42,7 +42,7 @@ class Needs(NamedTuple):
             field: max(self.peaks.get(field, 0), other.peaks.get(field, 0))
             for field in {*self.peaks, *other.peaks}
         }
-        return Needs(
+        return ObservedNeeds(
             files,
             self.directories | other.directories,
             self.calls | other.calls,
@@ -52,15 +52,15 @@ class Needs(NamedTuple):
         )
 
 
-NOTHING = Needs({}, frozenset(), frozenset(), frozenset(), {})
+NOTHING = ObservedNeeds({}, frozenset(), frozenset(), frozenset(), {})
 
 
-def merged(needs: Iterable[Needs]) -> Needs:
+def merged(needs: Iterable[ObservedNeeds]) -> ObservedNeeds:
     """What all of them together need."""
     return functools.reduce(lambda one, other: one | other, needs, NOTHING)
 
 
-def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
+def needs_of(trace: Trace, grown_bytes: int = 0) -> ObservedNeeds:
     """``grown_bytes`` is what the run left in shared places."""
     files = {
         file.path: done
@@ -74,7 +74,7 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> Needs:
         for loader in loaders(path):
             files[loader] = files.get(loader, frozenset()) | {"executed"}
     usage = trace.usage
-    return Needs(
+    return ObservedNeeds(
         files=files,
         directories=frozenset(file.path for file in trace.files if file.directory),
         calls=frozenset(total.name for total in trace.syscalls),
@@ -126,7 +126,7 @@ def loaders(path: str) -> list[str]:
     return found
 
 
-def at_once(processes: Iterable[Process]) -> int:
+def at_once(processes: Iterable[TracedProcess]) -> int:
     """How many processes and threads there were at the same time, at most."""
     steps: list[tuple[float, int]] = []
     for one in processes:

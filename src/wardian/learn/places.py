@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from wardian.learn.data import learning
 from wardian.sandbox.root.parts import Parts
+from wardian.sandbox.root.root import base
 from wardian.sandbox.root.shares import is_below
-from wardian.sandbox.root.steps import base
 
 
-class Place(NamedTuple):
+class BasePart(NamedTuple):
     """One part of the base, and why it is there."""
 
     path: str
@@ -34,7 +34,7 @@ def whole() -> Parts:
 
 def places(
     files: dict[str, frozenset[str]], directories: Collection[str], *, listed_too: bool = False
-) -> list[Place]:
+) -> list[BasePart]:
     """Sorted. With ``listed_too`` directories that belong to many programs are taken as a whole if
     they were listed, and those that were only looked at are there as well."""
     used: dict[str, set[str]] = defaultdict(set)
@@ -62,11 +62,11 @@ def places(
     return _few(used, folders)
 
 
-def still_used(parts: Iterable[str], files: Iterable[str]) -> list[Place]:
+def still_used(parts: Iterable[str], files: Iterable[str]) -> list[BasePart]:
     """Of a base that is narrow already, what was used; it is never generalised beyond itself."""
     used = {one for path in files for one in (_named(path), whole().real(path)) if one}
     return [
-        Place(path, "as it was")
+        BasePart(path, "as it was")
         for path in parts
         if any(is_below(one, _named(path)) or is_below(one, whole().real(path) or path)
                for one in used)
@@ -88,7 +88,7 @@ def _named(path: str) -> str:
     return f"{real.rstrip('/')}/{name}"
 
 
-def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[Place]:
+def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[BasePart]:
     chosen = dict(folders)
     for path in _crowded(used, learning().many):
         chosen.setdefault(path, "")
@@ -101,8 +101,8 @@ def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[Place]:
         if fullest is None:
             break
         chosen[fullest] = ""
-    found = [Place(path, _why(path, why, used)) for path, why in chosen.items()]
-    found += [Place(path, ", ".join(sorted(used[path]))) for path in single]
+    found = [BasePart(path, _why(path, why, used)) for path, why in chosen.items()]
+    found += [BasePart(path, ", ".join(sorted(used[path]))) for path in single]
     return sorted(found)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from wardian.errors import NotProven
 from wardian.learn.calls import passes
 from wardian.learn.draft import Draft, Wider, draft, text
-from wardian.learn.needs import NOTHING, Needs, merged
+from wardian.learn.needs import NOTHING, ObservedNeeds, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
+from wardian.pool import Pool, pool
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Refusal
@@ -41,15 +40,15 @@ class Learned(NamedTuple):
     left_out: tuple[tuple[str, str], ...]
 
 
-class Seen(NamedTuple):
+class ObservedSubject(NamedTuple):
     """A subject that passed when it was watched; ``stdout`` if it was the same each time."""
 
     subject: Subject
-    needs: Needs
+    needs: ObservedNeeds
     stdout: bytes | None
 
 
-Failure = tuple[Seen, Attempt]
+Failure = tuple[ObservedSubject, Attempt]
 
 
 def learn(
@@ -61,10 +60,10 @@ def learn(
     say: Callable[[str], None],
 ) -> Learned:
     """Raises NotProven if nothing could be learned from, or no draft held."""
-    with ThreadPoolExecutor(jobs) as pool:
-        watched = list(pool.map(lambda one: _watch(one, allowed, runs), subjects))
-        seen = [one for one in watched if isinstance(one, Seen)]
-        left_out = tuple(one for one in watched if not isinstance(one, Seen))
+    with pool(jobs) as workers:
+        watched = workers.map(lambda one: _watch(one, allowed, runs), subjects)
+        seen = [one for one in watched if isinstance(one, ObservedSubject)]
+        left_out = tuple(one for one in watched if not isinstance(one, ObservedSubject))
         for name, why in left_out:
             say(f"wardian: not learned from {name}: {why}")
         if not seen:
@@ -73,15 +72,15 @@ def learn(
                 hint="see what happens with `wardian run` or `wardian test`; --exit CODE if a run "
                 "is meant to end with another code",
             )
-        return _proven(seen, allowed, runs, left_out, pool, say)
+        return _proven(seen, allowed, runs, left_out, workers, say)
 
 
 def _proven(
-    seen: Sequence[Seen],
+    seen: Sequence[ObservedSubject],
     allowed: Policy,
     runs: int,
     left_out: tuple[tuple[str, str], ...],
-    pool: ThreadPoolExecutor,
+    workers: Pool,
     say: Callable[[str], None],
 ) -> Learned:
     needs, wider = merged(one.needs for one in seen), Wider()
@@ -90,7 +89,7 @@ def _proven(
     def proven(wider: Wider) -> tuple[Draft, Policy, list[Failure]]:
         one = draft(needs, allowed, wider)
         policy = _read(text(one, ()))
-        proofs = pool.map(_prove, seen, itertools.repeat(policy), itertools.repeat(runs))
+        proofs = workers.map(lambda one: _prove(one, policy, runs), seen)
         return one, policy, [proof for proof in proofs if proof is not None]
 
     failures: list[Failure] = []
@@ -118,7 +117,7 @@ def _proven(
     )
 
 
-def _watch(subject: Subject, allowed: Policy, runs: int) -> Seen | tuple[str, str]:
+def _watch(subject: Subject, allowed: Policy, runs: int) -> ObservedSubject | tuple[str, str]:
     needs, outputs = NOTHING, set()
     for _ in range(runs):
         attempt = _watched(subject, allowed)
@@ -128,7 +127,9 @@ def _watch(subject: Subject, allowed: Policy, runs: int) -> Seen | tuple[str, st
             return subject.name, f"it fails as it is: {attempt.problems[0]}"
         needs |= attempt.needs
         outputs.add(attempt.stdout)
-    return Seen(subject, needs, outputs.pop() if runs > 1 and len(outputs) == 1 else None)
+    return ObservedSubject(
+        subject, needs, outputs.pop() if runs > 1 and len(outputs) == 1 else None
+    )
 
 
 def _watched(subject: Subject, allowed: Policy) -> Attempt:
@@ -147,7 +148,9 @@ def _watched(subject: Subject, allowed: Policy) -> Attempt:
     return attempt._replace(needs=needs)
 
 
-def _prove(seen: Seen, policy: Policy, runs: int) -> tuple[Seen, Attempt] | None:
+def _prove(
+    seen: ObservedSubject, policy: Policy, runs: int
+) -> tuple[ObservedSubject, Attempt] | None:
     """None if it passes as often as it was watched."""
     for _ in range(runs):
         attempt = seen.subject.attempt(policy, watched=False)
@@ -166,12 +169,15 @@ def _read(content: str) -> Policy:
 # Widening
 
 
-def _passes_again(seen: Seen, policy: Policy, runs: int) -> bool:
+def _passes_again(seen: ObservedSubject, policy: Policy, runs: int) -> bool:
     return any(_prove(seen, policy, runs) is None for _ in range(TRIES - 1))
 
 
 def _explained(
-    failures: Iterable[tuple[Seen, Attempt]], policy: Policy, allowed: Policy, wider: Wider
+    failures: Iterable[tuple[ObservedSubject, Attempt]],
+    policy: Policy,
+    allowed: Policy,
+    wider: Wider,
 ) -> Wider:
     """Wider by what the refusals say, and by what is missed when it is watched again."""
     for seen, attempt in failures:
@@ -210,7 +216,7 @@ def _by_refusal(wider: Wider, refusal: Refusal, policy: Policy, allowed: Policy)
     return wider
 
 
-def _lacking(needs: Needs, policy: Policy, allowed: Policy) -> Needs:
+def _lacking(needs: ObservedNeeds, policy: Policy, allowed: Policy) -> ObservedNeeds:
     """Of what it tried this time: what the draft refused, and the runs' own policy would not."""
     files = {}
     for path in needs.missed:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wardian.learn.calls import counted
 from wardian.learn.proof import Learned
-from wardian.learn.subjects import SkillCase, Subject
+from wardian.learn.subjects import CaseSubject, Subject
 from wardian.sandbox.policy.difference import NOUNS, differences
 from wardian.sandbox.policy.policy import Policy
 
@@ -17,7 +17,7 @@ VERSION_LINE = "Learned by wardian"
 
 def passed(subjects: Sequence[Subject], runs: int) -> str:
     """``3 cases passed under it``, ``1 run passed under it, 5 times``."""
-    cases = sum(isinstance(one, SkillCase) for one in subjects)
+    cases = sum(isinstance(one, CaseSubject) for one in subjects)
     others = len(subjects) - cases
     told = [f"{count} {word}{'s' if count != 1 else ''}"
             for count, word in ((others, "run"), (cases, "case")) if count]  # fmt: skip

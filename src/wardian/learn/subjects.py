@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from wardian.errors import UsageError
-from wardian.learn.needs import NOTHING, Needs, merged, needs_of
+from wardian.learn.needs import NOTHING, ObservedNeeds, merged, needs_of
 from wardian.observe.trace import traced
-from wardian.runner.cases.model import Case
+from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.invocation import Invocation, under
 from wardian.runner.location import Located
@@ -28,7 +28,7 @@ class Attempt(NamedTuple):
     problems: tuple[str, ...] = ()
     skipped: str = ""
     results: tuple[Result, ...] = ()
-    needs: Needs = NOTHING
+    needs: ObservedNeeds = NOTHING
     stdout: bytes | None = None
 
 
@@ -61,7 +61,7 @@ class Command(NamedTuple):
             return _attempt(sandbox, self.argv, self, watched)
 
 
-class Script(NamedTuple):
+class ScriptSubject(NamedTuple):
     """A script of a skill, assembled."""
 
     name: str
@@ -76,11 +76,11 @@ class Script(NamedTuple):
             return _attempt(sandbox, self.call.argv, self, watched)
 
 
-class SkillCase(NamedTuple):
+class CaseSubject(NamedTuple):
     """A case; ``options`` say what the caller grants, and how dependencies are prepared."""
 
     skill: Located
-    case: Case
+    case: SkillCase
     options: Options
 
     @property
@@ -104,7 +104,7 @@ class _Runs:
     def __init__(self, watched: bool) -> None:
         self._watched = watched
         self.results: list[Result] = []
-        self.needs: list[Needs] = []
+        self.needs: list[ObservedNeeds] = []
 
     def run(
         self, sandbox: Sandbox, argv: list[str], stdin: bytes | None, cwd: str | None = None
@@ -121,7 +121,7 @@ class _Runs:
 
 
 def _attempt(
-    sandbox: Sandbox, argv: tuple[str, ...], what: Command | Script, watched: bool
+    sandbox: Sandbox, argv: tuple[str, ...], what: Command | ScriptSubject, watched: bool
 ) -> Attempt:
     runs = _Runs(watched)
     result = runs.run(sandbox, list(argv), what.stdin, what.cwd)

@@ -6,20 +6,20 @@ import time
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign import campaign as running
-from wardian.measure.campaign.campaign import MEASURING, Hearing, Wishes
+from wardian.measure.campaign.campaign import MEASURING, Listener, Wishes
 from wardian.measure.campaign.config import Config
 from wardian.measure.campaign.executing import Executor
-from wardian.measure.campaign.preparing import Prepared, prepare
-from wardian.measure.findings import findings, proposals
+from wardian.measure.campaign.plan import CampaignPlan, prepare
+from wardian.measure.findings import findings, policy_edit, proposals
+from wardian.measure.findings.troubles import troubles
 from wardian.measure.history import comparison as comparing
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents.decision import Decision, OpenOnes, decide
-from wardian.measure.pages.documents.gathered import Gathered, coverage_of, gather
 from wardian.measure.pages.documents.writing import write_documents
+from wardian.measure.pages.facts import Facts
 from wardian.measure.store import figures
-from wardian.measure.store.model import Campaign, Figure, Finding, Result
+from wardian.measure.store.model import Campaign, Figure, Finding, Measurement
 from wardian.measure.store.store import Store, now
-from wardian.measure.syscalls.matrix import Matrix
 
 MAX_PROPOSED = 20  # findings for which changes are tried
 
@@ -28,7 +28,7 @@ class Night(NamedTuple):
     """What came of it. ``files`` are the documents that were written; ``skipped`` are steps of
     which nothing ran, though there was something, and why."""
 
-    gathered: Gathered
+    facts: Facts
     decision: Decision
     files: tuple[str, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -42,39 +42,41 @@ def run(
     output: str | None = None,
     open_ones: OpenOnes | None = None,
     executor: Executor | None = None,
-    hearing: Hearing | None = None,
+    listener: Listener | None = None,
 ) -> Night:
     """All steps that are wanted; if none of them measures, on the last campaign that did.
 
     Raises what ``prepare``, ``measure`` and writing raise.
     """
-    hearing = hearing or Hearing()
+    listener = listener or Listener()
     begun = time.monotonic()
-    elsewhere = executor.surroundings() if executor is not None else None
-    prepared = prepare(config, wishes.shard, elsewhere)
+    if _wanted(wishes, "findings"):
+        policy_edit.require()  # before anything is measured
+    elsewhere = executor.workbench() if executor is not None else None
+    plan = prepare(config, wishes.shard, elsewhere)
     again = bool(wishes.only) and not set(wishes.only) & {"inventory", *MEASURING}
     if again:
-        made = running.last_measured(store, prepared)
+        made = running.last_measured(store, plan)
     else:
-        made = running.measure(store, prepared, wishes, executor=executor, hearing=hearing)
+        made = running.measure(store, plan, wishes, executor=executor, listener=listener)
     results = store.results(made.id, evidence=True)
-    compared, found = _judged(store, made, results, prepared, wishes, hearing)
-    measured = coverage_of(made, results)
+    compared, found = _judged(store, made, results, plan, wishes, listener)
+    facts = Facts(store, made, comparison=compared, results=results)
     if not again:
         seconds = time.monotonic() - begun
-        store.record_figures(made.id, _figures(made, results, measured[1], found, seconds))
+        store.record_figures(made.id, _figures(facts, found, seconds))
         made = running.close(store, made)
-    gathered = gather(store, made, compared, results, measured)
+        facts = Facts(store, made, comparison=compared, results=results)
     before = store.findings(compared.last.id) if compared.last is not None else []
-    decision = decide(gathered, before, open_ones or OpenOnes(), config.title)
+    decision = decide(facts, before, open_ones or OpenOnes(), config.title)
     files: list[str] = []
     if output is not None and _wanted(wishes, "documents"):
-        files = write_documents(output, gathered, decision)
+        files = write_documents(output, facts, decision)
         store.step(made.id, "documents", state="done", ended=now(), total=len(files),
                    done=len(files))  # fmt: skip
-    skipped = () if again else tuple(sorted(prepared.not_run.items()))
+    skipped = () if again else tuple(sorted(plan.not_run.items()))
     wanted = tuple((step, why) for step, why in skipped if _wanted(wishes, step))
-    return Night(gathered, decision, tuple(files), wanted)
+    return Night(facts, decision, tuple(files), wanted)
 
 
 def _wanted(wishes: Wishes, step: str) -> bool:
@@ -84,10 +86,10 @@ def _wanted(wishes: Wishes, step: str) -> bool:
 def _judged(
     store: Store,
     made: Campaign,
-    results: list[Result],
-    prepared: Prepared,
+    results: list[Measurement],
+    plan: CampaignPlan,
     wishes: Wishes,
-    hearing: Hearing,
+    listener: Listener,
 ) -> tuple[Comparison, list[Finding]]:
     """The comparison, and the findings with what would mend them."""
     steps = {one.name: one.state for one in store.steps(made.id)}
@@ -104,15 +106,15 @@ def _judged(
         return compared, []
     store.step(made.id, "findings", state="running")
     onsets = comparing.onsets(store, made, results)
-    troubles = findings.troubles(results, compared, onsets)
-    pairs = findings.findings(troubles, compared, findings.users(results))
+    wrong = troubles(results, compared, onsets)
+    pairs = findings.findings(wrong, compared, findings.users(results))
     campaigns = {one.id: one for one in store.campaigns()}
     found = []
     for number, (one, ones) in enumerate(pairs):
         tries: list[dict[str, Any]] = []
         if number < MAX_PROPOSED and ones:
-            hearing.say(f"looking for what mends: {one.title}")
-            tried = proposals.proposals(ones, prepared, store, campaigns)
+            listener.say(f"looking for what mends: {one.title}")
+            tried = proposals.proposals(ones, plan, store, campaigns)
             tries = [each.document() for each in tried]
         proposal = {"proposal": tries[0] if tries else None, "alternatives": tries[1:]}
         found.append(one._replace(document={**one.document, **proposal}))
@@ -121,9 +123,8 @@ def _judged(
     return compared, found
 
 
-def _figures(
-    made: Campaign, results: list[Result], matrix: Matrix, found: list[Finding], seconds: float
-) -> list[Figure]:
+def _figures(facts: Facts, found: list[Finding], seconds: float) -> list[Figure]:
+    made, results, matrix = facts.campaign, facts.results, facts.matrix
     own = sum(one.measured_in == made.uid for one in results)
     used = len(findings.users(results))
     calls = [

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from wardian.observe.events import Call, Path
+from wardian.observe.events import Path, TracedCall
 from wardian.syscalls.effects import kind_of, place_of
 
 ACTIONS = (
@@ -26,7 +26,7 @@ _DONE = {
 }  # fmt: skip
 
 
-def actions(call: Call) -> Iterator[tuple[Path, str]]:
+def actions(call: TracedCall) -> Iterator[tuple[Path, str]]:
     """Each path that the call names, with what is done to it; a path may come several times."""
     paths = [call.paths[place] for place in sorted(call.paths)]
     if not paths:
@@ -49,13 +49,13 @@ def actions(call: Call) -> Iterator[tuple[Path, str]]:
         yield first, _DONE.get(kind, "looked at")
 
 
-def _failed(call: Call, path: Path) -> str:
+def _failed(call: TracedCall, path: Path) -> str:
     if call.error in _REFUSED:
         return "refused"
     return "missing" if path.lay == "nothing" or call.error in _ABSENT else "looked at"
 
 
-def _opened(call: Call, path: Path) -> Iterator[str]:
+def _opened(call: TracedCall, path: Path) -> Iterator[str]:
     at = place_of(call.name, "oflags")
     flags = call.args[at] if at >= 0 else _CREATING
     access = flags & os.O_ACCMODE
@@ -74,7 +74,7 @@ def _opened(call: Call, path: Path) -> Iterator[str]:
             yield "written"
 
 
-def _moved(call: Call, old: Path, new: Path) -> Iterator[tuple[Path, str]]:
+def _moved(call: TracedCall, old: Path, new: Path) -> Iterator[tuple[Path, str]]:
     at = place_of(call.name, "renameflags")
     if at >= 0 and call.args[at] & RENAME_EXCHANGE:
         yield old, "written"

@@ -30,7 +30,7 @@ class Path(NamedTuple):
     lay: str = "something"
 
 
-class Call(NamedTuple):
+class TracedCall(NamedTuple):
     """A call about to be made. ``error`` is the errno it will meet, as far as can be foreseen."""
 
     at_s: float
@@ -73,7 +73,7 @@ class Waited(NamedTuple):
     time_s: float
 
 
-Event = Call | Became | Total | Waited
+Event = TracedCall | Became | Total | Waited
 
 
 class Reader:
@@ -108,7 +108,9 @@ class Reader:
         name = name_of(number, self._arch) or f"syscall_{number}"
         try:
             if kind == _CALL:
-                return _call(Call(at_s, task, process, name, _ARGS.unpack_from(body), error), body)
+                return _call(
+                    TracedCall(at_s, task, process, name, _ARGS.unpack_from(body), error), body
+                )
             if kind == _PROCESS:
                 parent, inner = _IDS.unpack_from(body)
                 return Became(at_s, process, parent, inner, _words(body[_IDS.size :]))
@@ -122,7 +124,7 @@ class Reader:
         return None  # a later launcher's
 
 
-def _call(call: Call, body: bytes) -> Call:
+def _call(call: TracedCall, body: bytes) -> TracedCall:
     at = _ARGS.size
     if len(body) == at:
         return call
@@ -154,4 +156,4 @@ def _words(line: bytes) -> tuple[str, ...]:
     )
 
 
-__all__ = ["Became", "Call", "Event", "Path", "Reader", "Total", "Waited", "normal"]
+__all__ = ["Became", "Event", "Path", "Reader", "Total", "TracedCall", "Waited", "normal"]

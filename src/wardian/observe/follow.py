@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from wardian.observe.events import Became, Call, Event, Waited
+from wardian.observe.events import Became, Event, TracedCall, Waited
 from wardian.syscalls.decode import call_text, sockaddr_text
 from wardian.syscalls.effects import place_of
 from wardian.text import printable, quoted
@@ -25,7 +25,7 @@ LEAST_WAIT_S = 0.001
 
 def line(event: Event, tracer: Tracer, arch: str) -> str | None:
     """The line for an event that the tracer has taken already; None if it is not worth one."""
-    if isinstance(event, Call):
+    if isinstance(event, TracedCall):
         error = f" → {errno.errorcode.get(event.error, event.error)}" if event.error else ""
         return f"{_head(event, tracer)}{called_text(event, arch)}{error}"
     if isinstance(event, Became):
@@ -35,7 +35,7 @@ def line(event: Event, tracer: Tracer, arch: str) -> str | None:
     return None
 
 
-def called_text(call: Call, arch: str) -> str:
+def called_text(call: TracedCall, arch: str) -> str:
     """A call with the paths and addresses that it names."""
     strings = {place: path.text for place, path in call.paths.items()}
     if call.address:
@@ -55,7 +55,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
-def _head(event: Call | Became | Waited, tracer: Tracer) -> str:
+def _head(event: TracedCall | Became | Waited, tracer: Tracer) -> str:
     process = tracer.process(event.process)
     who = str(event.process)
     if process is not None:

@@ -16,6 +16,7 @@ import re
 import time
 from collections.abc import Iterator
 
+from wardian.descriptors import FILE, FOLDER
 from wardian.errors import InputError, NothingMatched, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -38,7 +39,6 @@ _ANY = LETTERS + "23456789"
 TAIL_LENGTH = 6
 MAX_RECORD_BYTES = 16 << 20
 MAX_RESULT_BYTES = 256 << 20
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _ID = re.compile(
     r"([12]\d\d\d)(0[1-9]|1[012])([0-3]\d)-([012]\d)([0-5]\d)([0-5]\d)\.(\d\d\d)-"
@@ -47,7 +47,7 @@ _ID = re.compile(
 )
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One record. ``document`` is its record.json, or None where that can't be read."""
 
     id: str
@@ -96,7 +96,7 @@ def names(directory: str) -> list[str]:
     return sorted((name for name in found if _is_record(name)), reverse=True)
 
 
-def entries(directory: str) -> Iterator[Entry]:
+def entries(directory: str) -> Iterator[JournalEntry]:
     """All records, newest first, each read when it is asked for. Raises InputError."""
     for name in names(directory):
         entry = load(directory, name)
@@ -104,11 +104,11 @@ def entries(directory: str) -> Iterator[Entry]:
             yield entry
 
 
-def load(directory: str, name: str) -> Entry | None:
+def load(directory: str, name: str) -> JournalEntry | None:
     """The record of that name; None if it is gone, or is no directory."""
     path = os.path.join(directory, name)
     try:
-        fd = os.open(path, DIRECTORY)
+        fd = os.open(path, FOLDER)
     except FileNotFoundError:
         # It may have ended since its name was read.
         return load(directory, name.removesuffix(RUNNING)) if name.endswith(RUNNING) else None
@@ -116,12 +116,12 @@ def load(directory: str, name: str) -> Entry | None:
         return None
     try:
         document = _document(fd)
-        return Entry(name.removesuffix(RUNNING), path, _state(fd, name, document), document)
+        return JournalEntry(name.removesuffix(RUNNING), path, _state(fd, name, document), document)
     finally:
         os.close(fd)
 
 
-def find(directory: str, given: str) -> Entry:
+def find(directory: str, given: str) -> JournalEntry:
     """The one record whose ID, or its letters, begin like this; ``last`` is the newest.
 
     Raises NothingMatched, and UsageError if there are several.
@@ -145,10 +145,10 @@ def find(directory: str, given: str) -> Entry:
     return entry
 
 
-def read_file(entry: Entry, name: str, limit: int) -> bytes | None:
+def read_file(entry: JournalEntry, name: str, limit: int) -> bytes | None:
     """One file of a record; None if it is not there. Raises InputError if it is not as it was."""
     try:
-        fd = os.open(entry.path, DIRECTORY)
+        fd = os.open(entry.path, FOLDER)
     except OSError as error:
         raise InputError((error.strerror or "can't be read").lower(), path=entry.path) from None
     try:
@@ -162,7 +162,7 @@ def read_file(entry: Entry, name: str, limit: int) -> bytes | None:
         os.close(fd)
 
 
-def read_result(entry: Entry) -> dict[str, Any] | None:
+def read_result(entry: JournalEntry) -> dict[str, Any] | None:
     """The result document; None if the run has none. Raises InputError if it is damaged."""
     data = read_file(entry, RESULT, MAX_RESULT_BYTES)
     if data is None:
@@ -191,7 +191,7 @@ def remove(directory: str, name: str) -> str | None:
     """Remove one record; returns why it is still there, if it is. Files that are not ours stay."""
     path = os.path.join(directory, name)
     try:
-        fd = os.open(path, DIRECTORY)
+        fd = os.open(path, FOLDER)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -252,8 +252,7 @@ def _document(fd: int) -> dict[str, Any] | None:
 
 def _bytes(directory: int, name: str, limit: int) -> bytes:
     """At most ``limit`` bytes of a regular file. Raises OSError."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(name, flags, dir_fd=directory), "rb") as file:
+    with open(os.open(name, FILE, dir_fd=directory), "rb") as file:
         if not os.path.isfile(f"/proc/self/fd/{file.fileno()}"):
             raise OSError(0, "it is not a regular file")
         data = file.read(limit + 1)

@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping
 
 from wardian import __version__
+from wardian.descriptors import FOLDER
 from wardian.errors import SandboxError, SkillError, UsageError, WardianError
 from wardian.observe import journal
 from wardian.observe.evidence import Evidence, program_evidence
@@ -42,7 +43,7 @@ _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _ATTEMPTS = 16
 
 
-class Skill(NamedTuple):
+class RecordedSkill(NamedTuple):
     """The skill of a run: ``folder`` is where its files are, ``path`` where it came from."""
 
     name: str
@@ -51,7 +52,7 @@ class Skill(NamedTuple):
     folder: str
 
 
-class Run(NamedTuple):
+class RecordedRun(NamedTuple):
     """What is known of a run before it starts. ``given`` are variables of the caller's."""
 
     kind: str
@@ -60,13 +61,13 @@ class Run(NamedTuple):
     backend: str = "wardian"
     cwd: str | None = None
     given: Mapping[str, str] = {}
-    skill: Skill | None = None
+    skill: RecordedSkill | None = None
 
 
 class Recording:
     """A record being written from before a run to its ``end``, or until wardian must ``fail``."""
 
-    def __init__(self, directory: str, run: Run) -> None:
+    def __init__(self, directory: str, run: RecordedRun) -> None:
         """Raises SandboxError if it can't be written there, UsageError if the run could."""
         self.directory = directory
         self._run, self._mask = run, Mask(run.given)
@@ -99,7 +100,7 @@ class Recording:
                 os.mkdir(found + journal.RUNNING, 0o700, dir_fd=self._place)
             except FileExistsError:
                 continue
-            self._own = os.open(found + journal.RUNNING, journal.DIRECTORY, dir_fd=self._place)
+            self._own = os.open(found + journal.RUNNING, FOLDER, dir_fd=self._place)
             self._fds.append(self._own)
             _lock(self._own)
             return found
@@ -249,7 +250,7 @@ def refuse_reachable(directory: str, policy: Policy) -> None:
             )
 
 
-def document(record_id: str, now_s: float, run: Run, mask: Mask) -> dict[str, Any]:
+def document(record_id: str, now_s: float, run: RecordedRun, mask: Mask) -> dict[str, Any]:
     """record.json as it stands when the run starts."""
     machine = os.uname()
     passed = sorted(name for name in run.policy.pass_env if name in os.environ)
@@ -293,7 +294,7 @@ def shown_policy(policy: Policy) -> str:
     return f"# {policy.digest}\n" + policy._replace(set_env=blank).to_toml()
 
 
-def _skill(skill: Skill | None) -> dict[str, Any] | None:
+def _skill(skill: RecordedSkill | None) -> dict[str, Any] | None:
     if skill is None:
         return None
     from pathlib import Path

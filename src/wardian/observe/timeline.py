@@ -12,11 +12,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from wardian.observe.events import Became, Call, Event, Total, Waited
+from wardian.observe.events import Became, Event, Total, TracedCall, Waited
 from wardian.observe.follow import called_text, command_text
 
 if TYPE_CHECKING:
-    from wardian.observe.trace import Process, Seen, Tracer
+    from wardian.observe.trace import ProcessTrace, TracedProcess, Tracer
 
 MOST_TEXT = 400
 Json = dict[str, Any]
@@ -56,14 +56,14 @@ class Timeline:
         self._pending[key] = self._called(event, key)
         return self._pieces([*named, *([_instant(before)] if before else [])])
 
-    def end(self, processes: tuple[Process, ...], until_s: float) -> str:
+    def end(self, processes: tuple[TracedProcess, ...], until_s: float) -> str:
         """The rest, with each program's slice: it ended with its process, or with the run."""
         rest = [_instant(event) for event in self._pending.values()]
         for process in processes:
             rest += self._programs(process, max(until_s, process.started_s))
         return self._pieces(rest) + '\n],"otherData":{"schema":"wardian.timeline/1"}}\n'
 
-    def _named(self, seen: Seen, thread: int) -> list[Json]:
+    def _named(self, seen: ProcessTrace, thread: int) -> list[Json]:
         """Metadata for a track that is seen for the first time."""
         number = self._tracks[seen.id, thread] = len(self._tracks) + 1
         process = self._tracks[seen.id, 0] if thread else number
@@ -74,7 +74,7 @@ class Timeline:
             named.append(base | order)
         return named
 
-    def _programs(self, process: Process, until_s: float) -> Iterator[Json]:
+    def _programs(self, process: TracedProcess, until_s: float) -> Iterator[Json]:
         number = self._tracks.get((process.id, 0))
         if number is None:
             return
@@ -93,7 +93,7 @@ class Timeline:
                 "args": {"command": _cut(command_text(program.command)), "path": program.path},
             }
 
-    def _called(self, call: Call, key: tuple[int, int]) -> Json:
+    def _called(self, call: TracedCall, key: tuple[int, int]) -> Json:
         args = {"call": _cut(called_text(call, self._arch))}
         if call.error:
             args["error"] = errno.errorcode.get(call.error, str(call.error))
@@ -119,11 +119,11 @@ def _instant(event: Json) -> Json:
     return event | {"ph": "i", "s": "t"}
 
 
-def _thread_name(seen: Seen, thread: int) -> str:
+def _thread_name(seen: ProcessTrace, thread: int) -> str:
     return f"thread {thread}" if thread else f"pid {seen.first.inner_pid}"
 
 
-def _short(process: Process) -> str:
+def _short(process: TracedProcess) -> str:
     return _cut(command_text(process.command[:1]).rsplit("/", 1)[-1] or "?")
 
 

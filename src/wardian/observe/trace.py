@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.observe.actions import ACTIONS, actions
-from wardian.observe.events import Became, Call, Event, Reader, Total
+from wardian.observe.events import Became, Event, Reader, Total, TracedCall
 from wardian.syscalls.decode import sockaddr_text
 from wardian.syscalls.effects import SOCKETS, act_of
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from wardian.sandbox.run.result import Refusal, Result, Usage
-    from wardian.sandbox.sandbox import Sandbox
+    from wardian.sandbox.sandbox import CommandOptions, Sandbox
 
 SCHEMA = "wardian.trace/1"
 LAUNCHER = ("wardian-launch",)
@@ -27,7 +29,7 @@ class File(NamedTuple):
     directory: bool = False
 
 
-class Program(NamedTuple):
+class ExecutedProgram(NamedTuple):
     """What a process was at some time. ``path`` is empty for what it was when it was forked."""
 
     started_s: float
@@ -35,7 +37,7 @@ class Program(NamedTuple):
     path: str = ""
 
 
-class Process(NamedTuple):
+class TracedProcess(NamedTuple):
     """A process of the guest's. What ended by a signal has no ``ended_s`` and no ``exit_code``.
 
     Pids can come again, ids do not. ``parent`` is an id; None for the first process, and for one
@@ -47,7 +49,7 @@ class Process(NamedTuple):
     pid: int
     inner_pid: int
     started_s: float
-    programs: tuple[Program, ...]
+    programs: tuple[ExecutedProgram, ...]
     ended_s: float | None = None
     exit_code: int | None = None
     threads: int = 1
@@ -71,7 +73,7 @@ class Trace(NamedTuple):
 
     syscalls: tuple[Total, ...]
     files: tuple[File, ...]
-    processes: tuple[Process, ...]
+    processes: tuple[TracedProcess, ...]
     endpoints: tuple[Endpoint, ...]
     result: Result
 
@@ -89,7 +91,7 @@ class Trace(NamedTuple):
         """The paths with which any of these actions was done, sorted."""
         return [file.path for file in self.files if not set(wanted).isdisjoint(file.actions)]
 
-    def children(self, process: Process | None) -> list[Process]:
+    def children(self, process: TracedProcess | None) -> list[TracedProcess]:
         """Those that a process started; with None those of nobody known."""
         parent = process.id if process is not None else None
         return [one for one in self.processes if one.parent == parent]
@@ -106,17 +108,17 @@ class Trace(NamedTuple):
         }
 
 
-def _process_document(process: Process) -> dict[str, Any]:
+def _process_document(process: TracedProcess) -> dict[str, Any]:
     programs = [one._asdict() | {"command": list(one.command)} for one in process.programs]
     return process._asdict() | {"command": list(process.command), "programs": programs}
 
 
-class Seen:
+class ProcessTrace:
     """A process while it is gathered."""
 
-    def __init__(self, id: int, parent: Seen | None, became: Became) -> None:
+    def __init__(self, id: int, parent: ProcessTrace | None, became: Became) -> None:
         self.id, self.parent, self.first = id, parent, became
-        self.programs = [Program(became.at_s, became.command)]
+        self.programs = [ExecutedProgram(became.at_s, became.command)]
         self.executing = ""
         self.ended_s: float | None = None
         self.exit_code: int | None = None
@@ -127,15 +129,15 @@ class Seen:
         path, self.executing = self.executing, ""
         if self.programs[-1].command == LAUNCHER:
             self.programs.pop()
-        self.programs.append(Program(became.at_s, became.command, path))
+        self.programs.append(ExecutedProgram(became.at_s, became.command, path))
 
     def thread(self, task: int) -> int:
         """The number of a thread in its process, in the order of their first calls; 0 is first."""
         return self.tasks.setdefault(task, len(self.tasks))
 
-    def value(self) -> Process:
+    def value(self) -> TracedProcess:
         """As it is now."""
-        return Process(
+        return TracedProcess(
             id=self.id,
             parent=self.parent.id if self.parent is not None else None,
             pid=self.first.process,
@@ -155,8 +157,8 @@ class Tracer:
         self._reader = Reader(arch)
         self._files: dict[str, set[str]] = {}
         self._directories: set[str] = set()
-        self._current: dict[int, Seen] = {}
-        self._processes: list[Seen] = []
+        self._current: dict[int, ProcessTrace] = {}
+        self._processes: list[ProcessTrace] = []
         self._totals: list[Total] = []
         self._endpoints: dict[Endpoint, None] = {}
 
@@ -167,7 +169,7 @@ class Tracer:
 
     def take(self, event: Event) -> None:
         """Take one event."""
-        if isinstance(event, Call):
+        if isinstance(event, TracedCall):
             self._call(event)
         elif isinstance(event, Became):
             self._became(event)
@@ -184,7 +186,7 @@ class Tracer:
             result=result,
         )
 
-    def process(self, pid: int) -> Seen | None:
+    def process(self, pid: int) -> ProcessTrace | None:
         """The process that has this pid on the host now."""
         return self._current.get(pid)
 
@@ -193,7 +195,7 @@ class Tracer:
         ordered = tuple(action for action in ACTIONS if action in done)
         return File(path, ordered, path in self._directories)
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: TracedCall) -> None:
         process = self._current.get(call.process)
         if process is not None:
             process.thread(call.task)
@@ -217,11 +219,11 @@ class Tracer:
             known.become(became)
             return
         parent = self._current.get(became.parent)
-        seen = Seen(len(self._processes) + 1, parent, became)
+        seen = ProcessTrace(len(self._processes) + 1, parent, became)
         self._current[became.process] = seen  # in place of one that had its number before
         self._processes.append(seen)
 
-    def _touched(self, call: Call, action: str) -> None:
+    def _touched(self, call: TracedCall, action: str) -> None:
         address = sockaddr_text(call.address) if call.address else ""
         if call.paths:
             address = "unix:" + next(iter(call.paths.values())).text
@@ -234,31 +236,20 @@ def error_name(number: int) -> str:
     return errno.errorcode.get(number, str(number))
 
 
-def traced(
-    sandbox: Sandbox,
-    command: Sequence[str],
-    *,
-    cwd: str | None = None,
-    env: Mapping[str, str] | None = None,
-    input: bytes | str | None = None,
-    timeout_s: float | None = None,
-) -> Trace:
+def traced(sandbox: Sandbox, command: Sequence[str], **options: Unpack[CommandOptions]) -> Trace:
     """Run a command to its end, as ``Sandbox.run`` does, and tell all it did. Raises SandboxError
     and, for a backend that can't trace, UsageError."""
     tracer = Tracer()
-    result = sandbox.trace(
-        command, on_trace=tracer.feed, cwd=cwd, env=env, input=input, timeout_s=timeout_s
-    )
-    return tracer.trace(result)
+    return tracer.trace(sandbox.trace(command, on_trace=tracer.feed, **options))
 
 
 __all__ = [
     "SCHEMA",
     "Endpoint",
+    "ExecutedProgram",
     "File",
-    "Process",
-    "Program",
     "Trace",
+    "TracedProcess",
     "Tracer",
     "error_name",
     "traced",

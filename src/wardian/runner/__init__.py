@@ -6,9 +6,13 @@ pythons, interpreters     what this host has to run it with
 needs          what the script says it needs
 indexes        where packages come from: the user's own settings
 packages/      what it needs, prepared once and kept; nothing of it is trusted
-invocation     all of it together → command, variables and shares of one run
-outputs        what the run wrote, told and kept
+assembly       from a skill and a script to the call that runs it, dependencies prepared
+invocation     that call: command, variables and shares of one run
+outputs        what the run wrote, looked at without following a link
+keeping        the same kept in a directory of the caller's
 state          directories that last from run to run
+rootfs         another root file system for the guest, from a directory or a tar
+rootfs_packing, image, elf    a skill with all that it needs, packed as one
 cases/         skills shown to work: cases, oracles, reports
 
 Nothing of a skill is executed, imported or used as a working directory out here. The modules that

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
     from wardian.runner.location import Located
-    from wardian.runner.packages import Prepared
+    from wardian.runner.packages import PreparedPackages
     from wardian.runner.script import Chosen
 
 
@@ -51,7 +51,7 @@ def assembled(
 
 def _prepared(
     skill: Located, script: Chosen, wanted: Wanted, say: Callable[[str], None]
-) -> tuple[Prepared | None, Chosen]:
+) -> tuple[PreparedPackages | None, Chosen]:
     """The environment, and the script with what its own metadata wishes about the interpreter."""
     if wanted.no_deps:
         if wanted.packages:

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from wardian.descriptors import FILE
 from wardian.runner.elf import library, library_folders, read_elf
 from wardian.sandbox.root.shares import is_below
 
@@ -27,7 +28,7 @@ MAX_LIBRARIES = 4000
 MAX_MEMBERS = 500_000
 
 
-class Member(NamedTuple):
+class ImageMember(NamedTuple):
     """A link, or a file: bytes, or the path of one on this host."""
 
     content: bytes | str
@@ -39,7 +40,7 @@ class Image:
     """Paths are relative to the root, and begin with usr/ where that is where they end up."""
 
     def __init__(self) -> None:
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, ImageMember] = {}
         self.missing: list[str] = []
         self._trees: list[str] = []
         self._places: list[str] = []
@@ -56,11 +57,11 @@ class Image:
 
     def link(self, at: str, target: str) -> None:
         """A symbolic link."""
-        self.members[at] = Member(target, link=True)
+        self.members[at] = ImageMember(target, link=True)
 
     def data(self, at: str, content: bytes, *, executable: bool = False) -> None:
         """A file with this content."""
-        self.members[at] = Member(content, executable=executable)
+        self.members[at] = ImageMember(content, executable=executable)
 
     def admit(self, place: str) -> None:
         """What really lies there, or below, may be packed: the skill, an environment, the prefix
@@ -100,7 +101,7 @@ class Image:
             raise OSError(0, f"more than {MAX_MEMBERS:,} files", source)
         with _open_real(real) as file:
             executable = bool(os.fstat(file.fileno()).st_mode & 0o111)
-        self.members[at] = Member(real, executable=executable)
+        self.members[at] = ImageMember(real, executable=executable)
         return True
 
     def tree(self, at: str, root: str, wanted: Callable[[str], bool]) -> None:
@@ -229,7 +230,7 @@ def _opened(content: bytes | str) -> io.BufferedIOBase:
 def _open_real(real: str) -> io.BufferedReader:
     """A regular file at exactly this path: no part of it may have become a link since it was
     resolved. Raises OSError."""
-    descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(real, FILE)
     regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
     if not regular or os.readlink(f"/proc/self/fd/{descriptor}") != real:
         os.close(descriptor)

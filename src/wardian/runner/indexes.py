@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from wardian.homes import user_directory
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.root.shares import is_below
 
@@ -289,7 +290,7 @@ def _pip_files(env: Mapping[str, str]) -> list[str]:
     if named == os.devnull:
         return []
     home = os.path.expanduser("~")
-    config = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    config = user_directory("config", env)
     files = ["/etc/xdg/pip/pip.conf", "/etc/pip.conf"]
     files += [os.path.join(home, ".pip/pip.conf"), os.path.join(config, "pip/pip.conf")]
     return [*files, named] if named else files
@@ -316,7 +317,7 @@ def _for_uv(pip: Mapping[str, str]) -> dict[str, str]:
 
 
 def _uv_config(env: Mapping[str, str]) -> str | None:
-    base = env.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    base = user_directory("config", env)
     for path in (env.get("UV_CONFIG_FILE"), os.path.join(base, "uv/uv.toml"), "/etc/uv/uv.toml"):
         if path and os.path.isfile(path):
             return os.path.abspath(path)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from wardian.runner.interpreters import Runner
     from wardian.runner.location import Located
-    from wardian.runner.packages import Prepared
+    from wardian.runner.packages import PreparedPackages
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy, Share
     from wardian.sandbox.root.programs import Program
@@ -36,7 +36,7 @@ def invocation(
     runner: Runner,
     args: Sequence[str],
     *,
-    prepared: Prepared | None = None,
+    prepared: PreparedPackages | None = None,
     state: str | None = None,
     inside: bool = True,
 ) -> Invocation:
@@ -70,7 +70,7 @@ def invocation(
     return Invocation((*argv, *args), tuple(variables.items()), tuple(shares) if inside else ())
 
 
-def _environment(prepared: Prepared | None) -> list[Share]:
+def _environment(prepared: PreparedPackages | None) -> list[Share]:
     """A prepared Python and the installation it was made from, as recorded when it was made."""
     from wardian.sandbox.policy.policy import Share
 
@@ -79,7 +79,7 @@ def _environment(prepared: Prepared | None) -> list[Share]:
     return [Share(path, path) for path in (prepared.base, prepared.root) if path]
 
 
-def _companions(runner: Runner, prepared: Prepared | None) -> tuple[str, list[Share]]:
+def _companions(runner: Runner, prepared: PreparedPackages | None) -> tuple[str, list[Share]]:
     """The user's own Python and Node, which a script may start by name, and a PATH to find them.
 
     What lies below /usr is there anyway; the script's own interpreter is the sandbox's business.

@@ -9,7 +9,6 @@ from wardian.errors import NothingMatched, SkillError
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-    from types import TracebackType
 
 MANIFESTS = ("SKILL.md", "skill.md")
 
@@ -54,17 +53,12 @@ class located:  # noqa: N801 - used like a function, in a with statement
             found = Located(os.path.realpath(folder.path), folder.name, origin)
             return _checked(found, self._given)
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._archive is not None:
-            self._archive.__exit__(kind, error, trace)
+            self._archive.__exit__(None, None, None)  # the same, however it ends
             self._archive = None
 
 

@@ -141,7 +141,7 @@ def _python_file(skill: str, script: Chosen) -> Needs | None:
 
 
 def _pyproject(skill: str, path: str) -> Needs:
-    from wardian.skills import toml
+    from wardian import toml
 
     try:
         project = toml.loads(_text(skill, path)).get("project", {})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 Version = tuple[int, ...]
 _NAME = re.compile(r"python(\d)(?:\.(\d+))?")
-_CLAUSE = re.compile(r"(~=|===|==|!=|<=|>=|<|>)?\s*v?(\d{1,9}(?:\.\d{1,9})*)(\.\*)?")
+MAX_PATCH_LEVEL = 50
 
 
 class Python(NamedTuple):
@@ -34,29 +34,18 @@ def find(wish: str, env: Mapping[str, str]) -> Python | None:
 def allows(wish: str, version: Version) -> bool:
     """Does ``>=3.10,<3.13`` or ``3.12`` allow this version? What can't be read allows none.
 
-    Where a patch level is not known, the version is given the benefit of the doubt.
+    Where a patch level is not known, one that is allowed will do.
     """
-    for clause in wish.split(","):
-        match = _CLAUSE.fullmatch(clause.strip())
-        if match is None:
-            return False
-        wanted = tuple(int(part) for part in match[2].split("."))
-        if not _holds(match[1] or "==", wanted, bool(match[3]) or not match[1], version):
-            return False
-    return True
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-
-def _holds(operator: str, wanted: Version, as_prefix: bool, version: Version) -> bool:
-    padded = wanted + (0,) * (3 - len(wanted))
-    low, high = (*version, 0)[:3], (*version, 99)[:3]
-    if operator in ("==", "===", "!="):
-        same = low[: len(wanted)] == wanted if as_prefix else low <= padded <= high
-        return same != (operator == "!=")
-    if operator == "~=":
-        return high >= padded and low[: len(wanted) - 1] == wanted[:-1]
-    return {"<=": low <= padded, ">=": high >= padded, "<": low < padded, ">": high > padded}[
-        operator
-    ]
+    clauses = (clause.strip() for clause in wish.split(","))
+    try:
+        wanted = SpecifierSet(",".join(f"=={c}.*" if c[:1].isdigit() else c for c in clauses))
+    except InvalidSpecifier:
+        return False
+    levels = [""] if len(version) > 2 else [f".{level}" for level in range(MAX_PATCH_LEVEL)]
+    named = ".".join(map(str, version))
+    return bool(wish) and any(wanted.contains(named + level) for level in levels)
 
 
 def version_of(path: str) -> Version | None:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError
+from wardian.homes import own_directory
 from wardian.runner.outputs import open_folder
-from wardian.runner.state import home
 from wardian.sandbox.paths.removal import set_mode
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def call_inside(
 
 def _extracted(given: str, path: str, policy: Policy) -> str:
     before = _state(path)
-    place = os.path.join(home("XDG_CACHE_HOME", ".cache"), "rootfs", _digest(given, path))
+    place = os.path.join(own_directory("cache"), "rootfs", _digest(given, path))
     if os.path.isdir(place):
         return place
     try:
@@ -137,7 +137,7 @@ def _locked(folder: str) -> Iterator[None]:
 def _extract(
     given: str, path: str, place: str, before: tuple[int, int, int], policy: Policy
 ) -> None:
-    from wardian.sandbox.files import remove_tree
+    from wardian.sandbox.paths.removal import remove_tree
 
     partial = f"{place}.partial"
     if os.path.lexists(partial):

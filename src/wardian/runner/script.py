@@ -6,6 +6,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from wardian.descriptors import FILE
 from wardian.errors import SkillError, UsageError
 
 HEAD_BYTES = 8192
@@ -142,7 +143,7 @@ def _read(skill: str, path: str, given: str, limit: int = HEAD_BYTES) -> tuple[b
         raise SkillError("it is a link that leads out of the skill", path=given)
     fd = -1
     try:
-        fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fd = os.open(real, FILE)
         mode = os.fstat(fd).st_mode
         if not stat.S_ISREG(mode):
             raise SkillError("it is not a regular file", path=given)

@@ -6,14 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.errors import SandboxError, UsageError
+from wardian.homes import own_directory
 from wardian.sandbox.paths.named import open_directory, trusted_path
-from wardian.sandbox.paths.shared_before import home
 
 if TYPE_CHECKING:
     from wardian.runner.location import Located
-
-
-__all__ = ["home", "state_directory"]
 
 
 def state_directory(skill: Located, name: str) -> str:
@@ -28,7 +25,7 @@ def state_directory(skill: Located, name: str) -> str:
     import hashlib
 
     where = hashlib.sha256(os.fsencode(skill.origin)).hexdigest()[:16]
-    path = os.path.join(home("XDG_STATE_HOME", ".local/state"), "state", f"{where}-{skill.name}")
+    path = os.path.join(own_directory("state"), "state", f"{where}-{skill.name}")
     path = os.path.join(path, name)
     path = trusted_path(path, "--state")
     try:

@@ -9,7 +9,7 @@ from wardian import compiled
 from wardian.sandbox.host import Host
 from wardian.sandbox.policy import policy
 from wardian.sandbox.root import layout
-from wardian.sandbox.run import plan
+from wardian.sandbox.run import filter, plan
 
 MACHINES = ("x86_64", "aarch64")
 
@@ -21,7 +21,7 @@ def compile_all() -> None:
     for arch in MACHINES:
         for shares_written, watch in itertools.product((False, True), plan.COMPILED_SCOPES):
             make = functools.partial(
-                plan.make_filter,
+                filter.make_filter,
                 policy.Policy(),
                 Host(arch=arch, kernel=(0, 0), landlock_abi=0, uid=0),
                 {"proc", "notify"},

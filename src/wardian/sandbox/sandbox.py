@@ -5,19 +5,33 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, backend
-from wardian.sandbox.files import Files, WorkDir
 from wardian.sandbox.policy.policy import Policy, check_environment_name
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.run.process import OnBytes, Process, Runs
+from wardian.sandbox.run.process import Process, Runs
 from wardian.sandbox.run.result import Result
+from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    from wardian.sandbox.files import Files
     from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.workdir import WorkDir
+
+    class CommandOptions(TypedDict, total=False):
+        """How one command is run, whatever the policy; the keywords of ``run`` and its kin."""
+
+        cwd: str | None  # inside; relative to /work
+        env: Mapping[str, str] | None
+        input: bytes | str | None
+        timeout_s: float | None  # may tighten the policy's limit, never loosen it
+        on_stdout: OnBytes | None  # gets output as it comes, which is not in the result then
+        on_stderr: OnBytes | None
+        keep: bool  # also in the result what a callback takes
 
 
 class Sandbox:
@@ -40,6 +54,8 @@ class Sandbox:
         self._held: Held | None = None
         self._runs = Runs()
         if self.policy.work is None and not private_work:
+            from wardian.sandbox.workdir import WorkDir
+
             self._own_work = WorkDir(self._runs)
         self._backend: Backend = backend(backend_name)
         self._lock = threading.Lock()
@@ -54,12 +70,7 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -81,6 +92,8 @@ class Sandbox:
         """The files in ``/work``, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
+        from wardian.sandbox.files import Files
+
         return Files(self.work_held)
 
     @property
@@ -106,60 +119,28 @@ class Sandbox:
             raise UsageError("this sandbox has no work directory")
         return self._own_work.path
 
-    def run(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        input: bytes | str | None = None,
-        timeout_s: float | None = None,
-        on_stdout: OnBytes | None = None,
-        on_stderr: OnBytes | None = None,
-        keep: bool = False,
-    ) -> Result:
-        """Run a command to its end. A list never passes through a shell. Raises SandboxError.
+    def run(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
+        """Run a command to its end. A list never passes through a shell. Raises SandboxError."""
+        return self._start(self._job(command, **options)).pump()
 
-        Output that a callback takes is not in the result, unless ``keep`` asks for both.
-        """
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
-        return self._start(job).pump()
-
-    async def run_async(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        input: bytes | str | None = None,
-        timeout_s: float | None = None,
-        on_stdout: OnBytes | None = None,
-        on_stderr: OnBytes | None = None,
-        keep: bool = False,
-    ) -> Result:
+    async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
-        return await self._start(job).pump_async()
+        return await self._start(self._job(command, **options)).pump_async()
 
     def start(
         self,
         command: Sequence[str],
         *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        input: bytes | str | None = None,
-        timeout_s: float | None = None,
-        on_stdout: OnBytes | None = None,
-        on_stderr: OnBytes | None = None,
-        keep: bool = False,
         on_trace: OnBytes | None = None,
+        trace_every: bool = False,
+        **options: Unpack[CommandOptions],
     ) -> Process:
         """Start a command and return its handle; callbacks come from a thread of their own.
 
-        ``keep`` is as in ``run``, ``on_trace`` as in ``trace``.
+        ``on_trace`` is as in ``trace``.
         """
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
-        process = self._start(job._replace(on_trace=on_trace))
+        job = self._job(command, **options)
+        process = self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
         process.pump_in_thread()
         return process
 
@@ -178,7 +159,7 @@ class Sandbox:
 
         ``on_trace`` is as in ``trace``.
         """
-        job = self._job(command, cwd, env, None, None, None, None)
+        job = self._job(command, cwd=cwd, env=env)
         job = job._replace(inherit=True, tty=tty, copies=copies)
         return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
 
@@ -188,18 +169,12 @@ class Sandbox:
         *,
         on_trace: OnBytes,
         every: bool = False,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        input: bytes | str | None = None,
-        timeout_s: float | None = None,
-        on_stdout: OnBytes | None = None,
-        on_stderr: OnBytes | None = None,
-        keep: bool = False,
+        **options: Unpack[CommandOptions],
     ) -> Result:
         """``run``, telling all that is done: ``on_trace`` gets the stream that
         ``wardian.observe.events`` reads, ``every`` call in it rather than each thing once.
         """
-        job = self._job(command, cwd, env, input, timeout_s, on_stdout, on_stderr, keep)
+        job = self._job(command, **options)
         return self._start(job._replace(on_trace=on_trace, trace_every=every)).pump()
 
     def _start(self, job: Job) -> Process:
@@ -225,14 +200,16 @@ class Sandbox:
     def _job(
         self,
         command: Sequence[str],
-        cwd: str | None,
-        env: Mapping[str, str] | None,
-        input_data: bytes | str | None,
-        timeout_s: float | None,
-        on_stdout: OnBytes | None,
-        on_stderr: OnBytes | None,
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        input: bytes | str | None = None,
+        timeout_s: float | None = None,
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
         keep: bool = False,
     ) -> Job:
+        """What the options of a command say, checked. Raises UsageError."""
         if isinstance(command, (str, bytes)):
             raise UsageError(
                 "a command is a list of words", hint='for a shell, ask for one: ["sh", "-c", "…"]'
@@ -247,7 +224,7 @@ class Sandbox:
                 raise UsageError(f"the value of {name} can't hold a NUL")
         if timeout_s is not None and timeout_s <= 0:
             raise UsageError("timeout_s must be above 0")
-        data = input_data.encode() if isinstance(input_data, str) else input_data
+        data = input.encode() if isinstance(input, str) else input
         inside = os.path.join(WORK, cwd) if cwd is not None else None
         time_s = self._time_s(timeout_s)
         return Job(argv, variables, inside, data, time_s, on_stdout, on_stderr, keep)

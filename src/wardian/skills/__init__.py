@@ -2,8 +2,9 @@
 
 diagnostic     one finding, and the table of rules
 frontmatter → yamltree → specification → manifest     SKILL.md, from text to fields
-reading, toml  files of an untrusted folder; TOML in bounded time
+reading        files of an untrusted folder
 scripts, dependencies, imports, syntax, references    what lies beside SKILL.md
+digest         a skill's identity: one digest over its files
 skill          the data, and the lenient way to load it
 checking       the strict way to read it
 discovery      where clients keep skills
@@ -18,13 +19,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .archive import Packed, pack, unpack, unpacked
-    from .checking import check
-    from .diagnostic import Diagnostic
-    from .discovery import Found, discover, find_skills
-    from .prompt import available_skills
-    from .scripts import Interpreter, Script
-    from .skill import Skill, load_skill, opened
+    from wardian.skills.archive import Packed, pack, unpack, unpacked
+    from wardian.skills.checking import check
+    from wardian.skills.diagnostic import Diagnostic
+    from wardian.skills.discovery import Found, discover, find_skills
+    from wardian.skills.prompt import available_skills
+    from wardian.skills.scripts import Interpreter, Script
+    from wardian.skills.skill import Skill, load_skill, opened
 
 _HOMES = {
     "Diagnostic": "diagnostic",

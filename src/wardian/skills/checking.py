@@ -10,14 +10,20 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from wardian.errors import SkillError
-
-from . import dependencies, imports, syntax
-from .diagnostic import Diagnostic, UnreadableError, finding
-from .manifest import Manifest
-from .reading import Entry, Listing, read_bytes, skipped_links, stays_inside, walk
-from .references import references_in
-from .scripts import InterpreterName, Script, scripts_in
-from .skill import Folder, opened, read_manifest
+from wardian.skills import dependencies, imports, syntax
+from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
+from wardian.skills.manifest import Manifest
+from wardian.skills.reading import (
+    FolderEntry,
+    Listing,
+    read_bytes,
+    skipped_links,
+    stays_inside,
+    walk,
+)
+from wardian.skills.references import references_in
+from wardian.skills.scripts import InterpreterName, Script, scripts_in
+from wardian.skills.skill import Folder, opened, read_manifest
 
 MAX_SCRIPT_BYTES = 1 << 20
 MAX_BODY_LINES = 500
@@ -125,7 +131,7 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
                 yield finding("does-not-parse", message, shown, flaw.line, flaw.column)
 
 
-def _outside(folder: Folder, entry: Entry, hint: str) -> Diagnostic:
+def _outside(folder: Folder, entry: FolderEntry, hint: str) -> Diagnostic:
     try:
         target = os.readlink(folder.path / entry.path)
     except OSError:

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from . import toml
-from .imports import normalized
-from .reading import Listing, read_bytes, walk
+from wardian import toml
+from wardian.skills.imports import normalized
+from wardian.skills.reading import Listing, read_bytes, walk
 
 _MAX_BYTES = 1 << 20
 

@@ -7,8 +7,9 @@ import os
 import stat
 from pathlib import Path
 
+from wardian.descriptors import FILE
 from wardian.errors import SkillError
-from wardian.skills.reading import Entry, walk
+from wardian.skills.reading import FolderEntry, walk
 
 # Left out at the top only, of packages and of the digest: test cases for the author.
 AUTHORS_OWN = ("evals/",)
@@ -41,14 +42,13 @@ def skill_digest(folder: Path) -> str:
     return f"sha256:{whole.hexdigest()}"
 
 
-def _content(path: Path, entry: Entry) -> bytes:
+def _content(path: Path, entry: FolderEntry) -> bytes:
     if entry.kind == "link":
         return os.fsencode(os.readlink(path))
     if entry.kind != "file":
         return b""
     # What was a file a moment ago may be a link by now, or a pipe without a writer.
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(path, flags), "rb", buffering=0) as file:
+    with open(os.open(path, FILE), "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(0, "it is not a regular file", os.fspath(path))
         found, size = hashlib.sha256(), 0

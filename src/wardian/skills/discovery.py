@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from wardian.errors import SkillError
-
-from .diagnostic import Diagnostic
-from .reading import JUNK_FOLDERS, read_bytes
-from .skill import MANIFEST_NAMES, Skill, load_skill
+from wardian.skills.diagnostic import Diagnostic
+from wardian.skills.reading import JUNK_FOLDERS, read_bytes
+from wardian.skills.skill import MANIFEST_NAMES, Skill, load_skill
 
 MAX_DEPTH = 5
 MAX_DIRECTORIES = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .diagnostic import Diagnostic, UnreadableError, finding
+from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
 
 MAX_FRONTMATTER_CHARACTERS = 256 * 1024
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from . import specification, yamltree
-from .diagnostic import Diagnostic, UnreadableError, finding
-from .frontmatter import Document, split
+from wardian.skills import specification, yamltree
+from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
+from wardian.skills.frontmatter import Document, split
 
 
 @dataclass(frozen=True, slots=True)

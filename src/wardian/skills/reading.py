@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from wardian.descriptors import FILE, FOLDER, open_below
 
 MAX_FILES = 10_000
 MAX_DEPTH = 32
@@ -20,13 +23,11 @@ JUNK_FOLDERS = frozenset((
 JUNK_SUFFIXES = (".pyc", ".pyo", "~")
 JUNK_FILES = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
 Kind = Literal["file", "link", "other"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One file below a folder; ``path`` is relative, with forward slashes."""
 
     path: str
@@ -43,11 +44,11 @@ class Entry:
 class Listing:
     """What a walk found, sorted; ``complete`` is false if a limit ended it."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[FolderEntry, ...]
     complete: bool = True
 
     @property
-    def files(self) -> tuple[Entry, ...]:
+    def files(self) -> tuple[FolderEntry, ...]:
         return tuple(entry for entry in self.entries if entry.kind == "file")
 
 
@@ -64,9 +65,8 @@ def read_bytes(path: Path, limit: int, *, truncate: bool = False) -> bytes:
 
     Raises NotRegularError, TooLargeError, or the OSError of the failed call.
     """
-    # O_NONBLOCK: opening a pipe without a writer would wait for ever.
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, FILE)
     except OSError as error:
         if _is_link(path):
             raise NotRegularError(f"{path} is a symbolic link") from error
@@ -107,14 +107,9 @@ def read_inside(folder: str, path: str, limit: int, *, truncate: bool = False) -
         raise OutsideError("it lies outside of the folder")
     # Nothing on this way is a link any more, and one that appears meanwhile is not followed.
     *parents, name = os.path.relpath(real, root).split("/")
-    place = os.open(root, _FOLDER)
+    place = open_below(os.open(root, FOLDER), parents)
     try:
-        for part in parents:
-            inner = os.open(part, _FOLDER, dir_fd=place)
-            os.close(place)
-            place = inner
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, dir_fd=place)
+        descriptor = os.open(name, FILE, dir_fd=place)
     finally:
         os.close(place)
     return _read_regular(descriptor, path, limit, truncate=truncate)
@@ -129,58 +124,62 @@ def stays_inside(folder: Path, path: str) -> bool:
 
 def walk(folder: Path) -> Listing:
     """Every file below ``folder``, links told and not followed, junk folders left out."""
-    found: list[Entry] = []
-    waiting = [("", 0)]
-    complete = True
-    while waiting:
-        prefix, depth = waiting.pop()
-        try:
-            scan = os.scandir(folder / prefix if prefix else folder)
-        except OSError:
-            complete = False
-            continue
-        with scan:
-            for item in scan:
-                if item.is_dir(follow_symlinks=False):
-                    if item.name in JUNK_FOLDERS:
-                        continue
-                    if depth < MAX_DEPTH:
-                        waiting.append((prefix + item.name + "/", depth + 1))
-                    else:
-                        complete = False
-                elif not is_junk(item.name):
-                    found.append(_entry(prefix, item))
-                if len(found) + len(waiting) > MAX_FILES:
-                    return Listing(tuple(sorted(found, key=_by_path)), complete=False)
-    return Listing(tuple(sorted(found, key=_by_path)), complete)
+    walked = _Walk(folder, junk_folders=False)
+    found: list[FolderEntry] = []
+    for prefix, item, _ in walked:
+        if not item.is_dir(follow_symlinks=False) and not is_junk(item.name):
+            found.append(_entry(prefix, item))
+        if len(found) + len(walked.waiting) > MAX_FILES:
+            return _listing(found, complete=False)
+    return _listing(found, walked.complete)
 
 
 def skipped_links(folder: Path) -> Listing:
     """The symbolic links that ``walk`` leaves out, because they are junk or lie in junk folders."""
-    found: list[Entry] = []
-    waiting = [("", 0, False)]
-    complete, seen = True, 0
-    while waiting:
-        prefix, depth, junk = waiting.pop()
-        try:
-            scan = os.scandir(folder / prefix if prefix else folder)
-        except OSError:
-            complete = False
-            continue
-        with scan:
-            for item in scan:
-                seen += 1
-                if item.is_dir(follow_symlinks=False):
-                    if depth < MAX_DEPTH:
-                        inner = junk or item.name in JUNK_FOLDERS
-                        waiting.append((prefix + item.name + "/", depth + 1, inner))
-                    else:
-                        complete = False
-                elif item.is_symlink() and (junk or is_junk(item.name)):
-                    found.append(_entry(prefix, item))
-                if seen > MAX_SKIPPED:
-                    return Listing(tuple(sorted(found, key=_by_path)), complete=False)
-    return Listing(tuple(sorted(found, key=_by_path)), complete)
+    walked = _Walk(folder, junk_folders=True)
+    found: list[FolderEntry] = []
+    for seen, (prefix, item, junk) in enumerate(walked, 1):
+        if item.is_symlink() and (junk or is_junk(item.name)):
+            found.append(_entry(prefix, item))
+        if seen > MAX_SKIPPED:
+            return _listing(found, complete=False)
+    return _listing(found, walked.complete)
+
+
+class _Walk:
+    """What lies below a folder, with the folder it is in and whether that is junk; no link is
+    followed. ``complete`` turns false for what can't be read, or lies too deep."""
+
+    def __init__(self, folder: Path, *, junk_folders: bool) -> None:
+        self._folder, self._junk_folders = folder, junk_folders
+        self.waiting = [("", 0, False)]
+        self.complete = True
+
+    def __iter__(self) -> Iterator[tuple[str, os.DirEntry[str], bool]]:
+        while self.waiting:
+            prefix, depth, junk = self.waiting.pop()
+            try:
+                scan = os.scandir(self._folder / prefix if prefix else self._folder)
+            except OSError:
+                self.complete = False
+                continue
+            with scan:
+                for item in scan:
+                    if item.is_dir(follow_symlinks=False):
+                        self._enter(prefix + item.name + "/", item.name, depth, junk)
+                    yield prefix, item, junk
+
+    def _enter(self, path: str, name: str, depth: int, junk: bool) -> None:
+        if name in JUNK_FOLDERS and not self._junk_folders:
+            return
+        if depth < MAX_DEPTH:
+            self.waiting.append((path, depth + 1, junk or name in JUNK_FOLDERS))
+        else:
+            self.complete = False
+
+
+def _listing(found: list[FolderEntry], complete: bool) -> Listing:
+    return Listing(tuple(sorted(found, key=lambda entry: entry.path)), complete)
 
 
 def is_junk(name: str) -> bool:
@@ -206,15 +205,11 @@ def _is_link(path: Path) -> bool:
         return False
 
 
-def _entry(prefix: str, item: os.DirEntry[str]) -> Entry:
+def _entry(prefix: str, item: os.DirEntry[str]) -> FolderEntry:
     status = item.stat(follow_symlinks=False)
     kind: Kind = "other"
     if stat.S_ISREG(status.st_mode):
         kind = "file"
     elif stat.S_ISLNK(status.st_mode):
         kind = "link"
-    return Entry(prefix + item.name, kind, status.st_size, stat.S_IMODE(status.st_mode))
-
-
-def _by_path(entry: Entry) -> str:
-    return entry.path
+    return FolderEntry(prefix + item.name, kind, status.st_size, stat.S_IMODE(status.st_mode))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
-from .diagnostic import RULES, Diagnostic, Rule
+from wardian.skills.diagnostic import RULES, Diagnostic, Rule
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from .reading import Entry, Listing, read_bytes, walk
+from wardian.skills.reading import FolderEntry, Listing, read_bytes, walk
 
 InterpreterName = Literal[
     "python", "sh", "bash", "zsh", "node", "deno", "bun", "ruby", "perl", "r", "elf"
@@ -54,7 +54,7 @@ def scripts_in(folder: Path, listing: Listing | None = None) -> tuple[Script, ..
     return tuple(found)
 
 
-def may_be_script(entry: Entry) -> bool:
+def may_be_script(entry: FolderEntry) -> bool:
     """Whether the name or the mode makes it worth opening the file."""
     name = PurePosixPath(entry.path)
     suffix = name.suffix.lower()
@@ -65,7 +65,7 @@ def may_be_script(entry: Entry) -> bool:
     return entry.executable or not suffix
 
 
-def script_at(folder: Path, entry: Entry) -> Script | None:
+def script_at(folder: Path, entry: FolderEntry) -> Script | None:
     """The script that ``entry`` is, or None if its content says that it is none."""
     try:
         head = read_bytes(folder / entry.path, _HEAD_BYTES, truncate=True)

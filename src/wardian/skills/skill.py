@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wardian.errors import SkillError
-
-from . import manifest
-from .diagnostic import Diagnostic, UnreadableError, finding
-from .manifest import Manifest
-from .reading import NotRegularError, TooLargeError, read_bytes
-from .scripts import Script, scripts_in
+from wardian.skills import manifest
+from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
+from wardian.skills.manifest import Manifest
+from wardian.skills.reading import NotRegularError, TooLargeError, read_bytes
+from wardian.skills.scripts import Script, scripts_in
 
 MAX_MANIFEST_BYTES = 1 << 20
 MANIFEST_NAMES = ("SKILL.md", "skill.md")
@@ -67,7 +66,7 @@ def opened(path: Path | str) -> Iterator[Folder]:
     elif path.name in MANIFEST_NAMES and os.path.exists(path):
         yield Folder(path.parent, path.parent.resolve().name, str(path.parent))
     elif os.path.exists(path):
-        from .archive import unpacked
+        from wardian.skills.archive import unpacked
 
         with unpacked(path) as root:
             yield Folder(root, root.name, str(path))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from . import yamltree
-from .diagnostic import Diagnostic, finding
+from wardian.skills import yamltree
+from wardian.skills.diagnostic import Diagnostic, finding
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 MAX_NAME = 64

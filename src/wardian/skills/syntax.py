@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from shutil import which
 
-from . import imports
-from .scripts import InterpreterName
+from wardian.skills import imports
+from wardian.skills.scripts import InterpreterName
 
 _SHELLS = frozenset(("sh", "bash", "zsh"))
 _TIMEOUT_S = 5.0

@@ -7,10 +7,10 @@ constants      the names that language knows
 roles          the words of the ``arguments`` column
 effects        the language of the ``effects`` column
 watching       rows to what the supervisor looks at although it is allowed
-names.tsv      what the headers call values and flags of arguments; names reads it
+names, names.tsv           what the headers call values and flags of arguments
 decode         a call as text that people can read
 filter         rows to a seccomp filter
-knowledge.tsv  who uses each call, and what tests it; knowledge reads it
+knowledge, knowledge.tsv   who uses each call, and what tests it
 """
 
 from __future__ import annotations

@@ -149,19 +149,19 @@ def test_workers_get_only_what_they_can_do(cluster: Cluster, scene: Scene, tmp_p
     scene.put("nightly.toml", text.replace('["wardian", "host"]', '["wardian", "bubblewrap"]'))
     from wardian.measure.campaign.cluster import Dask
     from wardian.measure.campaign.config import read_config
-    from wardian.measure.campaign.preparing import prepare
+    from wardian.measure.campaign.plan import prepare
 
     executor = Dask(cluster.address)
     try:
         _until(lambda: executor._look(at_once=True) or len(executor._offers) == 2)
-        elsewhere = executor.surroundings()
-        prepared = prepare(read_config(str(scene.root / "nightly.toml")), (1, 1), elsewhere)
-        able = {len(executor._able(one)): one for one in prepared.units}
+        elsewhere = executor.workbench()
+        plan = prepare(read_config(str(scene.root / "nightly.toml")), (1, 1), elsewhere)
+        able = {len(executor._able(one)): one for one in plan.units}
         assert set(able) == {1, 2}
         assert able[1].case.sandbox == "bubblewrap"
         assert able[2].case.sandbox == "wardian"
         ran: list[str] = []
-        chosen = [one for one in prepared.units if one.case.kind == "probe"][:6]
+        chosen = [one for one in plan.units if one.case.kind == "probe"][:6]
         left = executor.run(chosen, lambda unit, produced: ran.append(unit.case.name), None)
         assert (len(ran), left) == (len(chosen), [])
     finally:

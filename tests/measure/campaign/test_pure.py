@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,18 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.measure.campaign.test_store import CASE, OUTCOME, campaign
+from wardian.errors import UsageError
 from wardian.measure.campaign.cluster import ABSENT, Offer, able, common
-from wardian.measure.campaign.surroundings import Surroundings
 from wardian.measure.campaign.units import Unit
-from wardian.measure.findings import findings
-from wardian.measure.findings.findings import Trouble
+from wardian.measure.campaign.workbench import Workbench
+from wardian.measure.findings import findings, policy_edit
 from wardian.measure.findings.patches import Edit, patch, patch_conflicts, touched
 from wardian.measure.findings.policy_edit import with_lines
-from wardian.measure.findings.refused import new_refusals
+from wardian.measure.findings.troubles import Trouble, new_refusals
 from wardian.measure.history.changes import Change, of_campaigns
 from wardian.measure.history.comparison import Comparison
-from wardian.measure.pages.documents import markdown, summary
-from wardian.measure.store.model import Result
+from wardian.measure.pages.documents import markdown, writing
+from wardian.measure.refused import text as told
+from wardian.measure.store.model import Measurement
+from wardian.measure.store.refusals import restored, stored
+from wardian.sandbox.run.result import Allow, Caller, Refusal
 
 Tables = dict[str, dict[str, list[str]]]
 CHMOD = '[syscalls]\nallow = ["chmod"]'
@@ -56,6 +61,27 @@ def test_lines_come_into_a_policy_and_nothing_else_changes(
     assert with_lines(text, lines) == after
 
 
+def test_without_tomlkit_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy_edit.require()
+    monkeypatch.setitem(sys.modules, "tomlkit", None)
+    with pytest.raises(UsageError) as raised:
+        policy_edit.require()
+    assert "wardian[nightly]" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("", 'policy = "p.toml"\n'),
+        ("jobs = 1  # one\n", 'policy = "p.toml"\njobs = 1  # one\n'),
+        ('policy = "default"\n# mine\njobs = 1\n', 'policy = "p.toml"\n# mine\njobs = 1\n'),
+        ('[profiles]\nhost = "x"\n', 'policy = "p.toml"\n[profiles]\nhost = "x"\n'),
+    ],
+)
+def test_a_configuration_names_the_new_policy_and_stays_as_it_is(text: str, after: str) -> None:
+    assert policy_edit.with_value(text, "policy", "p.toml") == after
+
+
 @given(
     st.dictionaries(
         st.sampled_from(["files", "limits", "syscalls", "network"]),
@@ -71,8 +97,6 @@ def test_lines_come_into_a_policy_and_nothing_else_changes(
 def test_an_edited_policy_is_toml_and_holds_what_it_held(
     tables: dict[str, dict[str, list[str]]],
 ) -> None:
-    import json
-
     text = "".join(
         f"[{table}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
         for table, keys in tables.items()
@@ -123,10 +147,10 @@ def test_patches_of_the_same_file_do_not_go_together() -> None:
 
 def test_a_summary_stays_below_its_limit_and_ends_with_a_whole_line() -> None:
     page = "".join(f"| [{n}](evidence/x.md) | ünïcode |\n" for n in range(60_000))
-    made = summary.summary(page, "noop: nothing")
-    assert len(made.encode()) <= summary.MAX_BYTES
+    made = writing.summary(page, "noop: nothing")
+    assert len(made.encode()) <= writing.MAX_SUMMARY
     assert made.startswith("> noop: nothing\n")
-    assert made.endswith(summary.NOTE)
+    assert made.endswith(writing.NOTE)
     assert "evidence/" not in made
 
 
@@ -150,18 +174,18 @@ def test_a_change_of_digests_is_told_shortly() -> None:
 
 
 def test_workers_are_given_what_they_would_measure_as_most_do() -> None:
-    most = Surroundings("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
+    most = Workbench("a", "6.12", "x86_64", 0, "1", "d" * 64, (("node", "v20"), ("r", ABSENT)))
     poor = most._replace(host="b", interpreters=(("node", ABSENT), ("r", "R 4")))
     old = most._replace(host="c", kernel="5.4")
     ours = (("wardian", "wardian 1"),)
     offers = [Offer(most, ours), Offer(poor, ours), Offer(old, (*ours, ("gvisor", "1")))]
-    around, sandboxes = common(offers)
-    assert (around.kernel, dict(around.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
+    workbench, sandboxes = common(offers)
+    assert (workbench.kernel, dict(workbench.interpreters)) == ("6.12", {"node": "v20", "r": "R 4"})
     assert sandboxes == ("wardian", "gvisor")
 
     def unit(**interpreters: str) -> Unit:
         named = {f"interpreter:{name}": version for name, version in interpreters.items()}
-        return Unit("probes", CASE, {}, {**around.depends("wardian"), **named})
+        return Unit("probes", CASE, {}, {**workbench.depends("wardian"), **named})
 
     assert [able(one, unit()) for one in offers] == [True, True, False]
     assert [able(one, unit(node="v20")) for one in offers] == [True, False, False]
@@ -180,20 +204,53 @@ def test_refusals_that_well_runs_meet_too_are_no_cause() -> None:
         "allow": None,
     }
 
-    def result(*refusals: object) -> Result:
+    def result(*refusals: object) -> Measurement:
         outcome = OUTCOME._replace(status="fail", evidence={"refusals": list(refusals)})
-        return Result(1, CASE, outcome, 1, 0.0, "", "", "")
+        return Measurement(1, CASE, outcome, 1, 0.0, "", "", "")
 
-    assert new_refusals(result(noise, cause), result(noise)) == [cause]
-    assert new_refusals(result(noise, cause), None, {("file", "read", "/etc/x")}) == [cause]
-    assert new_refusals(result(noise), None, {("file", "read", "/etc/x")}) == [noise]
-    assert new_refusals(result("syscall chmod chmod(3)"), None)[0]["action"] == "chmod"
+    assert new_refusals(result(noise, cause), result(noise)) == [restored(cause)]
+    assert new_refusals(result(noise, cause), None, {("file", "read", "/etc/x")}) == [
+        restored(cause)
+    ]
+    assert new_refusals(result(noise), None, {("file", "read", "/etc/x")}) == [restored(noise)]
+    assert new_refusals(result("syscall chmod chmod(3)"), None)[0].action == "chmod"
+
+
+WORD = st.text(st.characters(codec="ascii", categories=["L", "N", "P"]), min_size=1)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(
+    st.builds(
+        Refusal, TEXT, TEXT, TEXT, st.builds(Caller, st.just(0), TEXT), TEXT,
+        allow=st.none() | st.builds(Allow, TEXT, TEXT),
+    )
+)  # fmt: skip
+def test_a_refusal_is_kept_with_its_remedy_and_read_back(one: Refusal) -> None:
+    assert restored(json.loads(json.dumps(stored(one)))) == one
+
+
+@given(WORD, WORD, st.just("") | WORD)
+def test_a_refusal_of_an_earlier_version_is_read_from_its_text(
+    kind: str, action: str, target: str
+) -> None:
+    text = f"{kind} {action} {target}".strip()
+    one = restored(text)
+    assert (told(one), one.kind, one.action, one.target) == (text, kind, action, target)
+
+
+def test_of_a_refusal_only_what_is_the_same_each_time_is_kept() -> None:
+    allow = Allow("--allow-syscall chmod", '[syscalls]\nallow = ["chmod"]')
+    seen = Refusal("syscall", "chmod", "chmod(3)", Caller(7, "sh -c x"), "why", 3, 0.5, allow)
+    again = seen._replace(count=1, time_s=1.0, process=Caller(9, "sh -c x"))
+    assert stored(seen) == stored(again)
+    assert restored(stored(seen)).allow == allow
 
 
 def _trouble(kind: str, name: str, sandbox: str, status: str, cause: str) -> Trouble:
     case = CASE._replace(kind=kind, name=name, sandbox=sandbox)
     outcome = OUTCOME._replace(status=status, cause=cause, evidence={})
-    return Trouble(Result(1, case, outcome, 1, 0.0, "", "", ""), None, "", (), "2026-01-01")
+    return Trouble(Measurement(1, case, outcome, 1, 0.0, "", "", ""), None, "", (), "2026-01-01")
 
 
 def test_troubles_of_one_cause_are_one_finding_and_the_worst_comes_first() -> None:

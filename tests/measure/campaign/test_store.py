@@ -13,8 +13,9 @@ import pytest
 
 from tests.measure.campaign import synthetic
 from wardian.errors import InputError, NothingMatched
+from wardian.measure.outcome import health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome, health
+from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
 from wardian.measure.store.store import MAX_EVIDENCE_BYTES, Store, Write
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from tests.measure.probes.conftest import probe
-from wardian.measure.fuzz.campaign import Campaign
-from wardian.measure.fuzz.program import AT, NUMBER, Arg, Call, Program, slot
+from wardian.measure.fuzz.campaign import FuzzCampaign
+from wardian.measure.fuzz.program import AT, NUMBER, Arg, CallSequence, CallStep, slot
 from wardian.measure.fuzz.sides import Side, executor, oracle
 from wardian.measure.fuzz.state import State
-from wardian.measure.fuzz.wire import Outcome
+from wardian.measure.fuzz.wire import Behaviour
 from wardian.measure.probes.building import compiler
-from wardian.measure.probes.sandboxes import MakeSandbox, create, neutral
+from wardian.measure.target import MakeSandbox, create, target
 from wardian.sandbox.host import this_host
 
 __all__ = ["probe"]
 
 ARCH = this_host().arch
-MakeCampaign = Callable[..., Campaign]
+MakeCampaign = Callable[..., FuzzCampaign]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -45,7 +45,7 @@ def host() -> Iterator[Side]:
 @pytest.fixture
 def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
     """``make_campaign("wardian", seed=1)``; all of them are closed after the test."""
-    made: list[Campaign] = []
+    made: list[FuzzCampaign] = []
 
     def make(
         sandbox: str = "wardian",
@@ -54,10 +54,10 @@ def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
         calls: tuple[str, ...] = (),
         maker: MakeSandbox = create,
         state: State | None = None,
-    ) -> Campaign:
-        setting = neutral(sandbox)._replace(make=maker)
+    ) -> FuzzCampaign:
+        where = target(sandbox)._replace(make=maker)
         out = str(tmp_path / "probes")
-        made.append(Campaign(setting, state or State(sandbox, seed, calls), out, ARCH))
+        made.append(FuzzCampaign(where, state or State(sandbox, seed, calls), out, ARCH))
         return made[-1]
 
     yield make
@@ -65,7 +65,7 @@ def make_campaign(tmp_path: Path) -> Iterator[MakeCampaign]:
         one.__exit__()
 
 
-def program(*calls: tuple[object, ...]) -> Program:
+def program(*calls: tuple[object, ...]) -> CallSequence:
     """``program(("openat", -100, b"f", 0))``: bytes are put into memory, numbers are themselves."""
     made, image = [], []
     for index, (name, *values) in enumerate(calls):
@@ -77,8 +77,8 @@ def program(*calls: tuple[object, ...]) -> Program:
             else:
                 assert isinstance(value, (int, Arg))
                 args.append(value if isinstance(value, Arg) else Arg(NUMBER, value))
-        made.append(Call(str(name), tuple(args)))
-    return Program(tuple(made), tuple(image))
+        made.append(CallStep(str(name), tuple(args)))
+    return CallSequence(tuple(made), tuple(image))
 
 
 def answers(side: Side, *calls: tuple[object, ...]) -> list[int]:
@@ -86,6 +86,6 @@ def answers(side: Side, *calls: tuple[object, ...]) -> list[int]:
     return results(side.run([program(*calls)])[0])
 
 
-def results(outcome: Outcome | None) -> list[int]:
+def results(outcome: Behaviour | None) -> list[int]:
     assert outcome is not None
     return [answer.result for answer in outcome.answers]

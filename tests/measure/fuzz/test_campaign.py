@@ -27,10 +27,10 @@ from wardian.measure.fuzz.explain import BYPASS, Explainer
 from wardian.measure.fuzz.rules import rules
 from wardian.measure.fuzz.specimens import check_place, known_signatures
 from wardian.measure.fuzz.state import SCHEMA, State, document, load, save
-from wardian.measure.fuzz.wire import Answer, Outcome
+from wardian.measure.fuzz.wire import Answer, Behaviour
 from wardian.measure.probes.running import measure
-from wardian.measure.probes.sandboxes import MakeSandbox, neutral
 from wardian.measure.probes.specimen import find_specimens
+from wardian.measure.target import MakeSandbox, target
 from wardian.sandbox.run import plan
 from wardian.syscalls import filter as filters
 from wardian.syscalls import table
@@ -50,10 +50,10 @@ def quiet(state: State, seconds: float) -> None:
     """Nobody watches."""
 
 
-def outcome(*results: int, files: str | None = None, ended: int = 0) -> Outcome:
+def outcome(*results: int, files: str | None = None, ended: int = 0) -> Behaviour:
     """By hand."""
     told = tuple(Answer(result, b"", 0) for result in results)
-    return Outcome(2, 1, ended, len(results), told, files)
+    return Behaviour(2, 1, ended, len(results), told, files)
 
 
 # ---- what differs
@@ -196,7 +196,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Planted:
             filters._cache.clear()
             with changing, monkeypatch.context() as patch:  # specimens are measured in threads
                 patch.setitem(table._loaded, name, table.Row((*row[:4], decision, *row[5:])))
-                patch.setattr(plan, "_filter", plan.make_filter)
+                patch.setattr(plan, "_filter", filter.make_filter)
                 assert sandbox.run(["true"]).ok  # the filter is made for the first run
             filters._cache.clear()
             return sandbox
@@ -235,13 +235,13 @@ def test_news_is_a_specimen_that_tells_the_two_apart(
     assert all(one.summary.endswith(".") for one in found)
     name = "fuzz/process/process_timerfd_gettime_as_native/0001_"
     assert any(one.path.startswith(name) for one in found)
-    right, wrong = neutral("wardian"), neutral("wardian")._replace(make=maker)
-    for setting, expected in (
-        (neutral("host")._replace(named=True), "allowed"),
+    right, wrong = target("wardian"), target("wardian")._replace(make=maker)
+    for where, expected in (
+        (target("host"), "allowed"),
         (right, "allowed"),
         (wrong, "blocked"),
     ):
-        for artifact in measure(found, [setting], {}):
+        for artifact in measure(found, [where], {}, host_named=True):
             assert (artifact.specimen, artifact.observed) == (artifact.specimen, expected)
     # The same again is known, and nothing is written twice.
     before = sorted(path.name for path in root.rglob("*.c"))

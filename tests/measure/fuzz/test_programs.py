@@ -12,7 +12,7 @@ from wardian.measure.fuzz.program import (
     NUMBER,
     RESULT,
     Arg,
-    Program,
+    CallSequence,
     from_data,
     roles_of,
     text,
@@ -112,7 +112,7 @@ def test_a_program_becomes_as_small_as_what_it_shows() -> None:
         ("lseek", Arg(RESULT, 1), 4096, 4), ("getgid",), ("umask", 0o22),
     )  # fmt: skip
 
-    def shows(candidates: list[Program]) -> list[bool]:
+    def shows(candidates: list[CallSequence]) -> list[bool]:
         return [any(call.name == "lseek" and call.args[2].value == 4 for call in one.calls)
                 for one in candidates]  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_what_a_program_needs_stays_when_it_becomes_smaller() -> None:
         ("read", Arg(RESULT, 1), 0, 16),
     )  # fmt: skip
 
-    def shows(candidates: list[Program]) -> list[bool]:
+    def shows(candidates: list[CallSequence]) -> list[bool]:
         return [
             [call.name for call in one.calls][-2:] == ["openat", "read"]
             and one.calls[-1].args[0] == Arg(RESULT, len(one.calls) - 2)

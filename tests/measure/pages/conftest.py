@@ -32,10 +32,10 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def told(history: Path) -> Facts:
+def told(history: Path) -> Iterator[Facts]:
     """What that store says of its last night."""
     with Store.open(str(history), create=False) as store:
-        return facts.read(store)
+        yield facts.read(store)
 
 
 @pytest.fixture(scope="session")

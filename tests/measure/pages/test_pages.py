@@ -12,10 +12,10 @@ import pytest
 from tests.measure.campaign.synthetic import events, fill
 from tests.measure.pages.conftest import NIGHTS
 from wardian.errors import InputError, NothingMatched
-from wardian.measure.pages import facts, site, views
+from wardian.measure.outcome import STATUSES, TONES, status
+from wardian.measure.pages import facts, site, strips, views
 from wardian.measure.pages.facts import Facts
 from wardian.measure.pages.strips import Stretch, stretches, strip
-from wardian.measure.pages.words import SIGNS, TONES, sign
 from wardian.measure.store.model import Case, Outcome
 from wardian.measure.store.store import Store, Write
 
@@ -77,7 +77,7 @@ def test_nothing_is_loaded_from_elsewhere(pages: Path) -> None:
 
 def test_what_happened_is_where_it_happened(told: Facts) -> None:
     """The synthetic history says what flipped when."""
-    stories = {one.name: one for one in views.stories(told)}
+    stories = {one.name: one for one in strips.stories(told)}
     for event in events(NIGHTS):
         kind, name, sandbox = event.identity
         line = told.lines[event.identity]
@@ -99,7 +99,7 @@ def test_since_is_the_first_night_of_the_status_that_it_has(told: Facts) -> None
 
 
 def test_cases_that_flipped_come_first_the_latest_before_earlier_ones(told: Facts) -> None:
-    latest = [one.latest for one in views.stories(told)]
+    latest = [one.latest for one in strips.stories(told)]
     assert latest == sorted(latest, reverse=True)
     assert latest[0] == max(one.night for one in events(NIGHTS))
 
@@ -181,13 +181,13 @@ def test_a_file_in_the_way_is_told(told: Facts, tmp_path: Path) -> None:
 
 
 def test_every_status_has_a_symbol_and_a_word_besides_its_colour() -> None:
-    for one in (*SIGNS.values(), sign(None), sign("timeout"), sign("not_wanted")):
+    for one in (*STATUSES.values(), status(None), status("timeout"), status("not_wanted")):
         assert one.symbol
         assert one.word
         assert one.tone in TONES
-    assert sign("timeout").tone == "lost"
-    different = {(one.symbol, one.word) for one in SIGNS.values()}
-    assert len(different) == len({one.word for one in SIGNS.values()})
+    assert status("timeout").tone == "lost"
+    different = {(one.symbol, one.word) for one in STATUSES.values()}
+    assert len(different) == len({one.word for one in STATUSES.values()})
 
 
 @pytest.mark.parametrize(

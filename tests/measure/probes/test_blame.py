@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.measure.probes.conftest import ROOT, Probe, Tree
-from wardian.measure.probes.blame import WALLS, blame
+from wardian.measure.blame import WALLS
+from wardian.measure.probes.blame import blame
 from wardian.measure.probes.specimen import find_specimens
 from wardian.measure.probes.witnesses import witnesses
 from wardian.sandbox.policy.policy import Policy

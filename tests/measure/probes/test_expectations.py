@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wardian.errors import InputError
+from wardian.measure.outcome import PROBE
 from wardian.measure.probes.expectations import Known, default_profile, profile_names, read_profile
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir
 from wardian.measure.probes.verdict import (
     EXPECTED,
     OBSERVED,
-    STATUSES,
-    Expectation,
     Observation,
+    ProbeExpectation,
     judge,
     read_observation,
 )
@@ -52,10 +52,10 @@ reason = "only this one"
 
 def test_the_nearest_expectation_wins(tmp_path: Path) -> None:
     profile = read_profile(profile_file(tmp_path, GOOD))
-    assert profile.of(OTHER) == Expectation("allowed", "only this one")
-    assert profile.of(ONE) == Expectation("any", "it depends", ("EPERM",))
+    assert profile.of(OTHER) == ProbeExpectation("allowed", "only this one")
+    assert profile.of(ONE) == ProbeExpectation("any", "it depends", ("EPERM",))
     assert profile.of(ONE._replace(capability="network_z")).reason == "there is none"
-    assert profile.of(FAR) == Expectation()
+    assert profile.of(FAR) == ProbeExpectation()
     assert (profile.name, profile.description) == ("mine", "mine")
 
 
@@ -63,7 +63,7 @@ def test_a_profile_extends_another_and_wins_over_it(tmp_path: Path) -> None:
     profile_file(tmp_path, GOOD, "base.toml")
     text = 'extends = "./base.toml"\n[capability.network_x]\nexpect = "allowed"\nreason = "now"\n'
     profile = read_profile(profile_file(tmp_path, text))
-    assert profile.of(ONE) == Expectation("allowed", "now")
+    assert profile.of(ONE) == ProbeExpectation("allowed", "now")
     assert profile.of(OTHER).reason == "only this one"
     assert profile.description == "mine"
 
@@ -161,7 +161,7 @@ def test_the_host_is_expected_to_differ_for_root(as_root: bool) -> None:
 def test_an_observation_and_an_expectation_make_a_status(
     observed: str, errno: str | None, expect: str, errnos: tuple[str, ...], status: str
 ) -> None:
-    verdict = judge(Observation(observed, errno, "x"), Expectation(expect, "because", errnos))
+    verdict = judge(Observation(observed, errno, "x"), ProbeExpectation(expect, "because", errnos))
     assert verdict.status == status
     if status.endswith("_unexpected") or status == "error":
         assert verdict.cause
@@ -169,7 +169,7 @@ def test_an_observation_and_an_expectation_make_a_status(
 
 @given(st.sampled_from(OBSERVED), st.sampled_from(EXPECTED), st.sampled_from([None, "EPERM"]))
 def test_there_is_a_status_for_everything(observed: str, expect: str, errno: str | None) -> None:
-    assert judge(Observation(observed, errno), Expectation(expect, "r")).status in STATUSES
+    assert judge(Observation(observed, errno), ProbeExpectation(expect, "r")).status in PROBE
 
 
 RIGHT = {
@@ -215,8 +215,8 @@ def test_a_profile_may_leave_what_the_table_denies_to_the_table(tmp_path: Path) 
     assert profile.of(denied).expect == "blocked"
     assert profile.of(denied).errno == ("EPERM",)
     assert profile.of(ONE._replace(capability="syscall_openat2")).errno == ("ENOSYS",)
-    assert profile.of(ONE._replace(capability="syscall_read")) == Expectation()
-    assert read_profile(profile_file(tmp_path, "")).of(denied) == Expectation()
+    assert profile.of(ONE._replace(capability="syscall_read")) == ProbeExpectation()
+    assert read_profile(profile_file(tmp_path, "")).of(denied) == ProbeExpectation()
 
 
 def test_a_profile_has_no_other_word_for_the_table(tmp_path: Path) -> None:

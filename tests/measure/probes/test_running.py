@@ -14,12 +14,12 @@ import pytest
 from tests.measure.probes.conftest import ROOT, Probe, Tree
 from tests.measure.probes.reference import schema_of
 from wardian.errors import InputError
+from wardian.measure.outcome import GOOD, PROBE
 from wardian.measure.probes import artifact
 from wardian.measure.probes.running import measure
-from wardian.measure.probes.sandboxes import Setting, neutral
 from wardian.measure.probes.specimen import find_specimens
-from wardian.measure.probes.verdict import GOOD, STATUSES
 from wardian.measure.probes.witnesses import witnesses
+from wardian.measure.target import target
 
 BAD = {
     "crash": ("os.kill(os.getpid(), 11)", "crashed", "SIGSEGV"),
@@ -39,10 +39,6 @@ BAD = {
     "bug": ("{}['x']", "error", "KeyError"),
     "refused": ("open('/nowhere/x')", "blocked_unexpected", "should be allowed"),
 }
-
-
-def named(sandbox: str) -> Setting:
-    return neutral(sandbox)._replace(named=True)
 
 
 def plant(tree: Tree) -> None:
@@ -133,7 +129,7 @@ def test_artifacts_are_as_the_schema_says(tree: Tree, probe: Probe, tmp_path: Pa
         assert artifact.read(str(path)).document() == document
         count += 1
     assert count == 2 * (len(BAD) + 2)
-    assert set(schema["properties"]["status"]["enum"]) == set(STATUSES)
+    assert set(schema["properties"]["status"]["enum"]) == set(PROBE)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +147,8 @@ def test_a_document_that_is_no_artifact_is_refused(
     tree: Tree, tmp_path: Path, change: dict[str, object], message: str
 ) -> None:
     tree.python("good", "return 'fine'")
-    right = measure(find_specimens(str(tree.path)), [named("host")], {})[0].document()
+    specimens = find_specimens(str(tree.path))
+    right = measure(specimens, [target("host")], {}, host_named=True)[0].document()
     assert artifact.check(right).document() == right
     path = tmp_path / "x.json"
     path.write_text(json.dumps(right | change))
@@ -173,7 +170,7 @@ def test_a_c_specimen_is_compiled_once_and_kept_by_content(
     )
 
     def run() -> artifact.Artifact:
-        return measure(find_specimens(str(tree.path)), [neutral("wardian")], {})[0]
+        return measure(find_specimens(str(tree.path)), [target("wardian")], {})[0]
 
     assert run().detail == "one"
     place = tmp_path / "cache" / "wardian" / "probes"
@@ -203,7 +200,7 @@ def test_a_language_that_is_not_installed_makes_a_probe_unavailable(
         'static void exercise(void) { allowed("one"); }\nPROBE(exercise)\n',
     )
     monkeypatch.setenv("CC", "no-such-compiler")
-    good, native = measure(find_specimens(str(tree.path)), [neutral("wardian")], {})
+    good, native = measure(find_specimens(str(tree.path)), [target("wardian")], {})
     assert good.status == "supported"
     assert (native.status, native.observed) == ("unavailable", "unavailable")
     assert "compiler" in native.cause
@@ -211,8 +208,8 @@ def test_a_language_that_is_not_installed_makes_a_probe_unavailable(
 
 def test_a_sandbox_that_can_not_be_set_up_is_told_for_every_probe(tree: Tree) -> None:
     tree.python("good", "return 'fine'")
-    setting = neutral("wardian")
-    broken = setting._replace(policy=setting.policy.but(work="/nowhere/at/all"))
+    usual = target("wardian")
+    broken = usual._replace(policy=usual.policy.but(work="/nowhere/at/all"))
     found = measure(find_specimens(str(tree.path)), [broken], {})
     assert [one.status for one in found] == ["not_run"]
     assert "/nowhere/at/all" in found[0].cause
@@ -223,14 +220,14 @@ def test_each_specimen_has_a_work_directory_of_its_own(tree: Tree) -> None:
     for name in ("one", "two", "three"):
         tree.python(name, body)
     for sandbox in ("wardian", "host"):
-        found = measure(find_specimens(str(tree.path)), [named(sandbox)], {})
+        found = measure(find_specimens(str(tree.path)), [target(sandbox)], {}, host_named=True)
         assert {one.detail.removeprefix(".probe ") for one in found} == {"left-behind"}
 
 
 def test_a_limit_that_ends_the_run_is_an_answer(tree: Tree) -> None:
     tree.python("chatty", "print('x' * 100000)")
-    setting = neutral("wardian")
-    tight = setting._replace(policy=setting.policy.with_limits(output_bytes=1000))
+    usual = target("wardian")
+    tight = usual._replace(policy=usual.policy.with_limits(output_bytes=1000))
     found = measure(find_specimens(str(tree.path)), [tight], {})[0]
     assert (found.observed, found.detail) == ("blocked", "the output limit ended the run")
 
@@ -274,7 +271,8 @@ def test_witnesses_are_reached_on_the_host_and_not_from_the_sandbox(tree: Tree) 
     for name, body in WITNESSES.items():
         tree.python(name, body)
     with witnesses() as env:
-        found = measure(find_specimens(str(tree.path)), [named("host"), named("wardian")], env)
+        targets = [target("host"), target("wardian")]
+        found = measure(find_specimens(str(tree.path)), targets, env, host_named=True)
     for one in found:
         if one.sandbox == "host":
             assert (one.observed, one.detail.strip()) == ("allowed", "wardian witness"), one

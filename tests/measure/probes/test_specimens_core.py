@@ -14,10 +14,9 @@ import pytest
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.expectations import default_profile, profile_names, read_profile
 from wardian.measure.probes.running import measure
-from wardian.measure.probes.sandboxes import neutral, setting
 from wardian.measure.probes.specimen import capabilities, find_specimens, probes_dir
 from wardian.measure.probes.witnesses import witnesses
-from wardian.sandbox.policy.policy import Policy
+from wardian.measure.target import target
 
 CORE = [one for one in find_specimens(probes_dir()) if one.kind == "core"]
 DOMAINS = {
@@ -41,7 +40,7 @@ def told() -> Iterator[Mapping[str, str]]:
 @pytest.fixture(scope="module")
 def inside(told: Mapping[str, str]) -> Sequence[Artifact]:
     """Every core specimen, measured once in wardian."""
-    return measure(CORE, [setting("wardian", Policy.default(), read_profile("wardian"))], told)
+    return measure(CORE, [target("wardian")], told, profiles={"wardian": read_profile("wardian")})
 
 
 def test_capabilities_of_all_domains_are_asked_for() -> None:
@@ -104,15 +103,16 @@ def test_five_times_the_same_question_gives_five_times_the_same_answer(
 ) -> None:
     first = {one.id: (one.observed, one.errno) for one in inside}
     for _ in range(4):
-        again = measure(CORE, [neutral("wardian")], told)
+        again = measure(CORE, [target("wardian")], told)
         assert {one.id: (one.observed, one.errno) for one in again} == first
 
 
 def test_the_bare_host_answers_and_stays_as_it_was(told: Mapping[str, str], tmp_path: Path) -> None:
     """As root as well, who is allowed everything."""
     before = traces()
-    places = [setting("host", Policy.default(), read_profile(default_profile("host")))]
-    found = measure(CORE, places, {**told, "TMPDIR": str(tmp_path)})
+    expected = {"host": read_profile(default_profile("host"))}
+    env = {**told, "TMPDIR": str(tmp_path)}
+    found = measure(CORE, [target("host")], env, profiles=expected)
     assert [(one.id, one.detail, one.cause) for one in found if one.observed not in ANSWERS] == []
     assert list(tmp_path.iterdir()) == []
     assert traces() == before

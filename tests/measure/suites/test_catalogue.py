@@ -46,6 +46,44 @@ TYPED_TEST(Widths, Are) { syscall(__NR_no_such_call); }
 """
 
 
+LOCAL = r"""
+int futex_wait(int* word) { return syscall(SYS_futex, word); }
+TEST(Local, Wait) {
+  auto mount = [](int a) { return a; };
+  futex_wait(&x);
+  mount(1);
+  HeldOpen held;
+}
+TEST(Global, Mount) { ::mount("a", "b", "c", 0, nullptr); }
+TEST_P(Kinds, Are) { GetParam()(); }
+INSTANTIATE_TEST_SUITE_P(All, Kinds, testing::Values([]() { return inotify_init1(0); }, MakePipe));
+"""
+HEADER = r"""
+class HeldOpen { public: HeldOpen() : fd_(openat(1, "x", 0)) {} };
+inline int MakePipe() { int fds[2]; return pipe2(fds, 0); }
+"""
+
+
+def test_functions_of_ones_own_are_no_calls_and_those_of_headers_are_looked_into() -> None:
+    source = read_source("a.cc", LOCAL, [HEADER])
+    calls = {one.full_name: set(one.syscalls) for one in source.cases}
+    assert calls == {
+        "Local.Wait": {"futex", "openat"},
+        "Global.Mount": {"mount"},
+        "Kinds.Are": {"inotify_init1", "pipe2"},
+    }
+
+
+def test_headers_are_found_beside_a_source_and_below_what_was_named(tmp_path: Path) -> None:
+    (tmp_path / "util").mkdir()
+    (tmp_path / "util" / "kinds.h").write_text(HEADER)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "near.h").write_text('#include "util/kinds.h"')
+    (tmp_path / "tests" / "a.cc").write_text('#include "near.h"\n#include "../../x.h"\n' + LOCAL)
+    (case, *_) = catalogue.read_catalogue(str(tmp_path)).cases
+    assert case.syscalls == ("futex", "openat")
+
+
 def test_cases_are_found_with_their_calls() -> None:
     source = read_source("a.cc", TEXT)
     calls = {one.full_name: set(one.syscalls) for one in source.cases}

@@ -16,9 +16,12 @@ import pytest
 
 from tests.command import COMMAND, environment
 from tests.measure.suites.conftest import Build, Suite, document, outcomes, script, statuses
-from wardian.measure.suites.programs import Program, find_programs
-from wardian.measure.suites.running import Running, Way, run_program
-from wardian.measure.suites.suite import place
+from wardian.measure.suites.execution import Running, RunOptions
+from wardian.measure.suites.programs import SuiteProgram, find_programs
+from wardian.measure.suites.running import run_program
+from wardian.measure.suites.selection import Selection
+from wardian.measure.suites.suite import run_suite
+from wardian.measure.target import target
 from wardian.sandbox.policy.policy import Policy, Share
 
 KINDS = {
@@ -157,6 +160,90 @@ def test_the_wall_that_a_case_meets_is_found_by_taking_walls_away(
     assert walls.pop("Walls.HostFile") == "own root"
     assert set(walls.values()) == {"seccomp"}
     assert found["walls"] == {"wardian": {"seccomp": 3, "own root": 1}}
+
+
+def test_what_nothing_was_seen_to_refuse_is_told_by_the_wall_that_it_likely_met(
+    build: Build, suite: Suite
+) -> None:
+    args = ("--filter", "Subtle.*", "--in", "wardian,host", "--json")
+    found = document(suite("run", build("subtle"), *args))
+    causes = {one["case"]: one["cause"] for one in found["lost"]}
+    assert causes["Subtle.NoNewPrivs"].startswith("likely no_new_privs: prctl(PR_GET_NO_NEW_PRIVS)")
+    assert causes["Subtle.HardLimit"].startswith("likely limits: prlimit64()")
+
+
+def test_without_a_launcher_for_tests_only_walls_that_were_tried_are_named(
+    build: Build, suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in an installed package: a policy gives up what it can, and grants what was refused."""
+    from wardian.measure.suites import blaming
+
+    monkeypatch.setattr(blaming, "launcher_for_tests", lambda: None)
+    options = RunOptions(Selection(("Walls.*", "Subtle.NoNewPrivs")), 20)
+    programs = find_programs([str(build("walls")), str(build("subtle"))]).programs
+    policy = Policy.preset("conformance")
+    targets = [target(name, policy) for name in ("wardian", "host")]
+    results = run_suite(programs, targets, options, baseline="host", blame=True)
+    walls = {
+        one.case: one.wall for result in results for one in result.outcomes
+        if result.sandbox == "wardian" and one.wall
+    }  # fmt: skip
+    assert walls.pop("Walls.HostFile") == "own root"
+    tried = walls.pop("Subtle.NoNewPrivs")
+    assert tried == "not found: none of seccomp, landlock, namespace.network, limits"
+    assert set(walls.values()) == {"seccomp"}
+
+
+def test_a_case_that_prints_that_it_passed_and_dies_is_crashed(build: Build, suite: Suite) -> None:
+    found = document(suite("run", build("subtle"), "--filter", "Liar.*", "--json"))
+    of = outcomes(found, "subtle")
+    assert (of["Liar.SaysOk"]["status"], of["Liar.GoesAfterIt"]["status"]) == ("crashed", "passed")
+    assert "SIGABRT after the case had printed passed" in of["Liar.SaysOk"]["detail"]
+
+
+def test_the_host_gives_as_many_descriptors_as_the_sandbox(build: Build, suite: Suite) -> None:
+    args = ("--filter", "Same.*", "--in", "wardian,host", "--json")
+    found = document(suite("run", build("subtle"), *args))
+    told = {one["sandbox"]: one["outcomes"][0]["detail"] for one in found["programs"]}
+    assert "soft limit" in told["host"]
+    assert told["wardian"] == told["host"]
+
+
+def test_what_is_flaky_in_the_baseline_is_not_lost(
+    build: Build, suite: Suite, tmp_path: Path
+) -> None:
+    args = ("--filter", "Flaky.*", "--env", f"FLAKY_MARKER={tmp_path}/marker", "--json")
+    done = suite("run", build("subtle"), *args, "--in", "wardian,host")
+    found = document(done)
+    assert (done.returncode, found["lost"]) == (0, [])
+    native = next(one for one in found["programs"] if one["sandbox"] == "host")
+    assert [(one["status"], one["alone"]) for one in native["outcomes"]] == [("passed", "failed")]
+
+
+def test_cases_that_hang_at_the_same_refusal_get_a_short_time_and_others_the_whole(
+    build: Build, suite: Suite
+) -> None:
+    found = document(
+        suite("run", build("subtle"), "--filter", "Hangs.*", "--timeout", "8s", "--json")
+    )
+    of = outcomes(found, "subtle")
+    assert [one["status"] for one in of.values()] == ["timeout"] * 4 + ["passed"]
+    assert [round(one["seconds"]) >= 8 for one in list(of.values())[:2]] == [True, True]
+    assert of["Hangs.D"]["seconds"] < 6
+
+
+def test_another_filter_runs_only_what_is_not_known(
+    build: Build, suite: Suite, tmp_path: Path
+) -> None:
+    args = ("run", build("subtle"), "-o", tmp_path / "out", "--resume", "--json")
+    first = document(suite(*args, "--filter", "Subtle.*"))["programs"][0]
+    both = document(suite(*args, "--filter", "Subtle.*", "--filter", "Same.*"))["programs"][0]
+    known = {one["case"]: one for one in first["outcomes"]}
+    assert {one["case"]: one for one in both["outcomes"] if one["case"] in known} == known
+    assert len(both["outcomes"]) == 3
+    assert both["runs"] == 2  # one lists, one runs what is new
+    fewer = document(suite(*args, "--filter", "Subtle.NoNewPrivs"))["programs"][0]
+    assert fewer["outcomes"] == [known["Subtle.NoNewPrivs"]]
 
 
 def test_what_is_lost_is_told_by_cause(build: Build, suite: Suite) -> None:
@@ -309,7 +396,9 @@ def test_unchanged_programs_are_not_run_again(build: Build, suite: Suite, tmp_pa
         one["outcomes"] for one in first["programs"]
     ]
     assert [one.stat().st_mtime_ns for one in files] == times
-    document(suite(*args, "--timeout", "30s"))  # another way: run again
+    document(suite(*args, "--timeout", "30s"))  # nothing took so long: it still counts
+    assert [one.stat().st_mtime_ns for one in files] == times
+    document(suite(*args, "--env", "OTHER=1"))  # another way: run again
     assert [one.stat().st_mtime_ns for one in files] != times
     files[0].write_text("{")  # what can't be read does not count
     assert statuses(document(suite(*args)), "kinds", "host") == KINDS
@@ -364,6 +453,27 @@ def test_an_interrupt_ends_all_that_runs(suite: Suite, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_program_of_the_host_running(
+    suite: Suite, tmp_path: Path, number: signal.Signals
+) -> None:
+    program = tmp_path / "sleeper"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 300\n")
+    program.chmod(0o755)
+    process = subprocess.Popen(
+        [*COMMAND, "suite", "run", str(program), "--in", "host", "--timeout", "5m"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path, env=environment(),
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    pid = int((tmp_path / "pid").read_text())
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert not Path(f"/proc/{pid}").exists()
 
 
 @pytest.mark.parametrize(
@@ -453,9 +563,9 @@ def test_a_program_below_work_keeps_its_path_and_its_own_work_directory(
     test.chmod(0o755)
     at = "/work/a/project" if whole else "/work/a/project/one.sh"
     share = Share(str(folder if whole else test), at)
-    program = Program("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
-    where = place(sandbox, Policy.preset("conformance"))
-    found = run_program(program, where, Way(), Running(), lambda case, status: None)
+    program = SuiteProgram("one.sh", "/work/a/project/one.sh", "exit", "", (share,))
+    where = target(sandbox, Policy.preset("conformance"))
+    found = run_program(program, where, RunOptions(), Running(), lambda case, status: None)
     assert [(one.status, one.detail) for one in found.outcomes] == [("passed", "")]
     assert test.read_text().startswith("#!/bin/sh")
 

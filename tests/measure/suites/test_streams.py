@@ -185,17 +185,17 @@ def test_points_of_tap_have_names_and_statuses() -> None:
 @pytest.mark.parametrize(
     ("text", "end", "expected"),
     [
-        ("TAP version 13\n1..1\nok 1 a\n", lines.End(0), [("a", "passed")]),
+        ("TAP version 13\n1..1\nok 1 a\n", lines.ProgramEnd(0), [("a", "passed")]),
         (
             "1..2\nok 1 a\n",
-            lines.End(0),
+            lines.ProgramEnd(0),
             [("a", "passed"), ("(program)", "failed"), ("3", "not_run")],
         ),
-        ("1..1\nok 1 a\n", lines.End(139, 11), [("a", "passed"), ("(program)", "crashed")]),
-        ("1..1\nok 1 a\n", lines.End(3), [("a", "passed"), ("(program)", "failed")]),
-        ("1..1\nnot ok 1 a\n", lines.End(1), [("a", "failed")]),
-        ("1..0 # SKIP no such device\n", lines.End(4), [("(program)", "skipped")]),
-        ("TAP version 13\n", lines.End(0), [("(program)", "failed")]),
+        ("1..1\nok 1 a\n", lines.ProgramEnd(139, 11), [("a", "passed"), ("(program)", "crashed")]),
+        ("1..1\nok 1 a\n", lines.ProgramEnd(3), [("a", "passed"), ("(program)", "failed")]),
+        ("1..1\nnot ok 1 a\n", lines.ProgramEnd(1), [("a", "failed")]),
+        ("1..0 # SKIP no such device\n", lines.ProgramEnd(4), [("(program)", "skipped")]),
+        ("TAP version 13\n", lines.ProgramEnd(0), [("(program)", "failed")]),
     ],
 )
 def test_what_was_planned_and_never_came_is_told(
@@ -207,13 +207,13 @@ def test_what_was_planned_and_never_came_is_told(
 @pytest.mark.parametrize(
     ("end", "status"),
     [
-        (lines.End(0), "passed"),
-        (lines.End(1), "failed"),
-        (lines.End(4), "skipped"),
-        (lines.End(32), "skipped"),
-        (lines.End(77), "skipped"),
-        (lines.End(139, 11), "crashed"),
-        (lines.End(137, None, "memory limit"), "crashed"),
+        (lines.ProgramEnd(0), "passed"),
+        (lines.ProgramEnd(1), "failed"),
+        (lines.ProgramEnd(4), "skipped"),
+        (lines.ProgramEnd(32), "skipped"),
+        (lines.ProgramEnd(77), "skipped"),
+        (lines.ProgramEnd(139, 11), "crashed"),
+        (lines.ProgramEnd(137, None, "memory limit"), "crashed"),
     ],
 )
 def test_an_exit_code_is_a_status(end: lines.End, status: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import Check
+from wardian.measure.probes.verdict import SpecimenCheck
 
 _FIELDS: dict[str, Any] = {
     "domain": "syscall",
@@ -34,19 +34,19 @@ _FIELDS: dict[str, Any] = {
 }
 
 
-def good(name: str) -> Check:
-    return Check(name, True, None, "")
+def good(name: str) -> SpecimenCheck:
+    return SpecimenCheck(name, True, None, "")
 
 
-def bad(name: str, errno: str | None = None, detail: str = "") -> Check:
-    return Check(name, False, errno, detail)
+def bad(name: str, errno: str | None = None, detail: str = "") -> SpecimenCheck:
+    return SpecimenCheck(name, False, errno, detail)
 
 
-def unasked(name: str) -> Check:
-    return Check(name, None, None, "the kernel lacks it")
+def unasked(name: str) -> SpecimenCheck:
+    return SpecimenCheck(name, None, None, "the kernel lacks it")
 
 
-def artifact(call: str, *checks: Check, specimen: str = "", **fields: Any) -> Artifact:
+def artifact(call: str, *checks: SpecimenCheck, specimen: str = "", **fields: Any) -> Artifact:
     """A measurement of ``call``; observed and errno follow from its checks unless given."""
     failed = [one for one in checks if one.ok is False]
     if failed:

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measure.syscalls.measured import artifact, bad, good, unasked
+from wardian.measure.outcome import CALL
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import Check
-from wardian.measure.syscalls.cells import STATUSES, Cell, answers, cell
+from wardian.measure.probes.verdict import SpecimenCheck
+from wardian.measure.syscalls.cells import CallSupport, answers, cell
 from wardian.syscalls import lookup, rows
 
 
-def of(call: str, *artifacts: Artifact, **more: object) -> Cell:
+def of(call: str, *artifacts: Artifact, **more: object) -> CallSupport:
     found = cell(lookup(call), artifacts, **more)  # type: ignore[arg-type]
     assert found is not None
     return found
@@ -43,7 +44,7 @@ def of(call: str, *artifacts: Artifact, **more: object) -> Cell:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_checks_decide_the_status(call: str, checks: list[Check], status: str) -> None:
+def test_checks_decide_the_status(call: str, checks: list[SpecimenCheck], status: str) -> None:
     assert of(call, artifact(call, *checks)).status == status
 
 
@@ -94,7 +95,7 @@ def test_every_refusal_of_the_table_has_its_errno() -> None:
 
 
 checks = st.builds(
-    Check,
+    SpecimenCheck,
     st.sampled_from("abc"),
     st.sampled_from([True, False, None]),
     st.sampled_from([None, "EPERM", "EINVAL", "ENOSYS"]),
@@ -104,10 +105,10 @@ checks = st.builds(
 
 @given(st.sampled_from(rows()), st.lists(checks, min_size=1, max_size=5))
 def test_any_checks_have_a_status_and_what_is_lacking_a_note(
-    row: object, ones: list[Check]
+    row: object, ones: list[SpecimenCheck]
 ) -> None:
     found = of(row.name, artifact(row.name, *ones))  # type: ignore[attr-defined]
-    assert found.status in STATUSES
+    assert found.status in CALL
     assert found.note or found.status == "supported"
     if found.status == "supported":
         assert not any(one.ok is False for one in ones)

@@ -9,14 +9,16 @@ import pytest
 
 from tests.measure.syscalls.measured import artifact, bad, good, unasked
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import Check
+from wardian.measure.probes.verdict import SpecimenCheck
 from wardian.measure.syscalls import pages, report
 from wardian.measure.syscalls.matrix import Matrix, build
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls import rows
 
 
-def both(call: str, host: list[Check], inside: list[Check], **fields: Any) -> list[Artifact]:
+def both(
+    call: str, host: list[SpecimenCheck], inside: list[SpecimenCheck], **fields: Any
+) -> list[Artifact]:
     """A call measured on the host, and in wardian."""
     return [
         artifact(call, *host, sandbox="host", profile="host-user"),
@@ -67,7 +69,9 @@ def test_without_the_host_nothing_is_said_of_differences() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_policy_explains_only_its_own_answers(call: str, inside: Check, because: str) -> None:
+def test_policy_explains_only_its_own_answers(
+    call: str, inside: SpecimenCheck, because: str
+) -> None:
     found = matrix(*both(call, [good("a")], [inside]))
     (one,) = found.differences or ()
     assert one.explained.startswith(because)
@@ -107,7 +111,7 @@ def test_more_than_the_host_is_a_difference_too() -> None:
     ],
     ids=["same", "both fail", "not asked there", "not asked here"],
 )
-def test_no_difference_is_made_up(host: list[Check], inside: list[Check]) -> None:
+def test_no_difference_is_made_up(host: list[SpecimenCheck], inside: list[SpecimenCheck]) -> None:
     assert matrix(*both("read", host, inside)).differences == ()
 
 
@@ -121,7 +125,7 @@ def test_a_specimen_that_gives_no_answer_inside_differs() -> None:
 # What people and machines read
 
 
-def full() -> tuple[Matrix, list[Artifact], list[Use]]:
+def full() -> tuple[Matrix, list[Artifact], list[CallUse]]:
     ones = [
         *both("read", [good("a"), good("b")], [good("a"), bad("b", "EINVAL", "\x1b[31m|<b>")]),
         *both("mount", [good("a")], [bad("a", "EPERM")]),
@@ -129,9 +133,9 @@ def full() -> tuple[Matrix, list[Artifact], list[Use]]:
         *both("write", [good("a")], [good("a")]),
     ]
     uses = [
-        Use("sh", "interpreter", ("mount", "read", "write", "close")),
-        Use("r", "interpreter", problem="Rscript is not installed", skipped=True),
-        Use("csv-report", "skill", ("write",)),
+        CallUse("sh", "interpreter", ("mount", "read", "write", "close")),
+        CallUse("r", "interpreter", problem="Rscript is not installed", skipped=True),
+        CallUse("csv-report", "skill", ("write",)),
     ]
     return matrix(*ones), ones, uses
 

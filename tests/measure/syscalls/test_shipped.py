@@ -8,9 +8,9 @@ import pytest
 
 from wardian import Policy
 from wardian.measure.probes.expectations import default_profile, read_profile
-from wardian.measure.probes.sandboxes import setting
 from wardian.measure.syscalls.matrix import Matrix, build
 from wardian.measure.syscalls.measuring import decisions, measured, specimens_of_calls
+from wardian.measure.target import target
 
 AT_LEAST = 300
 
@@ -18,11 +18,13 @@ AT_LEAST = 300
 def measure() -> Matrix:
     """Every specimen of a system call, in wardian and on the host."""
     policy = Policy.default()
-    places = [setting(n, policy, read_profile(default_profile(n))) for n in ("wardian", "host")]
+    names = ("wardian", "host")
     found = measured(
         specimens_of_calls(None),
-        places,
+        [target(name, policy) for name in names],
+        {name: read_profile(default_profile(name)) for name in names},
         decisions(policy),
+        host_named=False,
         jobs=None,
         kept_in=None,
         on_done=lambda _: None,

@@ -10,7 +10,13 @@ import pytest
 
 from wardian.errors import InputError
 from wardian.measure.syscalls import usage
-from wardian.measure.syscalls.usage import Program, program_use, programs, skill_folders, skill_use
+from wardian.measure.syscalls.usage import (
+    TracedProgram,
+    program_use,
+    programs,
+    skill_folders,
+    skill_use,
+)
 from wardian.syscalls import lookup
 from wardian.syscalls.knowledge import known
 
@@ -25,7 +31,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("program", programs(), ids=lambda one: one.name)
-def test_every_program_starts_and_works_in_the_sandbox(program: Program) -> None:
+def test_every_program_starts_and_works_in_the_sandbox(program: TracedProgram) -> None:
     use = program_use(program)
     if use.skipped:
         pytest.skip(use.problem)
@@ -60,11 +66,11 @@ def test_a_cache_that_can_not_be_written_is_no_error(cache: Path) -> None:
 
 
 def test_a_program_that_is_missing_or_fails_is_told() -> None:
-    missing = Program("nobody", "interpreter", "no-such-program", (), "work.sh")
+    missing = TracedProgram("nobody", "interpreter", "no-such-program", (), "work.sh")
     assert program_use(missing) == usage.Use(
         "nobody", "interpreter", problem="no-such-program is not installed", skipped=True
     )
-    failing = Program("sh", "interpreter", "sh", ("-c", "echo no >&2; exit 3"), "work.sh")
+    failing = TracedProgram("sh", "interpreter", "sh", ("-c", "echo no >&2; exit 3"), "work.sh")
     assert program_use(failing).problem == "exit code 3 (exited): no"
 
 

@@ -24,7 +24,7 @@ from tests.sandbox.conformance.conftest import (
 )
 from wardian import Sandbox
 from wardian.errors import UsageError
-from wardian.sandbox.files import sweep
+from wardian.sandbox.workdir import sweep
 
 
 def test_runs_from_many_threads_do_not_mix(sandbox: Sandbox) -> None:

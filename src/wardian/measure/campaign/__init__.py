@@ -1,13 +1,13 @@
 """One measuring of everything: what to measure, measured here or elsewhere, kept in the store.
 
-config        nightly.toml
-inventory     the skills that a campaign looks at
-surroundings  what results depend on: kernel, sandboxes, interpreters, wardian
-trust         which units may run on the bare host
-units         a campaign as independent units of work
-preparing     skills, specimens and sandboxes made into units
-performing    one unit performed
-executing     several at a time, the most important first
-cluster       the same on a Dask cluster
-campaign      what is known already, and the rest measured
+config      nightly.toml
+inventory   the skills that a campaign looks at
+workbench   what results depend on: kernel, sandboxes, interpreters, wardian
+units       a campaign as independent units of work
+trust       which units may run on the bare host
+plan        skills, specimens and sandboxes made into units
+performing  one unit performed
+executing   several at a time, the most important first
+cluster     the same on a Dask cluster
+campaign    what is known already, and the rest measured
 """

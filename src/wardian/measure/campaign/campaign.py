@@ -13,7 +13,7 @@ from typing import NamedTuple
 from wardian.errors import NothingMatched, UsageError
 from wardian.measure.campaign.executing import Executor, Local
 from wardian.measure.campaign.performing import Produced
-from wardian.measure.campaign.preparing import Prepared, kept_sources, profile_files
+from wardian.measure.campaign.plan import CampaignPlan, kept_sources, profile_files
 from wardian.measure.campaign.units import Unit
 from wardian.measure.store.model import Campaign
 from wardian.measure.store.store import Store, Write, now
@@ -33,7 +33,7 @@ class Wishes(NamedTuple):
     name: str = ""
 
 
-class Hearing(NamedTuple):
+class Listener(NamedTuple):
     """Who hears of progress: of the units to come, of each that is done (and whether it was
     known already), of what is said besides."""
 
@@ -44,32 +44,32 @@ class Hearing(NamedTuple):
 
 def measure(
     store: Store,
-    prepared: Prepared,
+    plan: CampaignPlan,
     wishes: Wishes,
     *,
     executor: Executor | None = None,
-    hearing: Hearing | None = None,
+    listener: Listener | None = None,
 ) -> Campaign:
     """Measure what is not known, and keep each result as it comes. Raises UsageError.
 
     The campaign that comes back is running still: ``close`` ends it.
     """
-    hearing = hearing or Hearing()
-    campaign = _opened(store, prepared, wishes)
+    listener = listener or Listener()
+    campaign = _opened(store, plan, wishes)
     with store.writing():
-        for digest, files in kept_sources(prepared):
+        for digest, files in kept_sources(plan):
             store.keep_sources(digest, files)
-    document = {"skills": [one.document() for one in prepared.entries]}
+    document = {"skills": [one.document() for one in plan.entries]}
     store.step(campaign.id, "inventory", state="done", ended=now(), document=document)
-    wanted = [one for one in prepared.units if not wishes.only or one.step in wishes.only]
-    notes = {"suites": "no suites were given", **prepared.not_run}
+    wanted = [one for one in plan.units if not wishes.only or one.step in wishes.only]
+    notes = {"suites": "no suites were given", **plan.not_run}
     chosen = {step: note for step, note in notes.items() if not wishes.only or step in wishes.only}
-    work = _Work(store, campaign, wanted, hearing, chosen)
-    todo = work.known({one.key for one in prepared.units})
-    hearing.on_plan(todo)
+    work = _Work(store, campaign, wanted, listener, chosen)
+    todo = work.known({one.key for one in plan.units})
+    listener.on_plan(todo)
     deadline = time.monotonic() + wishes.budget_s if wishes.budget_s is not None else None
     try:
-        left = (executor or Local(prepared.config.jobs)).run(todo, work.done, deadline)
+        left = (executor or Local(plan.config.jobs)).run(todo, work.done, deadline)
     except BaseException:
         store.finish(campaign.id, "interrupted")
         raise
@@ -85,11 +85,11 @@ class _Work:
         store: Store,
         campaign: Campaign,
         units: Sequence[Unit],
-        hearing: Hearing,
+        listener: Listener,
         notes: Mapping[str, str],
     ) -> None:
         """``notes``: step → why nothing of it is measured."""
-        self.store, self.campaign, self.units, self.hearing = store, campaign, units, hearing
+        self.store, self.campaign, self.units, self.listener = store, campaign, units, listener
         self.notes = notes
         self.total = Counter(one.step for one in units)
         self.finished: Counter[str] = Counter()
@@ -109,7 +109,7 @@ class _Work:
                 again = unit.key in taken or done[unit.key] != self.campaign.uid
                 self.finished[unit.step] += 1
                 self.reused[unit.step] += again
-                self.hearing.on_done(unit, True, ())
+                self.listener.on_done(unit, True, ())
             else:
                 todo.append(unit)
         for step in MEASURING:
@@ -128,7 +128,7 @@ class _Work:
         with self.store.writing():
             self.store.record(self.campaign, writes)
             self._tell(unit.step)
-        self.hearing.on_done(unit, False, produced)
+        self.listener.on_done(unit, False, produced)
 
     def _tell(self, step: str, **more: str) -> None:
         self.store.step(
@@ -160,9 +160,9 @@ def close(store: Store, campaign: Campaign) -> Campaign:
 # Campaigns that are begun, and gone on with
 
 
-def last_measured(store: Store, prepared: Prepared) -> Campaign:
+def last_measured(store: Store, plan: CampaignPlan) -> Campaign:
     """The last campaign of these settings that ended. Raises NothingMatched."""
-    digest = prepared.config.digest
+    digest = plan.config.digest
     ended = store.campaigns(kind="nightly", states=("finished", "partial"))
     found = [one for one in ended if one.config_digest == digest]
     if not found:
@@ -170,10 +170,10 @@ def last_measured(store: Store, prepared: Prepared) -> Campaign:
     return found[-1]
 
 
-def _opened(store: Store, prepared: Prepared, wishes: Wishes) -> Campaign:
+def _opened(store: Store, plan: CampaignPlan, wishes: Wishes) -> Campaign:
     number, total = wishes.shard
     shard = f"{number}/{total}" if total > 1 else ""
-    digest = prepared.config.digest
+    digest = plan.config.digest
     open_ones = [
         one
         for one in store.campaigns(kind="nightly", states=("running", "interrupted", "partial"))
@@ -185,7 +185,7 @@ def _opened(store: Store, prepared: Prepared, wishes: Wishes) -> Campaign:
                 store.finish(one.id, "interrupted")
         if wishes.resume:
             return _resumed(store, open_ones)
-        return store.begin(_campaign(prepared, wishes, shard))
+        return store.begin(_campaign(plan, wishes, shard))
 
 
 def _resumed(store: Store, open_ones: Sequence[Campaign]) -> Campaign:
@@ -201,12 +201,12 @@ def _resumed(store: Store, open_ones: Sequence[Campaign]) -> Campaign:
     return store.campaign(last.id)
 
 
-def _campaign(prepared: Prepared, wishes: Wishes, shard: str) -> Campaign:
-    around, config = prepared.around, prepared.config
+def _campaign(plan: CampaignPlan, wishes: Wishes, shard: str) -> Campaign:
+    workbench, config = plan.workbench, plan.config
     night = wishes.night or datetime.datetime.now(datetime.UTC).date().isoformat()
-    versions = around.versions(prepared.sandboxes)
-    versions |= {f"skill:{one.name}": one.digest for one in prepared.entries if one.digest}
-    versions |= {f"profile:{name}": digest for name, (digest, _) in profile_files(prepared).items()}
+    versions = workbench.versions(plan.sandboxes)
+    versions |= {f"skill:{one.name}": one.digest for one in plan.entries if one.digest}
+    versions |= {f"profile:{name}": digest for name, (digest, _) in profile_files(plan).items()}
     name = f"{wishes.name}\0{night}\0{config.digest}" if wishes.name else ""
     return Campaign(
         id=0,
@@ -216,14 +216,14 @@ def _campaign(prepared: Prepared, wishes: Wishes, shard: str) -> Campaign:
         started="",
         ended="",
         state="running",
-        host=around.host,
-        kernel=around.kernel,
-        machine=around.machine,
-        user_id=around.user_id,
-        wardian=around.wardian,
-        wardian_digest=around.wardian_digest,
-        policy=prepared.policy.to_toml(),
-        policy_digest=prepared.policy.digest,
+        host=workbench.host,
+        kernel=workbench.kernel,
+        machine=workbench.machine,
+        user_id=workbench.user_id,
+        wardian=workbench.wardian,
+        wardian_digest=workbench.wardian_digest,
+        policy=plan.policy.to_toml(),
+        policy_digest=plan.policy.digest,
         config_digest=config.digest,
         versions=versions,
         shard=shard,

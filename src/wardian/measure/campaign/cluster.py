@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from wardian.errors import BackendError, UsageError
 from wardian.measure.campaign.executing import OnDone
 from wardian.measure.campaign.performing import Produced, perform
-from wardian.measure.campaign.surroundings import (
-    Surroundings,
+from wardian.measure.campaign.units import Unit
+from wardian.measure.campaign.workbench import (
+    Workbench,
     here,
     sandbox_version,
     working_sandboxes,
 )
-from wardian.measure.campaign.units import Unit
 from wardian.measure.store.model import Outcome
 from wardian.measure.store.store import now
 
@@ -37,23 +37,23 @@ _OF_THE_MACHINE = ("kernel", "machine", "user", "sandbox", "wardian")
 class Offer(NamedTuple):
     """What a worker is: the machine, and the sandboxes that work there with their versions."""
 
-    around: Surroundings
+    workbench: Workbench
     sandboxes: tuple[tuple[str, str], ...]
     threads: int = 1
 
 
 def offer() -> Offer:
     """Asked of a worker, on the worker."""
-    around = here()
+    workbench = here()
     return Offer(
-        around, tuple((name, sandbox_version(name, around)) for name in working_sandboxes())
+        workbench, tuple((name, sandbox_version(name, workbench)) for name in working_sandboxes())
     )
 
 
 def able(one: Offer, unit: Unit) -> bool:
     """Would this worker measure the same as the one that the unit was made for? Pure."""
-    sandboxes, interpreters = dict(one.sandboxes), dict(one.around.interpreters)
-    common = one.around.depends(unit.case.sandbox) if unit.case.sandbox in sandboxes else {}
+    sandboxes, interpreters = dict(one.sandboxes), dict(one.workbench.interpreters)
+    common = one.workbench.depends(unit.case.sandbox) if unit.case.sandbox in sandboxes else {}
     for name, wanted in unit.depends.items():
         kind, _, language = name.partition(":")
         if kind in _OF_THE_MACHINE and common.get(name) != wanted:
@@ -63,14 +63,14 @@ def able(one: Offer, unit: Unit) -> bool:
     return True
 
 
-def common(offers: Sequence[Offer]) -> tuple[Surroundings, tuple[str, ...]]:
+def common(offers: Sequence[Offer]) -> tuple[Workbench, tuple[str, ...]]:
     """What most workers are, each interpreter in the version that most have that have it, and the
     sandboxes of any of them. Pure."""
-    most = Counter(one.around._replace(interpreters=(), host="") for one in offers)
+    most = Counter(one.workbench._replace(interpreters=(), host="") for one in offers)
     chosen = most.most_common(1)[0][0]
     languages: dict[str, Counter[str]] = {}
     for one in offers:
-        for language, version in one.around.interpreters:
+        for language, version in one.workbench.interpreters:
             languages.setdefault(language, Counter())[version] += version != ABSENT
     found = tuple((name, counts.most_common(1)[0][0]) for name, counts in languages.items())
     names = dict.fromkeys(name for one in offers for name, _ in one.sandboxes)
@@ -100,7 +100,7 @@ class Dask:
         """The cluster stays."""
         self._client.close()
 
-    def surroundings(self) -> tuple[Surroundings, tuple[str, ...]]:
+    def workbench(self) -> tuple[Workbench, tuple[str, ...]]:
         """Of the workers: what units are made for, and in which sandboxes."""
         self._wait_for_workers()
         return common(list(self._offers.values()))

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wardian import toml
 from wardian.errors import InputError
 from wardian.sandbox.backends import NAMES
 from wardian.sandbox.paths.whole_files import read_decisive
-from wardian.sandbox.policy.file import locate, suggest, syntax_place
 from wardian.sandbox.policy.units import parse_duration
-from wardian.skills import toml
 from wardian.skills.reading import NotRegularError, read_bytes
+from wardian.toml import locate, suggest, syntax_place
 
 DEFAULT_FILE = "nightly.toml"
 MAX_BYTES = 1 << 20

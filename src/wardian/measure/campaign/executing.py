@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from wardian.measure.campaign.config import usual_jobs
 from wardian.measure.campaign.performing import Produced, perform
-from wardian.measure.campaign.surroundings import Surroundings
 from wardian.measure.campaign.units import Unit
+from wardian.measure.campaign.workbench import Workbench
+from wardian.pool import pool
 
 OnDone = Callable[[Unit, list[Produced]], None]
 
@@ -24,7 +23,7 @@ class Executor(Protocol):
         """Perform them in this order; returns those that were not begun before the deadline
         (``time.monotonic()``). ``on_done`` is called for each, never twice, one at a time."""
 
-    def surroundings(self) -> tuple[Surroundings, tuple[str, ...]] | None:
+    def workbench(self) -> tuple[Workbench, tuple[str, ...]] | None:
         """The machines that measure, and their sandboxes; None if it is this one."""
 
     def close(self) -> None:
@@ -37,7 +36,7 @@ class Local:
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or usual_jobs()
 
-    def surroundings(self) -> None:
+    def workbench(self) -> None:
         """It is this one."""
 
     def close(self) -> None:
@@ -45,29 +44,17 @@ class Local:
 
     def run(self, units: Sequence[Unit], on_done: OnDone, deadline: float | None) -> list[Unit]:
         """See Executor."""
-        waiting = deque(units)
         lock = threading.Lock()
+
+        def work(unit: Unit) -> None:
+            produced = perform(unit)
+            with lock:
+                if not stopped.is_set():
+                    on_done(unit, produced)
+
         stopped = threading.Event()
-
-        def work() -> None:
-            while not stopped.is_set() and not _late(deadline):
-                try:
-                    unit = waiting.popleft()
-                except IndexError:
-                    return
-                produced = perform(unit)
-                with lock:
-                    if not stopped.is_set():
-                        on_done(unit, produced)
-
-        with ThreadPoolExecutor(self.jobs, thread_name_prefix="unit") as pool:
-            try:
-                for one in [pool.submit(work) for _ in range(self.jobs)]:
-                    one.result()
-            except BaseException:
-                stopped.set()
-                raise
-        return list(waiting)
+        with pool(self.jobs, name="unit", on_stop=stopped.set) as workers:
+            return workers.until(lambda: _late(deadline), work, units)
 
 
 def _late(deadline: float | None) -> bool:

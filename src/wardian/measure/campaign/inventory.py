@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
-from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.skills.dependencies import declared_by
 from wardian.skills.digest import skill_digest
 from wardian.skills.discovery import find_skills
@@ -21,7 +22,7 @@ MAX_SOURCE_BYTES = 256 << 10
 TIERS = {1: "its interpreter only", 2: "packages or programs besides", 3: "the network"}
 
 
-class Entry(NamedTuple):
+class SkillEntry(NamedTuple):
     """A skill. ``problem`` says why it can't be looked at; ``scripts`` are path and language."""
 
     name: str
@@ -29,7 +30,7 @@ class Entry(NamedTuple):
     digest: str = ""
     tier: int = 1
     scripts: tuple[tuple[str, str], ...] = ()
-    cases: tuple[Case, ...] = ()
+    cases: tuple[SkillCase, ...] = ()
     problem: str = ""
 
     def document(self) -> dict[str, Any]:
@@ -55,9 +56,9 @@ class Entry(NamedTuple):
         return found.name if found is not None else ""
 
 
-def inventory(places: Iterable[str]) -> list[Entry]:
+def inventory(places: Iterable[str]) -> list[SkillEntry]:
     """Every skill at or below these places, by name. One that can't be read is told, not raised."""
-    found: dict[str, Entry] = {}
+    found: dict[str, SkillEntry] = {}
     for place in places:
         for folder in find_skills(Path(place)):
             entry = _entry(folder.resolve())
@@ -68,8 +69,8 @@ def inventory(places: Iterable[str]) -> list[Entry]:
     return [found[name] for name in sorted(found)]
 
 
-def _entry(folder: Path) -> Entry:
-    bare = Entry(folder.name, str(folder))
+def _entry(folder: Path) -> SkillEntry:
+    bare = SkillEntry(folder.name, str(folder))
     try:
         digest = skill_digest(folder)
         scripts = tuple(
@@ -83,7 +84,7 @@ def _entry(folder: Path) -> Entry:
         return bare._replace(problem=str(error))
 
 
-def _tier(folder: Path, cases: Iterable[Case]) -> int:
+def _tier(folder: Path, cases: Iterable[SkillCase]) -> int:
     ones = list(cases)
     if any(case.network != "none" for case in ones):
         return 3

@@ -5,36 +5,38 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
 from wardian.measure.campaign import trust
 from wardian.measure.campaign.units import Unit
-from wardian.measure.probes import expectations
+from wardian.measure.outcome import STORED
 from wardian.measure.probes.artifact import Artifact
+from wardian.measure.probes.expectations import Profile, read_profile
 from wardian.measure.probes.running import measure_one
-from wardian.measure.probes.sandboxes import Setting, setting
 from wardian.measure.probes.specimen import read_specimen
 from wardian.measure.probes.witnesses import witnesses
 from wardian.measure.store.model import Case, Outcome
+from wardian.measure.store.refusals import stored
 from wardian.measure.store.store import now
-from wardian.measure.suites.outcomes import Outcome as SuiteOutcome
+from wardian.measure.suites.execution import Running, RunOptions
+from wardian.measure.suites.outcomes import SuiteOutcome
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.running import Running, Way, run_program
-from wardian.measure.suites.suite import place
+from wardian.measure.suites.running import run_program
+from wardian.measure.target import Target, target
 from wardian.observe.trace import Trace, traced
-from wardian.runner.cases.model import DEFAULT_FILE, read_cases
-from wardian.runner.cases.model import Case as SkillCase
-from wardian.runner.cases.running import HOST, Options, plain_run, run_case, without_shortfall
-from wardian.runner.cases.running import Outcome as CaseOutcome
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
+from wardian.runner.cases.running import CaseOutcome, Options, plain_run, run_case
 from wardian.runner.location import Located, located
-from wardian.sandbox.policy.file import parse_policy
+from wardian.sandbox.backends import fitted
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.refusals.reading import is_routine
+from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 
@@ -93,10 +95,15 @@ def _performed(unit: Unit) -> list[Produced]:
 def _probe(unit: Unit, when: str) -> list[Produced]:
     given = unit.payload
     specimen = read_specimen(given["root"], given["path"])
-    where = _setting(given["sandbox"], given["policy"], _profile_text(given["profile"]))
-    where = where._replace(named=bool(given.get("host_named")))
-    found = measure_one(specimen, where, _environment(), timeout_s=given["timeout_s"])
-    evidence = {"artifact": stable(found), "refusals": list(found.refusals)}
+    found = measure_one(
+        specimen,
+        _target(given["sandbox"], given["policy"]),
+        _environment(),
+        profile=_profile(given["profile"]),
+        host_named=bool(given.get("host_named")),
+        timeout_s=given["timeout_s"],
+    )
+    evidence = {"artifact": stable(found), "refusals": _stored(found.refusals)}
     outcome = Outcome(
         found.status, found.cause, found.detail, found.errno, found.observed, evidence
     )
@@ -131,21 +138,20 @@ def stable(artifact: Artifact) -> dict[str, Any]:
     return {key: value for key, value in artifact.document().items() if key not in _VOLATILE}
 
 
-def _profile_text(name: str) -> tuple[str, float]:
-    """The name, and when the file was last changed, so that a new one is read anew."""
+def _profile(name: str) -> Profile:
+    """Read anew when its file has changed."""
     is_file = name.endswith(".toml") or "/" in name
-    return name, os.stat(name).st_mtime if is_file else 0.0
+    return _profile_of(name, os.stat(name).st_mtime if is_file else 0.0)
 
 
 @functools.lru_cache(64)
-def _setting(sandbox: str, policy: str, profile: tuple[str, float]) -> Setting:
-    return setting(sandbox, policy_of(policy), expectations.read_profile(profile[0]))
+def _profile_of(name: str, changed: float) -> Profile:
+    return read_profile(name)
 
 
 @functools.lru_cache(64)
-def policy_of(text: str) -> Policy:
-    """A policy from its canonical text. Raises PolicyError."""
-    return parse_policy(text, "policy.toml", Policy.default())
+def _target(sandbox: str, policy: Policy) -> Target:
+    return target(sandbox, policy)
 
 
 _LOCK = threading.Lock()
@@ -189,8 +195,8 @@ def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutco
     options = Options(
         backends=(given["sandbox"],),
         say=lambda text: None,
-        policy=policy_of(given["policy"]),
-        at_best=without_shortfall,
+        policy=given["policy"],
+        at_best=fitted,
         run=run,
     )
     (outcome,) = run_case(skill, _case(given), options)
@@ -203,7 +209,7 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
         evidence["problems"] = [one[:MAX_OUTPUT] for one in outcome.problems[:10]]
     refusals = [one for result in results for one in result.refusals if not is_routine(one)]
     if refusals:
-        evidence["refusals"] = [_refusal(one) for one in refusals[:MAX_REFUSALS]]
+        evidence["refusals"] = _stored(refusals)
     if outcome.observed is not None and outcome.verdict != "pass":
         evidence["exit"] = outcome.observed.exit
         evidence["reason"] = outcome.observed.reason
@@ -213,13 +219,8 @@ def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
     return Outcome(outcome.verdict, cause[:MAX_OUTPUT], "", None, None, evidence)
 
 
-def _refusal(one: Refusal) -> dict[str, Any]:
-    """What of a refusal is the same each time."""
-    document = one.document()
-    return {
-        "kind": one.kind, "action": one.action, "target": one.target, "reason": one.reason,
-        "process": one.process.command, "allow": document["allow"],
-    }  # fmt: skip
+def _stored(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
+    return [stored(one) for one in itertools.islice(refusals, MAX_REFUSALS)]
 
 
 def _trace(unit: Unit, when: str) -> list[Produced]:
@@ -244,31 +245,23 @@ def _trace(unit: Unit, when: str) -> list[Produced]:
 # Suites
 
 
-_SUITE_STATUS = {"passed": "pass", "failed": "fail", "skipped": "skip", "disabled": "skip"}
-
-
 def _suite(unit: Unit, when: str) -> list[Produced]:
     given = unit.payload
     (program,) = find_programs([given["path"]], given["protocol"]).programs
-    where = place(given["sandbox"], policy_of(given["policy"]))
-    way = Way(timeout_s=given["timeout_s"])
-    counted = run_program(program, where, way, Running(), lambda case, status: None)
+    where = _target(given["sandbox"], given["policy"])
+    options = RunOptions(timeout_s=given["timeout_s"])
+    counted = run_program(program, where, options, Running(), lambda case, status: None)
     return [_suite_case(unit.case, one, when) for one in counted.outcomes]
 
 
 def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
     case = program._replace(name=f"{program.name}:{one.case}", about={"program": program.name})
-    status = _SUITE_STATUS.get(one.status, one.status)
+    status = STORED.get(one.status, one.status)
     evidence: dict[str, Any] = {}
     if status not in ("pass", "skip"):
         evidence["output"] = one.output[-MAX_OUTPUT:]
-        evidence["refusals"] = [
-            {**refused._asdict(), "allow": None} for refused in one.refusals[:MAX_REFUSALS]
-        ]
+        evidence["refusals"] = _stored(one.refusals)
     cause = one.detail if status != "pass" else ""
     return Produced(
         case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when
     )
-
-
-__all__ = ["HOST", "Produced", "perform", "policy_of", "stable"]

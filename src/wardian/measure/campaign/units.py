@@ -11,16 +11,16 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from wardian.measure.campaign.inventory import Entry
-from wardian.measure.campaign.surroundings import Surroundings
+from wardian.measure.campaign.inventory import SkillEntry
+from wardian.measure.campaign.workbench import Workbench
 from wardian.measure.probes.expectations import Profile
-from wardian.measure.probes.sandboxes import Setting
 from wardian.measure.probes.specimen import Specimen, shipped
 from wardian.measure.store.model import Case
 from wardian.measure.store.store import key_of
-from wardian.measure.suites.programs import Program
-from wardian.measure.suites.running import Place
-from wardian.runner.cases.model import Case as SkillCase
+from wardian.measure.suites.programs import SuiteProgram
+from wardian.measure.target import Target
+from wardian.runner.cases.model import SkillCase
+from wardian.sandbox.policy.policy import Policy
 
 OURS = "wardian"
 BEHAVIOUR = "syscall"  # the domain of specimens that look at one call's behaviour
@@ -52,47 +52,48 @@ class Unit(NamedTuple):
 
 def of_specimens(
     specimens: Sequence[Specimen],
-    settings: Sequence[Setting],
+    targets: Sequence[Target],
     profiles: Mapping[str, str],
-    around: Surroundings,
+    expected: Mapping[str, Profile],
+    workbench: Workbench,
     timeout_s: float,
-    policy: str,
+    policy: Policy,
 ) -> list[Unit]:
-    """Probes and behaviour specimens, each in each sandbox. ``policy`` is its text, with nothing
+    """Probes and behaviour specimens, each in each sandbox. ``policy`` has nothing
     given up: each sandbox gives up what it has to where it is used."""
-    interpreters = dict(around.interpreters)
+    interpreters = dict(workbench.interpreters)
     found = []
-    for setting in settings:
-        common = around.depends(setting.name) | {"policy": setting.policy.digest}
+    for target in targets:
+        common = workbench.depends(target.name) | {"policy": target.policy.digest}
         for one in specimens:
             depends = common | {
                 "specimen": specimen_digest(one),
-                "expectation": expectation_digest(setting.profile, one),
+                "expectation": expectation_digest(expected[target.name], one),
                 f"interpreter:{one.language}": interpreters.get(one.language, ""),
             }
             about = {"title": one.summary, "language": one.language, "source": f"probes/{one.path}"}
             payload = {
-                "root": one.root, "path": one.path, "sandbox": setting.name, "policy": policy,
-                "profile": profiles[setting.name], "timeout_s": timeout_s,
+                "root": one.root, "path": one.path, "sandbox": target.name, "policy": policy,
+                "profile": profiles[target.name], "timeout_s": timeout_s,
             }  # fmt: skip
-            case = Case("probe", one.id, setting.name, one.domain, one.capability, about)
+            case = Case("probe", one.id, target.name, one.domain, one.capability, about)
             step = "specimens" if one.domain == BEHAVIOUR else "probes"
-            needs = (f"sandbox:{setting.name}", f"interpreter:{one.language}")
+            needs = (f"sandbox:{target.name}", f"interpreter:{one.language}")
             found.append(Unit(step, case, payload, depends, needs))
     return found
 
 
 def of_skills(
-    entries: Iterable[Entry],
-    policy: str,
+    entries: Iterable[SkillEntry],
+    policy: Policy,
     digests: Mapping[str, str],
-    around: Surroundings,
+    workbench: Workbench,
     *,
     traced: bool,
 ) -> list[Unit]:
     """Skills' cases in each sandbox; ``traced``: in ours, with all that they do. ``digests`` are
     those of the policy as each sandbox puts it up."""
-    interpreters = dict(around.interpreters)
+    interpreters = dict(workbench.interpreters)
     found = []
     for entry in entries:
         for case in entry.cases:
@@ -100,7 +101,7 @@ def of_skills(
             for sandbox in [OURS] if traced else digests:
                 if sandbox not in digests:
                     continue
-                depends = around.depends(sandbox) | {
+                depends = workbench.depends(sandbox) | {
                     "policy": digests[sandbox],
                     "skill": entry.digest,
                     "test": case_digest(case),
@@ -125,22 +126,23 @@ def of_skills(
 
 
 def of_suites(
-    programs: Sequence[Program],
-    places: Sequence[Place],
-    around: Surroundings,
+    programs: Sequence[SuiteProgram],
+    targets: Sequence[Target],
+    workbench: Workbench,
     timeout_s: float,
-    policy: str,
+    policy: Policy,
 ) -> list[Unit]:
     """Each program in each sandbox; its cases come of it."""
     found = []
-    for place in places:
-        common = around.depends(place.name) | {"policy": place.policy.digest}
+    for target in targets:
+        common = workbench.depends(target.name) | {"policy": target.policy.digest}
         for one in programs:
             depends = common | {"program": one.digest, "timeout": str(timeout_s)}
             payload = {"path": one.path, "name": one.name, "protocol": one.protocol,
-                       "sandbox": place.name, "policy": policy, "timeout_s": timeout_s}  # fmt: skip
-            case = Case("suite", one.name, place.name, one.name, "", {"program": one.name})
-            found.append(Unit("suites", case, payload, depends, (f"sandbox:{place.name}",)))
+                       "sandbox": target.name, "policy": policy,
+                       "timeout_s": timeout_s}  # fmt: skip
+            case = Case("suite", one.name, target.name, one.name, "", {"program": one.name})
+            found.append(Unit("suites", case, payload, depends, (f"sandbox:{target.name}",)))
     return found
 
 

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign.units import OURS
-from wardian.measure.findings.refused import named, new_refusals, usual_refusals
-from wardian.measure.history.comparison import Comparison, Difference, Identity
-from wardian.measure.store.model import SEVERITIES, Finding, Result
+from wardian.measure.findings.troubles import Trouble, cause
+from wardian.measure.history.comparison import CaseDifference, Comparison
+from wardian.measure.store.model import SEVERITIES, Finding, Measurement
+from wardian.measure.store.refusals import stored
+from wardian.measure.target import HOST
+from wardian.sandbox.run.result import Refusal
 from wardian.syscalls.knowledge import known
 
-HOST = "host"
 SHOWN_CASES = 50
 WALLS = {
     "syscall": "the syscall filter",
@@ -32,54 +34,34 @@ CAPABILITY = "syscall_"
 _VARYING = re.compile(r"(?:/[\w.+-]+)+|\d+|0x[0-9a-f]+")  # what differs from run to run
 
 
-class Trouble(NamedTuple):
-    """A result that is not as it should be, with its evidence, and what is known besides.
-    ``difference`` is when it ceased to be well; None if it never was."""
-
-    result: Result
-    difference: Difference | None
-    on_host: str  # the health of the same case on the host; empty where it was not asked there
-    refusals: tuple[Mapping[str, Any], ...]  # those that it did not meet when it was well
-    since: str
-
-    @property
-    def sandbox(self) -> str:
-        return self.result.case.sandbox
-
-    @property
-    def own_fault(self) -> bool:
-        """A skill that fails without any sandbox too."""
-        return self.result.case.kind == "skill" and self.on_host in ("bad", "broken")
-
-
-class Use(NamedTuple):
+class CallUsers(NamedTuple):
     """Who makes a system call, as traced: skills, and the languages of their scripts."""
 
     skills: frozenset[str] = frozenset()
     languages: frozenset[str] = frozenset()
 
 
-def users(results: Iterable[Result]) -> dict[str, Use]:
+def users(results: Iterable[Measurement]) -> dict[str, CallUsers]:
     """System call → who makes it, from the traces of skills' cases."""
-    found: dict[str, Use] = {}
+    found: dict[str, CallUsers] = {}
     for one in results:
         if one.case.kind == "trace":
             language = str(one.case.about.get("language", ""))
             for name in one.outcome.evidence.get("syscalls", []):
-                use = found.get(name, Use())
-                found[name] = Use(use.skills | {one.case.group}, use.languages | {language})
+                use = found.get(name, CallUsers())
+                found[name] = CallUsers(use.skills | {one.case.group}, use.languages | {language})
     return found
 
 
 def findings(
-    troubles: Sequence[Trouble], comparison: Comparison, using: Mapping[str, Use]
+    troubles: Sequence[Trouble], comparison: Comparison, using: Mapping[str, CallUsers]
 ) -> list[tuple[Finding, list[Trouble]]]:
     """The worst first, each with the troubles it is made of."""
     groups: dict[tuple[str, ...], list[Trouble]] = {}
     for one in troubles:
         groups.setdefault(_cause(one), []).append(one)
     found = [_finding(key, ones, using) for key, ones in groups.items()]
-    gone: dict[tuple[str, str, str], list[Difference]] = {}
+    gone: dict[tuple[str, str, str], list[CaseDifference]] = {}
     for each in comparison.of("vanished"):
         if each.case.kind != "check":
             key = (each.case.kind, each.case.group, each.case.sandbox)
@@ -94,9 +76,9 @@ def _cause(one: Trouble) -> tuple[str, ...]:
     if one.own_fault:
         return "skill", case.group
     if case.kind == "skill" and one.refusals:
-        return "refused", case.sandbox, *named(one.refusals[0])
+        return "refused", case.sandbox, *cause(one.refusals[0])
     if case.kind == "probe" and one.result.status == "blocked_unexpected" and one.refusals:
-        return "refused", case.sandbox, *named(one.refusals[0])
+        return "refused", case.sandbox, *cause(one.refusals[0])
     changed = [change.what for change in one.difference.changes] if one.difference else []
     if changed and case.kind == "probe" and "specimen" not in changed:
         return "changed", case.sandbox, one.result.status, *changed
@@ -111,14 +93,16 @@ def _cause(one: Trouble) -> tuple[str, ...]:
 
 
 def _finding(
-    key: tuple[str, ...], ones: list[Trouble], using: Mapping[str, Use]
+    key: tuple[str, ...], ones: list[Trouble], using: Mapping[str, CallUsers]
 ) -> tuple[Finding, list[Trouble]]:
     skills = sorted({t.result.case.group for t in ones if t.result.case.kind == "skill"})
     refusal = _refusal(ones) if key[0] == "refused" else None
     calls = _calls(ones, refusal)
-    needed = Use(
-        frozenset(skill for name in calls for skill in using.get(name, Use()).skills),
-        frozenset(language for name in calls for language in using.get(name, Use()).languages),
+    needed = CallUsers(
+        frozenset(skill for name in calls for skill in using.get(name, CallUsers()).skills),
+        frozenset(
+            language for name in calls for language in using.get(name, CallUsers()).languages
+        ),
     )
     document = {
         "cases": [_case(one) for one in ones[:SHOWN_CASES]],
@@ -127,8 +111,8 @@ def _finding(
         "needed_by": sorted(needed.skills),
         "interpreters": sorted(needed.languages),
         "calls": calls,
-        "wall": WALLS.get(str(refusal["kind"]), "") if refusal is not None else "",
-        "refusal": refusal,
+        "wall": WALLS.get(refusal.kind, "") if refusal is not None else "",
+        "refusal": stored(refusal) if refusal is not None else None,
         "changes": _changes(ones),
         "since": min(one.since for one in ones),
         "unexplained": all(one.difference is not None and one.difference.unexplained
@@ -140,10 +124,10 @@ def _finding(
     return Finding(0, slug_of(key), severity, title, _explained(ones, refusal), document), ones
 
 
-def _refusal(ones: Sequence[Trouble]) -> dict[str, Any]:
-    """What they have in common; specimens do not tell the reason, cases of skills do."""
-    first = [dict(one.refusals[0]) for one in ones]
-    return next((one for one in first if one["reason"]), first[0])
+def _refusal(ones: Sequence[Trouble]) -> Refusal:
+    """What they have in common; the text of an artifact holds no reason."""
+    first = [one.refusals[0] for one in ones]
+    return next((one for one in first if one.reason), first[0])
 
 
 def slug_of(key: Iterable[str]) -> str:
@@ -153,14 +137,14 @@ def slug_of(key: Iterable[str]) -> str:
     return f"{plain}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:6]}"
 
 
-def _calls(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> list[str]:
+def _calls(ones: Sequence[Trouble], refusal: Refusal | None) -> list[str]:
     found = {
         one.result.case.capability.removeprefix(CAPABILITY)
         for one in ones
         if one.result.case.capability.startswith(CAPABILITY)
     }
-    if refusal is not None and refusal["kind"] in ("syscall", "process"):
-        found.add(str(refusal["action"]))
+    if refusal is not None and refusal.kind in ("syscall", "process"):
+        found.add(refusal.action)
     return sorted(found)
 
 
@@ -187,14 +171,14 @@ def _changes(ones: Sequence[Trouble]) -> list[dict[str, str]]:
     return [{**change._asdict(), "text": str(change)} for change in found]
 
 
-def _severity(ones: Sequence[Trouble], needed: Use, *, much_used: bool) -> str:
+def _severity(ones: Sequence[Trouble], needed: CallUsers, *, much_used: bool) -> str:
     ours = any(one.sandbox == OURS for one in ones)
     several = much_used or len(needed.skills) > 1 or len(needed.languages) > 1
     worst = min(SEVERITIES.index(_of_one(one, needed, several=several)) for one in ones)
     return SEVERITIES[worst if ours else min(worst + 1, len(SEVERITIES) - 1)]
 
 
-def _of_one(one: Trouble, needed: Use, *, several: bool) -> str:
+def _of_one(one: Trouble, needed: CallUsers, *, several: bool) -> str:
     case, status = one.result.case, one.result.status
     if case.sandbox == HOST and case.kind != "skill":
         return "low"
@@ -216,11 +200,11 @@ def _much_used(calls: Sequence[str]) -> bool:
 
 
 def _title(
-    key: tuple[str, ...], ones: Sequence[Trouble], skills: Sequence[str], refusal: Any
+    key: tuple[str, ...], ones: Sequence[Trouble], skills: Sequence[str], refusal: Refusal | None
 ) -> str:
     case = ones[0].result.case
     if refusal is not None:
-        what = " ".join(named(refusal)[1:]).strip()
+        what = " ".join(cause(refusal)[1:]).strip()
         hit = f"{_several(skills, 'skill')} fail{'s' if len(skills) == 1 else ''}" if skills else (
             f"{_several([one.result.case.name for one in ones], 'probe')}"
             f" {'is' if len(ones) == 1 else 'are'} blocked"
@@ -243,12 +227,12 @@ def _several(names: Sequence[str], word: str) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} {word}s"
 
 
-def _explained(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> str:
+def _explained(ones: Sequence[Trouble], refusal: Refusal | None) -> str:
     """The cause in a sentence or two."""
     told = []
     if refusal is not None:
-        reason = f": {refusal['reason']}" if refusal["reason"] else ""
-        told.append(f"{WALLS.get(str(refusal['kind']), 'a wall')} refuses it{reason}")
+        reason = f": {refusal.reason}" if refusal.reason else ""
+        told.append(f"{WALLS.get(refusal.kind, 'a wall')} refuses it{reason}")
     elif ones[0].result.outcome.cause:
         told.append(ones[0].result.outcome.cause)
     changes = _changes(ones)
@@ -259,7 +243,7 @@ def _explained(ones: Sequence[Trouble], refusal: Mapping[str, Any] | None) -> st
     return ". ".join(told)
 
 
-def _vanished(key: tuple[str, str, str], ones: Sequence[Difference]) -> Finding:
+def _vanished(key: tuple[str, str, str], ones: Sequence[CaseDifference]) -> Finding:
     kind, group, sandbox = key
     what = ones[0].case.name if len(ones) == 1 else f"{len(ones)} cases of {group}"
     cases = [
@@ -274,25 +258,3 @@ def _vanished(key: tuple[str, str, str], ones: Sequence[Difference]) -> Finding:
     title = f"{what} not measured any more in {sandbox}"
     cause = "measured the last time, and not there now"
     return Finding(0, slug_of(("vanished", *key)), "low", title, cause, document)
-
-
-def troubles(
-    results: Sequence[Result], comparison: Comparison, onsets: Mapping[Identity, Difference]
-) -> list[Trouble]:
-    """``results`` with evidence; ``onsets`` tell when each ceased to be well."""
-    health = {one.case.identity: one.health for one in results}
-    usual = usual_refusals(results)
-    found = []
-    for one in results:
-        if one.health not in ("bad", "broken") or one.case.kind in ("check", "trace"):
-            continue  # a check is told with its specimen
-        kind, name, sandbox = one.case.identity
-        native = health.get((kind, name, HOST), "")
-        if kind == "suite" and (sandbox == HOST or native not in ("good", "")):
-            continue  # the oracle itself does not pass it
-        onset = onsets.get(one.case.identity)
-        before = onset.before if onset is not None else None
-        refusals = new_refusals(one, before, usual.get(sandbox, set()))
-        since = comparison.flips.get(one.case.identity, "")
-        found.append(Trouble(one, onset, native, tuple(refusals), since))
-    return found

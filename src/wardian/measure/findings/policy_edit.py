@@ -1,80 +1,84 @@
-"""Lines of a policy added to a policy file's text, everything else left as it stands. Pure."""
+"""Lines of a policy added to a policy file's text, everything else left as it stands.
+
+tomlkit does it: comments, order and layout of a file that people keep have to survive. Only what
+proposes changes needs it, so it is the extra ``nightly``.
+"""
 
 from __future__ import annotations
 
-import json
-import re
-import tomllib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_HEADER = re.compile(r"^\s*\[([A-Za-z0-9_.-]+)\]\s*(?:#.*)?$")
+from wardian.errors import UsageError
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+
+def require() -> None:
+    """Raises UsageError if tomlkit is not installed."""
+    try:
+        import tomlkit  # noqa: F401
+    except ImportError:
+        raise UsageError(
+            "proposing changes of policy files needs tomlkit", hint="pip install 'wardian[nightly]'"
+        ) from None
 
 
 def with_lines(text: str, lines: str) -> str:
     """The file with these lines in force: lists are joined, values replaced, and a system call
     that is to be allowed is no longer denied. Raises ValueError if either is not TOML."""
-    wanted = tomllib.loads(lines)
+    import tomlkit
+
+    document, wanted = tomlkit.parse(text), tomlkit.parse(lines).unwrap()
     for table, keys in wanted.items():
         for key, value in keys.items():
             if table == "syscalls" and key == "allow":
-                text = _allowed(text, value)
+                _allow(document, value)
             else:
-                text = _merged(text, table, key, value)
-    return text
+                _join(document, table, key, value)
+    return _ended(tomlkit.dumps(document))
 
 
-def _allowed(text: str, names: list[str]) -> str:
-    denied = tomllib.loads(text).get("syscalls", {}).get("deny", [])
+def with_value(text: str, key: str, value: str) -> str:
+    """The file with ``key`` set to this, at its beginning. Raises ValueError if it is not TOML."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    document.pop(key, None)
+    return _ended(f"{key} = {tomlkit.item(value).as_string()}\n{tomlkit.dumps(document)}")
+
+
+def _allow(document: TOMLDocument, names: list[str]) -> None:
+    denied = list(document.get("syscalls", {}).get("deny", []))
     for name in names:
-        if name in denied:
-            denied = [one for one in denied if one != name]
-            text = _set(text, "syscalls", "deny", denied)
-        else:
-            text = _merged(text, "syscalls", "allow", [name])
-    return text
+        if name not in denied:
+            _join(document, "syscalls", "allow", [name])
+    left = [one for one in denied if one not in names]
+    if left != denied:
+        _set(document, "syscalls", "deny", left)
 
 
-def _merged(text: str, table: str, key: str, value: Any) -> str:
-    before = tomllib.loads(text).get(table, {}).get(key)
+def _join(document: TOMLDocument, table: str, key: str, value: Any) -> None:
+    before = document.get(table, {}).get(key)
     if isinstance(value, list) and isinstance(before, list):
         value = list(dict.fromkeys((*before, *value)))
-    return _set(text, table, key, value)
+    _set(document, table, key, value)
 
 
-def _set(text: str, table: str, key: str, value: Any) -> str:
-    """``key = value`` in the table: in place of what stands there, else at its beginning, else
-    with a table of its own at the end. An empty list takes the line away."""
-    lines = text.splitlines()
-    line = f"{key} = {_toml(value)}"
-    start = next(
-        (i for i, one in enumerate(lines) if (m := _HEADER.match(one)) and m[1] == table), None
-    )
-    if start is None:
-        gap = [""] if lines and lines[-1].strip() else []
-        return "\n".join([*lines, *gap, f"[{table}]", line, ""])
-    end = next((i for i in range(start + 1, len(lines)) if _HEADER.match(lines[i])), len(lines))
-    pattern = re.compile(rf"""^\s*["']?{re.escape(key)}["']?\s*=""")
-    at = next((i for i in range(start + 1, end) if pattern.match(lines[i])), None)
-    new = [] if value == [] else [line]
-    if at is None:
-        lines[start + 1 : start + 1] = new
-    else:
-        lines[at : _end(lines, at, end)] = new
-    return "\n".join([*lines, ""])
+def _set(document: TOMLDocument, table: str, key: str, value: Any) -> None:
+    """In place of what stands there, else in its table, else in a table at the end. An empty list
+    takes the line away."""
+    import tomlkit
+
+    if value == []:
+        document.get(table, {}).pop(key, None)
+        return
+    if table not in document:
+        if document.as_string().strip():
+            document.add(tomlkit.nl())
+        document.add(table, tomlkit.table())
+    document[table][key] = value
 
 
-def _end(lines: list[str], at: int, end: int) -> int:
-    """Behind the last line of the value that begins at a line."""
-    for stop in range(at + 1, end + 1):
-        try:
-            tomllib.loads("\n".join(lines[at:stop]))
-        except tomllib.TOMLDecodeError:
-            continue
-        return stop
-    return end
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
-    return json.dumps(value, ensure_ascii=False)
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
 from wardian.measure.campaign.performing import perform
-from wardian.measure.campaign.preparing import Prepared
+from wardian.measure.campaign.plan import CampaignPlan
 from wardian.measure.campaign.trust import is_ours
 from wardian.measure.campaign.units import Unit
-from wardian.measure.findings.candidates import (
+from wardian.measure.findings.patches import Edit, patch
+from wardian.measure.findings.policy_edit import with_lines, with_value
+from wardian.measure.findings.proposal import (
     NEW_POLICY,
-    Candidate,
+    Proposal,
     config_file,
     of_policy,
     policy_file,
     shown,
 )
-from wardian.measure.findings.findings import Trouble
-from wardian.measure.findings.patches import Edit, patch
-from wardian.measure.findings.policy_edit import with_lines
 from wardian.measure.findings.reverting import reverted
-from wardian.measure.store.model import Campaign, health
-from wardian.measure.store.reading import Reader
+from wardian.measure.findings.troubles import Trouble
+from wardian.measure.outcome import health
+from wardian.measure.store.model import Campaign
+from wardian.measure.store.reading import StoreReader
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 
@@ -35,7 +35,7 @@ Campaigns = Mapping[int, Campaign]
 class Tried(NamedTuple):
     """What came of the failing cases under a change."""
 
-    candidate: Candidate
+    candidate: Proposal
     outcomes: tuple[tuple[tuple[str, str, str], str], ...]
     skipped: int
 
@@ -61,24 +61,24 @@ class Tried(NamedTuple):
 
 def proposals(
     troubles: Sequence[Trouble],
-    prepared: Prepared,
-    store: Reader,
+    plan: CampaignPlan,
+    store: StoreReader,
     campaigns: Mapping[int, Campaign],
 ) -> list[Tried]:
     """Every change that might mend these, tried; stops at the second that does."""
-    units = {one.case.identity: one for one in prepared.units}
+    units = {one.case.identity: one for one in plan.units}
     failing = [units[t.result.case.identity] for t in troubles if t.result.case.identity in units]
     found: list[Tried] = []
     if not failing:
         return found
-    for candidate in _candidates(troubles, prepared, store, campaigns):
-        found.append(tried(candidate, failing, try_wider=prepared.config.try_wider))
+    for candidate in _candidates(troubles, plan, store, campaigns):
+        found.append(tried(candidate, failing, try_wider=plan.config.try_wider))
         if sum(one.mends for one in found) == 2:
             break
     return sorted(found, key=lambda one: not one.mends)
 
 
-def tried(candidate: Candidate, failing: Sequence[Unit], *, try_wider: bool = False) -> Tried:
+def tried(candidate: Proposal, failing: Sequence[Unit], *, try_wider: bool = False) -> Tried:
     """Run the failing cases where the change is in force.
 
     What a skill was refused is its own doing, so to be refused something never gets it that right:
@@ -100,14 +100,14 @@ def tried(candidate: Candidate, failing: Sequence[Unit], *, try_wider: bool = Fa
 
 def _candidates(
     troubles: Sequence[Trouble],
-    prepared: Prepared,
-    store: Reader,
+    plan: CampaignPlan,
+    store: StoreReader,
     campaigns: Mapping[int, Campaign],
-) -> Iterator[Candidate]:
+) -> Iterator[Proposal]:
     if not all(one.own_fault for one in troubles):
-        lines = _lines(troubles)
+        lines = _lines(troubles, plan.policy)
         if lines:
-            yield from _policy_lines(lines, prepared)
+            yield from _policy_lines(lines, plan)
     seen: set[tuple[str, str]] = set()
     for one in troubles:
         if one.difference is None or one.difference.before is None:
@@ -116,30 +116,30 @@ def _candidates(
         for change in one.difference.changes:
             if (change.what, change.before) not in seen:
                 seen.add((change.what, change.before))
-                yield from reverted(change, one, prepared, store, before)
+                yield from reverted(change, one, plan, store, before)
 
 
 # Policy lines that refusals name
 
 
-def _lines(troubles: Sequence[Trouble]) -> list[str]:
+def _lines(troubles: Sequence[Trouble], policy: Policy) -> list[str]:
+    """What the sandbox says would allow them; a call that the policy itself denies has no such
+    remedy but the policy."""
     found: dict[str, None] = {}
-    for one in troubles:
-        for refusal in one.refusals:
-            allow = refusal.get("allow")
-            if allow:
-                found[str(allow["policy"])] = None
-            elif one.result.case.kind == "probe" and refusal["kind"] in ("syscall", "process"):
-                found[f'[syscalls]\nallow = ["{refusal["action"]}"]'] = None
+    for refusal in (refusal for one in troubles for refusal in one.refusals):
+        if refusal.allow is not None:
+            found[refusal.allow.policy] = None
+        elif refusal.action in policy.deny_syscalls:
+            found[f'[syscalls]\nallow = ["{refusal.action}"]'] = None
     return list(found)
 
 
-def _policy_lines(lines: Sequence[str], prepared: Prepared) -> Iterator[Candidate]:
+def _policy_lines(lines: Sequence[str], plan: CampaignPlan) -> Iterator[Proposal]:
     """The likeliest by itself, then all together, as each may be needed."""
-    path, text = policy_file(prepared)
-    preset = prepared.config.policy if text is None else ""
+    path, text = policy_file(plan)
+    preset = plan.config.policy if text is None else ""
     for ones in dict.fromkeys((tuple(lines[:1]), tuple(lines))):
-        new = text if text is not None else prepared.policy.to_toml() if preset else ""
+        new = text if text is not None else plan.policy.to_toml() if preset else ""
         try:
             for one in ones:
                 new = with_lines(new, one)
@@ -147,17 +147,16 @@ def _policy_lines(lines: Sequence[str], prepared: Prepared) -> Iterator[Candidat
         except (WardianError, ValueError):
             continue
         edits = [Edit(shown(path), text, new)]
-        edits += [_named_in_config(prepared)] if text is None else []
+        edits += [_named_in_config(plan)] if text is None else []
         told = " and ".join(" ".join(one.split()) for one in ones)
-        yield of_policy(f"allow it in the policy: {told}", edits, policy, prepared.policy)
+        yield of_policy(f"allow it in the policy: {told}", edits, policy, plan.policy)
 
 
-def _named_in_config(prepared: Prepared) -> Edit:
+def _named_in_config(plan: CampaignPlan) -> Edit:
     """A policy file of one's own has to be named: what says what is measured gets a line."""
-    path = config_file(prepared)
+    path = config_file(plan)
     text = None
-    if prepared.config.path:
+    if plan.config.path:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-    others = [one for one in (text or "").splitlines() if not re.match(r"\s*policy\s*=", one)]
-    return Edit(shown(path), text, "\n".join([f'policy = "{NEW_POLICY}"', *others, ""]))
+    return Edit(shown(path), text, with_value(text or "", "policy", NEW_POLICY))

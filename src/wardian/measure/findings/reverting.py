@@ -10,16 +10,16 @@ from contextlib import contextmanager
 
 from wardian.errors import UsageError
 from wardian.measure.campaign.inventory import sources
-from wardian.measure.campaign.preparing import Prepared
-from wardian.measure.findings.candidates import Candidate, Given, of_policy, policy_file, shown
-from wardian.measure.findings.findings import Trouble
+from wardian.measure.campaign.plan import CampaignPlan
 from wardian.measure.findings.patches import Edit
+from wardian.measure.findings.proposal import Given, Proposal, of_policy, policy_file, shown
+from wardian.measure.findings.troubles import Trouble
 from wardian.measure.history.changes import Change
 from wardian.measure.probes.expectations import profile_path
 from wardian.measure.probes.specimen import MAX_BYTES
 from wardian.measure.store.model import Campaign
-from wardian.measure.store.reading import Reader
-from wardian.runner.outputs import open_below
+from wardian.measure.store.reading import StoreReader
+from wardian.runner.outputs import folder_in
 from wardian.sandbox.files import Files
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
@@ -27,31 +27,31 @@ from wardian.skills.reading import read_inside
 
 
 def reverted(
-    change: Change, one: Trouble, prepared: Prepared, store: Reader, before: Campaign | None
-) -> Iterator[Candidate]:
+    change: Change, one: Trouble, plan: CampaignPlan, store: StoreReader, before: Campaign | None
+) -> Iterator[Proposal]:
     case = one.result.case
     if change.what == "policy":
         files = store.sources(change.before)
-        path, text = policy_file(prepared)
+        path, text = policy_file(plan)
         if files is None or text is None:
             return
         old = next(iter(files.values()), "")
         policy = parse_policy(old, path, Policy.default())
         edit = Edit(shown(path), text, old)
         title = "take the change of the policy back"
-        yield of_policy(title, [edit], policy, prepared.policy)
+        yield of_policy(title, [edit], policy, plan.policy)
     elif change.what == "skill":
-        yield from _skill_reverted(change, case.group, prepared, store)
+        yield from _skill_reverted(change, case.group, plan, store)
     elif change.what == "specimen":
-        yield from _specimen_reverted(change, case.name, prepared, store)
+        yield from _specimen_reverted(change, case.name, plan, store)
     elif change.what == "expectation" and before is not None:
-        yield from _profile_reverted(case.sandbox, prepared, store, before)
+        yield from _profile_reverted(case.sandbox, plan, store, before)
 
 
 def _skill_reverted(
-    change: Change, name: str, prepared: Prepared, store: Reader
-) -> Iterator[Candidate]:
-    entry = next((one for one in prepared.entries if one.name == name), None)
+    change: Change, name: str, plan: CampaignPlan, store: StoreReader
+) -> Iterator[Proposal]:
+    entry = next((one for one in plan.entries if one.name == name), None)
     old, new = store.sources(change.before), sources(entry.path) if entry is not None else None
     if entry is None or old is None or new is None:
         return
@@ -71,7 +71,7 @@ def _skill_reverted(
                 _put(folder, path, old.get(path))
             yield lambda unit: {"skill": folder} if unit.case.group == name else {}
 
-    yield Candidate("skill", f"take the change of the skill {name} back", edits, given)
+    yield Proposal("skill", f"take the change of the skill {name} back", edits, given)
 
 
 def _put(root: str, path: str, text: str | None) -> None:
@@ -81,7 +81,7 @@ def _put(root: str, path: str, text: str | None) -> None:
     if ".." in path.split("/") or path.startswith("/"):
         raise UsageError(f"{path!r} is not a path below a skill")
     if text is None:
-        folder = open_below(root, parent)
+        folder = folder_in(root, parent)
         try:
             os.unlink(name, dir_fd=folder)
         finally:
@@ -93,10 +93,10 @@ def _put(root: str, path: str, text: str | None) -> None:
 
 
 def _specimen_reverted(
-    change: Change, name: str, prepared: Prepared, store: Reader
-) -> Iterator[Candidate]:
+    change: Change, name: str, plan: CampaignPlan, store: StoreReader
+) -> Iterator[Proposal]:
     old = store.sources(change.before)
-    specimen = next((one for one in prepared.specimens if one.id == name), None)
+    specimen = next((one for one in plan.specimens if one.id == name), None)
     if specimen is None or not old:
         return
     path, text = next(iter(old.items()))
@@ -112,14 +112,14 @@ def _specimen_reverted(
             yield lambda unit: {"root": root} if unit.case.name == name else {}
 
     edit = Edit(shown(specimen.source), now, text)
-    yield Candidate("specimen", f"take the change of {path} back", (edit,), given)
+    yield Proposal("specimen", f"take the change of {path} back", (edit,), given)
 
 
 def _profile_reverted(
-    sandbox: str, prepared: Prepared, store: Reader, before: Campaign
-) -> Iterator[Candidate]:
+    sandbox: str, plan: CampaignPlan, store: StoreReader, before: Campaign
+) -> Iterator[Proposal]:
     old = store.sources(before.versions.get(f"profile:{sandbox}", ""))
-    path = profile_path(prepared.profiles[sandbox])
+    path = profile_path(plan.profiles[sandbox])
     if not old:
         return
     text = next(iter(old.values()))
@@ -135,4 +135,4 @@ def _profile_reverted(
             yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}
 
     edit = Edit(shown(path), now, text)
-    yield Candidate("expectation", "take the change of what is expected back", (edit,), given)
+    yield Proposal("expectation", "take the change of what is expected back", (edit,), given)

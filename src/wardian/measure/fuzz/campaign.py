@@ -8,22 +8,24 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
 from wardian.measure.fuzz import specimens
-from wardian.measure.fuzz.compare import Difference, difference, end_text, shown
+from wardian.measure.fuzz.compare import Divergence, difference, end_text, shown
 from wardian.measure.fuzz.explain import BYPASS, Explainer
 from wardian.measure.fuzz.generate import Choice, choose, generate
 from wardian.measure.fuzz.minimise import minimise
-from wardian.measure.fuzz.program import Program, text, to_data
+from wardian.measure.fuzz.program import CallSequence, text, to_data
 from wardian.measure.fuzz.rules import Rules, rules
 from wardian.measure.fuzz.sides import PATIENT_MS, TIMEOUT_MS, Side, examined, executor, oracle
-from wardian.measure.fuzz.specimens import Finding
+from wardian.measure.fuzz.specimens import FuzzFinding
 from wardian.measure.fuzz.state import State, save
-from wardian.measure.fuzz.wire import Outcome
-from wardian.measure.probes.sandboxes import Setting
+from wardian.measure.fuzz.wire import Behaviour
 from wardian.measure.probes.specimen import shipped
+from wardian.measure.target import Target
+from wardian.pool import pool
 
 FIRST_BATCH, BATCH = 100, 800
 BATCH_S = 3.0  # a batch that takes longer is not followed by a larger one
@@ -34,7 +36,7 @@ MAX_NEWS = 50
 SAVE_EVERY_S = 5.0
 SAME, UNSTABLE, REPEATED = "same", "unstable", "repeated"
 
-_Part = Future[list[Outcome | None]]
+_Part = Future[list[Behaviour | None]]
 OnProgress = Callable[["State", float], None]
 
 
@@ -49,35 +51,31 @@ class Bounds(NamedTuple):
     programs: int | None = None
 
 
-class Campaign:
+class FuzzCampaign:
     """Everything that belongs together while it runs; a context manager."""
 
-    def __init__(self, setting: Setting, state: State, out: str, arch: str) -> None:
+    def __init__(self, where: Target, state: State, out: str, arch: str) -> None:
         self.state, self.arch, self.out = state, arch, out
         self.rules: Rules = rules()
         self.choice: Choice = choose(arch, state.calls)
-        self.explainer = Explainer(setting.name, setting.policy, self.rules, arch)
+        self.explainer = Explainer(where.name, where.policy, self.rules, arch)
         self.known = specimens.known_signatures(out, os.path.realpath(shipped("probes")))
         self.aliases = {str(one[key]): signature for signature, one in state.news.items()
                         for key in ("signature", "first_seen_as") if key in one}  # fmt: skip
         program = executor()
-        self.host: Side = oracle(program, arch)
-        try:
-            self.sandbox: Side = examined(setting, program, arch)
-        except BaseException:
-            self.host.close()
-            raise
-        self.threads = ThreadPoolExecutor(2 * LANES)
+        with ExitStack() as opened:
+            self.host: Side = opened.enter_context(closing(oracle(program, arch)))
+            self.sandbox: Side = opened.enter_context(closing(examined(where, program, arch)))
+            self.workers = opened.enter_context(pool(2 * LANES, name="fuzz"))
+            self._opened = opened.pop_all()
         self.batch = FIRST_BATCH
         self.end: float | None = None
 
-    def __enter__(self) -> Campaign:
+    def __enter__(self) -> FuzzCampaign:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.threads.shutdown(cancel_futures=True)
-        self.host.close()
-        self.sandbox.close()
+        self._opened.close()
 
     def run(self, bounds: Bounds, on_batch: OnProgress, path: str | None = None) -> None:
         """Until a limit is met. KeyboardInterrupt leaves a state that is true and saved; so does
@@ -117,25 +115,28 @@ class Campaign:
     def _late(self) -> bool:
         return self.end is not None and time.monotonic() >= self.end
 
-    def _batch(self, first: int, end: int | None) -> list[Program]:
+    def _batch(self, first: int, end: int | None) -> list[CallSequence]:
         last = first + self.batch if end is None else min(first + self.batch, end)
         return [generate(self.state.seed, index, self.choice) for index in range(first, last)]
 
-    def _begin(self, programs: list[Program], timeout_ms: int) -> list[list[_Part]]:
+    def _begin(self, programs: list[CallSequence], timeout_ms: int) -> list[list[_Part]]:
         """Both sides at once, each in several lanes: while one program waits, another runs."""
         size = max(1, -(-len(programs) // LANES))
         parts = [programs[at : at + size] for at in range(0, len(programs), size)]
         return [
-            [self.threads.submit(side.run, part, timeout_ms) for part in parts]
+            [self.workers.submit(side.run, part, timeout_ms) for part in parts]
             for side in (self.host, self.sandbox)
         ]
 
-    def _both(self, programs: list[Program], timeout_ms: int) -> list[list[Outcome | None]]:
+    def _both(self, programs: list[CallSequence], timeout_ms: int) -> list[list[Behaviour | None]]:
         """What became of each program on either side."""
         return _gathered(self._begin(programs, timeout_ms))
 
     def _take(
-        self, batch: list[Program], host: list[Outcome | None], sandbox: list[Outcome | None]
+        self,
+        batch: list[CallSequence],
+        host: list[Behaviour | None],
+        sandbox: list[Behaviour | None],
     ) -> None:
         """Tell a batch apart, program by program, so that the state is true at any time."""
         for program, one, other in zip(batch, host, sandbox, strict=True):
@@ -149,9 +150,9 @@ class Campaign:
 
     def _judge(
         self,
-        program: Program,
-        host: Outcome | None,
-        sandbox: Outcome | None,
+        program: CallSequence,
+        host: Behaviour | None,
+        sandbox: Behaviour | None,
         explained: Counter[tuple[str, str]],
         index: int,
     ) -> str:
@@ -176,8 +177,8 @@ class Campaign:
         return self._believe(program, found, index)
 
     def _difference(
-        self, program: Program, host: Outcome | None, sandbox: Outcome | None
-    ) -> Difference | None:
+        self, program: CallSequence, host: Behaviour | None, sandbox: Behaviour | None
+    ) -> Divergence | None:
         if host is None or sandbox is None:
             if host is None and sandbox is None:
                 return None
@@ -185,11 +186,11 @@ class Campaign:
             ends = [
                 "the executor's end" if one is None else end_text(one) for one in (host, sandbox)
             ]
-            return Difference(-1, names, "", "end", ends[0], ends[1])
+            return Divergence(-1, names, "", "end", ends[0], ends[1])
         passed = self.explainer.bypass(program, sandbox)
         return passed or difference(program, host, sandbox, self.rules, self.arch)
 
-    def _believe(self, program: Program, found: Difference, index: int) -> str:
+    def _believe(self, program: CallSequence, found: Divergence, index: int) -> str:
         """See it again, several times, make it small, write it down. Raises TimeUpError."""
         if self._late():
             raise TimeUpError
@@ -209,20 +210,20 @@ class Campaign:
         last = self.confirm(small) or self.confirm(small)
         if last is None:
             small, last = program, again
-        finding = Finding(
+        finding = FuzzFinding(
             last[0], small, last[1], last[2], self.state.sandbox,
             f"seed {self.state.seed}, program {index}",
         )  # fmt: skip
         self._note(finding, found, index)
         return "news"
 
-    def confirm(self, program: Program) -> tuple[Difference, Outcome, Outcome] | None:
+    def confirm(self, program: CallSequence) -> tuple[Divergence, Behaviour, Behaviour] | None:
         """The difference, if both sides repeat themselves and still differ in the same way."""
         # Each time in a new process, where addresses are others.
         pairs = [[side[0] for side in self._both([program], PATIENT_MS)] for _ in range(REPEATS)]
         both = list(zip(*pairs, strict=True))
         found: set[str] = set()
-        last: Difference | None = None
+        last: Divergence | None = None
         for one, other in zip(*both, strict=True):
             if one is None or other is None:
                 return None
@@ -239,10 +240,10 @@ class Campaign:
             return None
         return last, host, sandbox
 
-    def smallest(self, program: Program, found: Difference) -> Program:
+    def smallest(self, program: CallSequence, found: Divergence) -> CallSequence:
         """The smallest program that shows the same."""
 
-        def shows(candidates: list[Program]) -> list[bool]:
+        def shows(candidates: list[CallSequence]) -> list[bool]:
             if self._late():
                 return [False] * len(candidates)
             both = self._both(candidates, 4 * TIMEOUT_MS)
@@ -253,14 +254,18 @@ class Campaign:
         return minimise(program, shows)
 
     def _shows(
-        self, program: Program, host: Outcome | None, sandbox: Outcome | None, found: Difference
+        self,
+        program: CallSequence,
+        host: Behaviour | None,
+        sandbox: Behaviour | None,
+        found: Divergence,
     ) -> bool:
         now = self._difference(program, host, sandbox)
         if now is None or sandbox is None or _kind(now) != _kind(found):
             return False
         return now.aspect == BYPASS or self.explainer.explain(program, sandbox, now) is None
 
-    def _note(self, finding: Finding, found: Difference, index: int) -> None:
+    def _note(self, finding: FuzzFinding, found: Divergence, index: int) -> None:
         signature = finding.difference.signature
         path = self.known.get(signature) or specimens.write(self.out, finding, self.arch)
         results = [shown(answer.result) for answer in finding.host.answers]
@@ -280,11 +285,11 @@ class Campaign:
         self.aliases[found.signature] = self.aliases[signature] = signature
 
 
-def _gathered(running: list[list[_Part]]) -> list[list[Outcome | None]]:
+def _gathered(running: list[list[_Part]]) -> list[list[Behaviour | None]]:
     return [[outcome for part in side for outcome in part.result()] for side in running]
 
 
-def _kind(found: Difference) -> tuple[str, str, str, str]:
+def _kind(found: Divergence) -> tuple[str, str, str, str]:
     """What has to stay the same while a program is made smaller."""
     name = found.name if found.call >= 0 else ""
     return name, found.aspect, found.host, found.sandbox

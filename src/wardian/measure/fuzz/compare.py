@@ -7,15 +7,15 @@ import signal
 import struct
 from typing import NamedTuple
 
-from wardian.measure.fuzz.program import AT, Program, command_of
+from wardian.measure.fuzz.program import AT, CallSequence, command_of
 from wardian.measure.fuzz.rules import Rules
-from wardian.measure.fuzz.wire import ENDED_BY_TIME, Answer, Outcome
+from wardian.measure.fuzz.wire import ENDED_BY_TIME, Answer, Behaviour
 
 RESULTS, MEMORY, END, FILES = "result", "memory", "end", "files"
 _FORKS = ("fork", "clone", "clone3")
 
 
-class Difference(NamedTuple):
+class Divergence(NamedTuple):
     """The first thing that differs. ``call`` is -1 where it is no call's."""
 
     call: int
@@ -45,7 +45,7 @@ def shown(result: int) -> str:
     return str(result) if result < 1 << 31 else hex(result)
 
 
-def end_text(outcome: Outcome) -> str:
+def end_text(outcome: Behaviour) -> str:
     """How a program ended."""
     if outcome.ended == ENDED_BY_TIME:
         return "waits"
@@ -58,8 +58,8 @@ def end_text(outcome: Outcome) -> str:
 
 
 def difference(
-    program: Program, host: Outcome, sandbox: Outcome, rules: Rules, arch: str
-) -> Difference | None:
+    program: CallSequence, host: Behaviour, sandbox: Behaviour, rules: Rules, arch: str
+) -> Divergence | None:
     """The first difference, None if there is none that means anything."""
     if host.observed == sandbox.observed:
         return None
@@ -68,14 +68,14 @@ def difference(
 
 class _Comparison:
     def __init__(
-        self, program: Program, host: Outcome, sandbox: Outcome, rules: Rules, arch: str
+        self, program: CallSequence, host: Behaviour, sandbox: Behaviour, rules: Rules, arch: str
     ) -> None:
         self.program, self.rules, self.arch = program, rules, arch
         self.host, self.sandbox = host, sandbox
         # (the host's number, the sandbox's number) of one and the same thing
         self.same = {(host.pid, sandbox.pid), (host.parent, sandbox.parent)}
 
-    def first(self) -> Difference | None:
+    def first(self) -> Divergence | None:
         memories: tuple[bytearray, bytearray] | None = None
         pairs = zip(self.host.answers, self.sandbox.answers, strict=False)
         for index, (one, other) in enumerate(pairs):
@@ -98,7 +98,7 @@ class _Comparison:
                     apply(memory, answer)
         return self.after()
 
-    def after(self) -> Difference | None:
+    def after(self) -> Divergence | None:
         host, sandbox = self.host, self.sandbox
         if host.ended != sandbox.ended or len(host.answers) != len(sandbox.answers):
             done = min(len(host.answers), len(sandbox.answers))
@@ -106,15 +106,15 @@ class _Comparison:
             return self.told(at, END, end_text(host), end_text(sandbox))
         if host.files != sandbox.files:
             one, other = _files_apart(host.files, sandbox.files)
-            return Difference(-1, "+".join(sorted(set(self.program.names))), "", FILES, one, other)
+            return Divergence(-1, "+".join(sorted(set(self.program.names))), "", FILES, one, other)
         return None
 
     def told(
         self, index: int, aspect: str, host: str, sandbox: str, detail: str = ""
-    ) -> Difference:
+    ) -> Divergence:
         call = self.program.calls[index]
         command = command_of(call, self.arch)
-        return Difference(index, call.name, command, aspect, host, sandbox, detail)
+        return Divergence(index, call.name, command, aspect, host, sandbox, detail)
 
     def results_match(self, name: str, one: Answer, other: Answer) -> bool:
         if one.result < 0 or other.result < 0:
@@ -133,7 +133,7 @@ class _Comparison:
 
     def memory(
         self, index: int, one: Answer, other: Answer, memories: tuple[bytearray, bytearray]
-    ) -> Difference | None:
+    ) -> Divergence | None:
         for memory, answer in zip(memories, (one, other), strict=True):
             apply(memory, answer)
         places = sorted(one.changes().keys() | other.changes().keys())

@@ -9,10 +9,19 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
-from wardian.measure.fuzz.compare import Difference, apply, result_text
-from wardian.measure.fuzz.program import ARENA_AT, AT, RESULT, SELF, WORD, WORD64, Program, roles_of
+from wardian.measure.fuzz.compare import Divergence, apply, result_text
+from wardian.measure.fuzz.program import (
+    ARENA_AT,
+    AT,
+    RESULT,
+    SELF,
+    WORD,
+    WORD64,
+    CallSequence,
+    roles_of,
+)
 from wardian.measure.fuzz.rules import Explained, Rules
-from wardian.measure.fuzz.wire import Outcome
+from wardian.measure.fuzz.wire import Behaviour
 from wardian.sandbox.policy.policy import Policy
 from wardian.syscalls.conditions import Guard, holds, parse_guards
 from wardian.syscalls.table import rows
@@ -51,7 +60,7 @@ class Explainer:
             elif decision != "allow":
                 self._guards[row.name] = parse_guards(decision)
 
-    def refusal(self, program: Program, outcome: Outcome, index: int) -> int | None:
+    def refusal(self, program: CallSequence, outcome: Behaviour, index: int) -> int | None:
         """What the filter answers to this call, None if it lets it through."""
         name = program.calls[index].name
         if name in self._answers:
@@ -65,19 +74,21 @@ class Explainer:
                 return -number
         return None
 
-    def bypass(self, program: Program, outcome: Outcome) -> Difference | None:
+    def bypass(self, program: CallSequence, outcome: Behaviour) -> Divergence | None:
         """The first call that the filter should have refused and that was answered otherwise."""
         for index, (call, answer) in enumerate(zip(program.calls, outcome.answers, strict=False)):
             if call.name not in self._answers and call.name not in self._guards:
                 continue
             expected = self.refusal(program, outcome, index)
             if expected is not None and answer.result != expected:
-                return Difference(
+                return Divergence(
                     index, call.name, "", BYPASS, result_text(expected), result_text(answer.result)
                 )
         return None
 
-    def explain(self, program: Program, sandbox: Outcome, found: Difference) -> Explanation | None:
+    def explain(
+        self, program: CallSequence, sandbox: Behaviour, found: Divergence
+    ) -> Explanation | None:
         """Why this difference is meant, None if it is news."""
         if 0 <= found.call < len(sandbox.answers):
             expected = self.refusal(program, sandbox, found.call)
@@ -88,7 +99,7 @@ class Explainer:
                 return Explanation(rule.wall, rule.reason)
         return None
 
-    def _applies(self, rule: Explained, program: Program, found: Difference) -> bool:
+    def _applies(self, rule: Explained, program: CallSequence, found: Divergence) -> bool:
         names = set(found.name.split("+")) if found.call < 0 else {found.name}
         return (
             rule.aspect == found.aspect
@@ -100,7 +111,7 @@ class Explainer:
             and (not rule.paths or self._has_path(rule.paths, program, found.call))
         )
 
-    def _has_path(self, starts: tuple[str, ...], program: Program, index: int) -> bool:
+    def _has_path(self, starts: tuple[str, ...], program: CallSequence, index: int) -> bool:
         memory = program.arena()
         for call in program.calls[: index + 1] if index >= 0 else program.calls:
             for role, arg in zip(roles_of(call, self.arch), call.args, strict=False):
@@ -116,7 +127,7 @@ def _lies_below(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or (place != "/" and path.startswith(place + "/")) for place in places)
 
 
-def resolved(program: Program, outcome: Outcome, index: int) -> list[int]:
+def resolved(program: CallSequence, outcome: Behaviour, index: int) -> list[int]:
     """The registers that a call was made with."""
     call = program.calls[index]
     memory = None

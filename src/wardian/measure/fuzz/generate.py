@@ -26,8 +26,8 @@ from wardian.measure.fuzz.program import (
     SELF,
     WORD,
     Arg,
-    Call,
-    Program,
+    CallSequence,
+    CallStep,
     slot,
 )
 from wardian.measure.fuzz.rules import rules
@@ -136,7 +136,7 @@ def _weight(row: Row, asked_for: bool) -> float:
     return REFUSED if row.kind in ("deny", "absent") else 1
 
 
-def generate(seed: int, index: int, choice: Choice) -> Program:
+def generate(seed: int, index: int, choice: Choice) -> CallSequence:
     """Program ``index`` of a seed."""
     return _Maker(Random(f"{seed}/{index}"), choice).program()  # noqa: S311 - not for secrets
 
@@ -159,18 +159,18 @@ def _family(role: str, arch: str) -> tuple[Name, ...]:
 class _Maker:
     def __init__(self, rng: Random, choice: Choice) -> None:
         self.rng, self.choice = rng, choice
-        self.calls: list[Call] = []
+        self.calls: list[CallStep] = []
         self.image: list[tuple[int, bytes]] = []
         self.has: dict[str, list[Arg]] = {}
 
-    def program(self) -> Program:
+    def program(self) -> CallSequence:
         wanted = self.rng.randint(1, 5)
         for _ in range(wanted):
             (row,) = self.rng.choices(self.choice.rows, cum_weights=self.choice.weights)
             self.prepare(row)
             if len(self.calls) < MAX_CALLS:
                 self.add(row)
-        return Program(tuple(self.calls), tuple(self.image))
+        return CallSequence(tuple(self.calls), tuple(self.image))
 
     # ---- what a call needs before it
 
@@ -249,7 +249,7 @@ class _Maker:
 
     def call(self, name: str, *args: int | Arg) -> None:
         made = tuple(arg if isinstance(arg, Arg) else Arg(NUMBER, arg) for arg in args)
-        self.calls.append(Call(name, made))
+        self.calls.append(CallStep(name, made))
 
     def gain(self, kind: str) -> None:
         self.has.setdefault(kind, []).append(Arg(RESULT, len(self.calls) - 1))
@@ -276,7 +276,7 @@ class _Maker:
             if place == _PATH_PLACES.get(row.name) and arg.kind == AT:
                 path = dict(self.image).get(arg.value, b"").rstrip(b"\0").decode()
             args.append(arg)
-        self.calls.append(Call(row.name, tuple(args[:6])))
+        self.calls.append(CallStep(row.name, tuple(args[:6])))
         self.note_made(row.name, args, path)
 
     def note_made(self, name: str, args: list[Arg], path: str) -> None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from wardian.measure.fuzz.program import AT, NUMBER, RESULT, SELF, WORD, Arg, Call, Program, trimmed
+from wardian.measure.fuzz.program import (
+    AT,
+    NUMBER,
+    RESULT,
+    SELF,
+    WORD,
+    Arg,
+    CallSequence,
+    CallStep,
+    trimmed,
+)
 
-Shows = Callable[[list[Program]], list[bool]]
+Shows = Callable[[list[CallSequence]], list[bool]]
 """Which of these programs still show the difference; asked for many at once, for a run costs."""
 
 MAX_ROUNDS = 40
 PART = 40
 
 
-def minimise(program: Program, shows: Shows) -> Program:
+def minimise(program: CallSequence, shows: Shows) -> CallSequence:
     """Take the first smaller program that still shows it, until none does."""
     for _ in range(MAX_ROUNDS):
         smaller = [one for one in dict.fromkeys(_smaller(program)) if one != program]
@@ -26,7 +36,7 @@ def minimise(program: Program, shows: Shows) -> Program:
     return program
 
 
-def _first(smaller: list[Program], shows: Shows) -> Program | None:
+def _first(smaller: list[CallSequence], shows: Shows) -> CallSequence | None:
     """The first that still shows it; asked in parts, for the first are the smallest."""
     for start in range(0, len(smaller), PART):
         part = smaller[start : start + PART]
@@ -36,7 +46,7 @@ def _first(smaller: list[Program], shows: Shows) -> Program | None:
     return None
 
 
-def _smaller(program: Program) -> Iterator[Program]:
+def _smaller(program: CallSequence) -> Iterator[CallSequence]:
     """Those with fewer calls first, then those with plainer arguments."""
     count = len(program.calls)
     for keep in (1, 2):
@@ -49,7 +59,11 @@ def _smaller(program: Program) -> Iterator[Program]:
         for place, arg in enumerate(call.args):
             for plain in _plainer(arg):
                 args = (*call.args[:place], plain, *call.args[place + 1 :])
-                calls = (*program.calls[:index], Call(call.name, args), *program.calls[index + 1 :])
+                calls = (
+                    *program.calls[:index],
+                    CallStep(call.name, args),
+                    *program.calls[index + 1 :],
+                )
                 yield trimmed(program._replace(calls=calls))
     for index, (at, data) in enumerate(program.image):
         if data.strip(b"\0") and not _is_text(data):
@@ -70,7 +84,7 @@ def _plainer(arg: Arg) -> Iterator[Arg]:
                     yield Arg(NUMBER, arg.value & ~(1 << bit))
 
 
-def _without(program: Program, gone: set[int]) -> Program:
+def _without(program: CallSequence, gone: set[int]) -> CallSequence:
     """The calls that remain; what they took from those that are gone becomes -1."""
     places = {
         old: new for new, old in enumerate(i for i in range(len(program.calls)) if i not in gone)
@@ -86,7 +100,7 @@ def _without(program: Program, gone: set[int]) -> Program:
                 args.append(Arg(NUMBER, -1) if at is None else Arg(RESULT, at))
             else:
                 args.append(arg)
-        calls.append(Call(call.name, tuple(args)))
+        calls.append(CallStep(call.name, tuple(args)))
     return trimmed(program._replace(calls=tuple(calls)))
 
 

@@ -31,17 +31,17 @@ class Arg(NamedTuple):
     value: int = 0
 
 
-class Call(NamedTuple):
+class CallStep(NamedTuple):
     """A system call by its name."""
 
     name: str
     args: tuple[Arg, ...]
 
 
-class Program(NamedTuple):
+class CallSequence(NamedTuple):
     """Calls, and what lies in the arena before the first: (place, bytes)."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[CallStep, ...]
     image: tuple[tuple[int, bytes], ...] = ()
 
     @property
@@ -61,7 +61,7 @@ def slot(call: int, place: int) -> int:
     return (call * 6 + place) * SLOT_BYTES
 
 
-def trimmed(program: Program) -> Program:
+def trimmed(program: CallSequence) -> CallSequence:
     """Without memory that nothing points to."""
     wanted = {arg.value // SLOT_BYTES for call in program.calls for arg in call.args
               if arg.kind in (AT, WORD)}  # fmt: skip
@@ -69,7 +69,7 @@ def trimmed(program: Program) -> Program:
     return program._replace(image=kept)
 
 
-def roles_of(call: Call, arch: str) -> tuple[str, ...]:
+def roles_of(call: CallStep, arch: str) -> tuple[str, ...]:
     """The role of each argument, as far as a command among them says what the others are."""
     roles = list(lookup(call.name).arguments)
     for place, arg in enumerate(call.args[: len(roles)]):
@@ -83,7 +83,7 @@ def roles_of(call: Call, arch: str) -> tuple[str, ...]:
     return tuple(roles[: len(call.args)])
 
 
-def command_of(call: Call, arch: str) -> str:
+def command_of(call: CallStep, arch: str) -> str:
     """The name of the command of ioctl, fcntl, prctl and the like; nothing for other calls."""
     for role, arg in zip(lookup(call.name).arguments, call.args, strict=False):
         if role in FAMILIES and FAMILIES[role][0] == 0xFFFFFFFF and arg.kind == NUMBER:
@@ -91,7 +91,7 @@ def command_of(call: Call, arch: str) -> str:
     return ""
 
 
-def text(program: Program, arch: str, results: Sequence[str] = ()) -> list[str]:
+def text(program: CallSequence, arch: str, results: Sequence[str] = ()) -> list[str]:
     """The program as strace would write it; ``results`` stand behind the calls."""
     memory = program.arena()
     lines = []
@@ -105,7 +105,7 @@ def text(program: Program, arch: str, results: Sequence[str] = ()) -> list[str]:
     return lines
 
 
-def _argument(role: str, arg: Arg, program: Program, memory: bytearray, arch: str) -> str:
+def _argument(role: str, arg: Arg, program: CallSequence, memory: bytearray, arch: str) -> str:
     if arg.kind == RESULT:
         return f"r{arg.value}"
     if arg.kind == SELF:
@@ -127,7 +127,7 @@ def _argument(role: str, arg: Arg, program: Program, memory: bytearray, arch: st
     return str(signed) if -(1 << 31) <= signed < 1 << 31 else hex(value)
 
 
-def _writer(program: Program, at: int) -> int:
+def _writer(program: CallSequence, at: int) -> int:
     """The call whose argument points to that part of the arena."""
     wanted = at // SLOT_BYTES
     for index, call in enumerate(program.calls):
@@ -159,7 +159,7 @@ def quoted(data: bytes) -> str:
     ) + '"'  # fmt: skip
 
 
-def to_data(program: Program) -> dict[str, Any]:
+def to_data(program: CallSequence) -> dict[str, Any]:
     """The program for JSON."""
     return {
         "calls": [
@@ -170,11 +170,11 @@ def to_data(program: Program) -> dict[str, Any]:
     }
 
 
-def from_data(data: Any) -> Program:
+def from_data(data: Any) -> CallSequence:
     """Raises ValueError for what ``to_data`` did not write."""
     try:
         calls = tuple(
-            Call(lookup(one["name"]).name, tuple(_read_arg(arg) for arg in one["args"]))
+            CallStep(lookup(one["name"]).name, tuple(_read_arg(arg) for arg in one["args"]))
             for one in data["calls"]
         )
         image = tuple((int(at), bytes.fromhex(content)) for at, content in data["image"])
@@ -184,7 +184,7 @@ def from_data(data: Any) -> Program:
         raise ValueError("not a program: too many calls or arguments")
     if any(at < 0 or at + len(content) > ARENA_BYTES for at, content in image):
         raise ValueError("not a program: its memory does not fit")
-    return Program(calls, image)
+    return CallSequence(calls, image)
 
 
 def _read_arg(data: Any) -> Arg:

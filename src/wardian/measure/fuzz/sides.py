@@ -6,11 +6,10 @@ import os
 from collections.abc import Sequence
 
 from wardian.errors import BackendError
-from wardian.measure.fuzz.program import Program
-from wardian.measure.fuzz.wire import GarbledError, Outcome, decode, encode
+from wardian.measure.fuzz.program import CallSequence
+from wardian.measure.fuzz.wire import Behaviour, GarbledError, decode, encode
 from wardian.measure.probes.building import BuildError, compiled, compiler
-from wardian.measure.probes.sandboxes import HOST, Setting
-from wardian.sandbox.policy.policy import Policy
+from wardian.measure.target import HOST, Target, target
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.sandbox import Sandbox
 
@@ -47,13 +46,13 @@ class Side:
         self._sandbox, self._argv, self._arch, self.name = sandbox, argv, arch, name
 
     def run(
-        self, programs: Sequence[Program], timeout_ms: int = TIMEOUT_MS
-    ) -> list[Outcome | None]:
+        self, programs: Sequence[CallSequence], timeout_ms: int = TIMEOUT_MS
+    ) -> list[Behaviour | None]:
         """What became of each; None for a program that ended the executor itself.
 
         Raises BackendError if the executor can't work there at all, or its answers are garbled.
         """
-        outcomes: list[Outcome | None] = []
+        outcomes: list[Behaviour | None] = []
         for _ in range(MAX_RESTARTS):
             rest = programs[len(outcomes) :]
             if not rest:
@@ -67,7 +66,9 @@ class Side:
             outcomes.append(None)
         return outcomes + [None] * (len(programs) - len(outcomes))
 
-    def _batch(self, programs: Sequence[Program], timeout_ms: int) -> tuple[list[Outcome], str]:
+    def _batch(
+        self, programs: Sequence[CallSequence], timeout_ms: int
+    ) -> tuple[list[Behaviour], str]:
         data = encode(programs, timeout_ms, self._arch)
         result = self._sandbox.run(self._argv, input=data, timeout_s=BATCH_S)
         try:
@@ -86,20 +87,19 @@ class Side:
 
 def oracle(program: str, arch: str) -> Side:
     """The host's own kernel; the executor takes itself to where nothing can be harmed."""
-    sandbox = Sandbox.create(Policy.default(), backend="host")
-    return Side(sandbox, (program, "--oracle"), arch, "the host")
+    return Side(target(HOST).sandbox(), (program, "--oracle"), arch, "the host")
 
 
-def examined(setting: Setting, program: str, arch: str) -> Side:
+def examined(where: Target, program: str, arch: str) -> Side:
     """The sandbox, with the executor in its work directory. Raises SandboxError."""
-    if setting.name == HOST:
+    if where.is_host:
         return oracle(program, arch)
-    sandbox = setting.make(setting.policy, setting.name)
+    sandbox = where.sandbox()
     try:
         with open(program, "rb") as file:
             sandbox.files.write(NAME, file.read(), executable=True)
     except BaseException:
         sandbox.close()
         raise
-    how = "--inside-as-root" if setting.name in ROOT_IS_NOBODY else "--inside"
-    return Side(sandbox, (f"{WORK}/{NAME}", how), arch, setting.name)
+    how = "--inside-as-root" if where.name in ROOT_IS_NOBODY else "--inside"
+    return Side(sandbox, (f"{WORK}/{NAME}", how), arch, where.name)

@@ -12,9 +12,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wardian.errors import UsageError
-from wardian.measure.fuzz.compare import END, FILES, MEMORY, Difference
-from wardian.measure.fuzz.program import ARENA_BYTES, AT, RESULT, SELF, WORD, Arg, Program, text
-from wardian.measure.fuzz.wire import Outcome
+from wardian.measure.fuzz.compare import END, FILES, MEMORY, Divergence
+from wardian.measure.fuzz.program import (
+    ARENA_BYTES,
+    AT,
+    RESULT,
+    SELF,
+    WORD,
+    Arg,
+    CallSequence,
+    text,
+)
+from wardian.measure.fuzz.wire import Behaviour
 from wardian.sandbox.paths.named import open_directory, trusted_path
 from wardian.syscalls.table import lookup
 
@@ -30,13 +39,13 @@ _NUMBERED = re.compile(r"(\d{4})_.+\.c")
 MAX_SHOWN = 60
 
 
-class Finding(NamedTuple):
+class FuzzFinding(NamedTuple):
     """A difference that is real, and the smallest program that shows it."""
 
-    difference: Difference
-    program: Program
-    host: Outcome
-    sandbox: Outcome
+    difference: Divergence
+    program: CallSequence
+    host: Behaviour
+    sandbox: Behaviour
     place: str  # the sandbox
     origin: str  # from which seed and program it came
 
@@ -69,7 +78,7 @@ def _sources(place: str) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".c"))
 
 
-def write(root: str, finding: Finding, arch: str) -> str:
+def write(root: str, finding: FuzzFinding, arch: str) -> str:
     """Write it under the next number; returns the path below ``root``. Raises OSError."""
     capability, domain = capability_of(finding.difference, finding.program)
     folder = os.path.join(root, "fuzz", domain, capability)
@@ -94,20 +103,20 @@ def write(root: str, finding: Finding, arch: str) -> str:
         os.unlink(temporary)
 
 
-def capability_of(difference: Difference, program: Program) -> tuple[str, str]:
+def capability_of(difference: Divergence, program: CallSequence) -> tuple[str, str]:
     """The capability and the domain that a difference belongs to."""
     name = difference.name if difference.call >= 0 else program.calls[-1].name
     domain = DOMAINS.get(lookup(name).group, "kernel")
     return f"{domain}_{name.strip('_')}_as_native", domain
 
 
-def _words(difference: Difference) -> str:
+def _words(difference: Divergence) -> str:
     parts = [difference.command, difference.aspect, difference.host, "not", difference.sandbox]
     slug = re.sub(r"[^a-z0-9]+", "_", " ".join(parts).lower()).strip("_")
     return slug[:40].strip("_") or "differs"
 
 
-def source(finding: Finding, arch: str) -> str:
+def source(finding: FuzzFinding, arch: str) -> str:
     """The specimen's text."""
     difference, program = finding.difference, finding.program
     capability, _ = capability_of(difference, program)
@@ -125,7 +134,7 @@ def source(finding: Finding, arch: str) -> str:
     )
 
 
-def _summary(finding: Finding) -> str:
+def _summary(finding: FuzzFinding) -> str:
     one = finding.difference
     name = f"{one.name}({one.command})" if one.command else one.name
     if one.aspect == MEMORY:
@@ -137,7 +146,7 @@ def _summary(finding: Finding) -> str:
     return f"{name} answers as natively ({one.host})."
 
 
-def _body(finding: Finding) -> Iterator[str]:
+def _body(finding: FuzzFinding) -> Iterator[str]:
     program, difference = finding.program, finding.difference
     for at, data in program.image:
         content = data.rstrip(b"\0")
@@ -158,7 +167,7 @@ def _body(finding: Finding) -> Iterator[str]:
             yield from _check(finding, index)
 
 
-def _check(finding: Finding, index: int) -> Iterator[str]:
+def _check(finding: FuzzFinding, index: int) -> Iterator[str]:
     one = finding.difference
     if one.aspect == MEMORY:
         from wardian.measure.fuzz.compare import apply
@@ -179,7 +188,7 @@ def _check(finding: Finding, index: int) -> Iterator[str]:
             yield f'fuzz_same("{one.name}", r{index}, {value});'
 
 
-def _differing(finding: Finding, index: int) -> list[int]:
+def _differing(finding: FuzzFinding, index: int) -> list[int]:
     """Where the first difference in memory is."""
     found = re.search(r"argument (\d+) \+ (\d+)", finding.difference.sandbox)
     if found is None:
@@ -188,7 +197,7 @@ def _differing(finding: Finding, index: int) -> list[int]:
     return [arg.value + int(found[2])]
 
 
-def _file_checks(finding: Finding) -> Iterator[str]:
+def _file_checks(finding: FuzzFinding) -> Iterator[str]:
     mine = (finding.host.files or "").splitlines()
     theirs = (finding.sandbox.files or "").splitlines()
     for line in mine:

@@ -19,7 +19,7 @@ from wardian.measure.fuzz.program import (
     SELF,
     WORD,
     WORD64,
-    Program,
+    CallSequence,
 )
 from wardian.syscalls.table import lookup
 
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
         return {index: value for index, _, value in struct.iter_unpack("<IIQ", self.words)}
 
 
-class Outcome(NamedTuple):
+class Behaviour(NamedTuple):
     """What became of a program. ``ended``: exit code, minus the signal, or ENDED_BY_TIME."""
 
     pid: int
@@ -68,7 +68,7 @@ class GarbledError(ValueError):
     """Bytes that no executor of ours wrote."""
 
 
-def encode(programs: Sequence[Program], timeout_ms: int, arch: str) -> bytes:
+def encode(programs: Sequence[CallSequence], timeout_ms: int, arch: str) -> bytes:
     """A batch."""
     parts = [b"WFZ1", struct.pack("<II", len(programs), timeout_ms)]
     for program in programs:
@@ -76,7 +76,7 @@ def encode(programs: Sequence[Program], timeout_ms: int, arch: str) -> bytes:
     return b"".join(parts)
 
 
-def _encoded(program: Program, arch: str) -> bytes:
+def _encoded(program: CallSequence, arch: str) -> bytes:
     flags = 0
     parts = []
     for call in program.calls:
@@ -99,11 +99,11 @@ def _encoded(program: Program, arch: str) -> bytes:
     return head + image + b"".join(parts)
 
 
-def decode(data: bytes, programs: Sequence[Program]) -> tuple[list[Outcome], bool]:
+def decode(data: bytes, programs: Sequence[CallSequence]) -> tuple[list[Behaviour], bool]:
     """The outcomes, in order, and whether all of them are there: an executor that was ended leaves
     its last record cut short. Raises GarbledError for bytes that can't have come about so.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[Behaviour] = []
     if data[:4] != b"WFR1"[: len(data)]:
         raise GarbledError("it does not begin as results do")
     reader = _Reader(data, 4)
@@ -128,7 +128,7 @@ class _Reader:
         return self.data[self.at - size : self.at]
 
 
-def _outcome(reader: _Reader, index: int, program: Program) -> Outcome:
+def _outcome(reader: _Reader, index: int, program: CallSequence) -> Behaviour:
     mark, number, pid, parent, ended, started, done = _HEAD.unpack(reader.take(_HEAD.size))
     if mark != b"PROG" or number != index:
         raise GarbledError(f"expected the result of program {index}")
@@ -150,7 +150,7 @@ def _outcome(reader: _Reader, index: int, program: Program) -> Outcome:
         if length > MAX_LISTING:
             raise GarbledError(f"program {index} tells {length} bytes of files")
         files = _text(reader.take(length), index)
-    return Outcome(pid, parent, ended, started, tuple(answers), files)
+    return Behaviour(pid, parent, ended, started, tuple(answers), files)
 
 
 def _text(data: bytes, index: int) -> str:

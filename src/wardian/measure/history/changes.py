@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from wardian.measure.store.model import Campaign, Case
+from wardian.measure.store.model import Campaign, Case, Measurement, Moment
 
 _TOLD = 12
 # What a campaign's fields are called when they change.
@@ -31,6 +31,23 @@ def between(before: Mapping[str, str], after: Mapping[str, str]) -> list[Change]
         for name in sorted({**before, **after})
         if before.get(name, "") != after.get(name, "")
     ]
+
+
+def explained(
+    before: Moment | Measurement,
+    after: Moment | Measurement,
+    case: Case,
+    campaigns: Mapping[int, Campaign],
+    dependencies: Mapping[str, Mapping[str, str]],
+) -> tuple[tuple[Change, ...], bool]:
+    """What came between two results of a case, and whether it is unexplained: all that they
+    depend on is known, and nothing of it changed."""
+    one, other = dependencies.get(before.key), dependencies.get(after.key)
+    if one is not None and other is not None:
+        found = between(one, other)
+        return tuple(found), not found
+    old, new = campaigns[before.campaign_id], campaigns[after.campaign_id]
+    return tuple(of_campaigns(old, new, case)), False
 
 
 def of_campaigns(before: Campaign, after: Campaign, case: Case | None = None) -> list[Change]:

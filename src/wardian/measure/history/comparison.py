@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from wardian.measure.history.changes import Change, between, of_campaigns
+from wardian.measure.history.changes import Change, explained
 from wardian.measure.history.timeline import told
-from wardian.measure.store.model import Campaign, Case, Moment, Result
-from wardian.measure.store.reading import Reader
+from wardian.measure.store.model import Campaign, Case, Measurement, Moment
+from wardian.measure.store.reading import StoreReader
 
 LOOKED_BACK = 30
 Identity = tuple[str, str, str]
 
 
-class Difference(NamedTuple):
+class CaseDifference(NamedTuple):
     """``kind``: regressed, recovered, flipped (as good or as bad, but otherwise), appeared,
     vanished. ``unexplained``: although nothing that it depends on changed."""
 
     kind: str
     case: Case
-    before: Result | None
-    after: Result | None
+    before: Measurement | None
+    after: Measurement | None
     changes: tuple[Change, ...] = ()
     unexplained: bool = False
 
@@ -31,12 +31,12 @@ class Comparison(NamedTuple):
     case flipped, and ``nights`` how many there are from it on, this one included."""
 
     last: Campaign | None
-    differences: tuple[Difference, ...]
+    differences: tuple[CaseDifference, ...]
     stable_since: Campaign | None
     nights: int
     flips: Mapping[Identity, str]  # case → the night since which it is as it is
 
-    def of(self, *kinds: str) -> list[Difference]:
+    def of(self, *kinds: str) -> list[CaseDifference]:
         """Those of these kinds."""
         return [one for one in self.differences if one.kind in kinds]
 
@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
         return self.last is not None and not self.differences
 
 
-def comparable(store: Reader, campaign: Campaign) -> list[Campaign]:
+def comparable(store: StoreReader, campaign: Campaign) -> list[Campaign]:
     """Those before it that say something about the same: oldest first."""
     return [
         one
@@ -57,7 +57,7 @@ def comparable(store: Reader, campaign: Campaign) -> list[Campaign]:
     ]
 
 
-def compare(store: Reader, campaign: Campaign, *, whole: bool) -> Comparison:
+def compare(store: StoreReader, campaign: Campaign, *, whole: bool) -> Comparison:
     """``whole``: all was measured that there is, so what is not there is gone, unless it was no
     longer wanted."""
     earlier = comparable(store, campaign)
@@ -67,7 +67,7 @@ def compare(store: Reader, campaign: Campaign, *, whole: bool) -> Comparison:
     found = [_difference(before.get(name), one) for name, one in after.items()]
     if whole and earlier and earlier[-1].config_digest == campaign.config_digest:
         gone = [r for r in store.results(earlier[-1].id) if r.case.identity not in after]
-        found += [Difference("vanished", one.case, one, None) for one in gone]
+        found += [CaseDifference("vanished", one.case, one, None) for one in gone]
     differences = [one for one in found if one is not None and (earlier or one.before)]
     explained = _explained(store, differences, campaigns)
     since, nights, flips = _stability(store, campaign, earlier, after)
@@ -75,8 +75,8 @@ def compare(store: Reader, campaign: Campaign, *, whole: bool) -> Comparison:
 
 
 def onsets(
-    store: Reader, campaign: Campaign, results: Sequence[Result]
-) -> dict[Identity, Difference]:
+    store: StoreReader, campaign: Campaign, results: Sequence[Measurement]
+) -> dict[Identity, CaseDifference]:
     """For each result that is not as it should be and once was: when it ceased to be, with the
     evidence of when it was well. What came between then explains it tonight as well."""
     earlier = comparable(store, campaign)
@@ -91,14 +91,14 @@ def onsets(
             continue
         before = store.result(moments[well].campaign_id, one.case.identity)
         after = store.result(moments[well + 1].campaign_id, one.case.identity)
-        found.append(Difference("regressed", one.case, before, after))
+        found.append(CaseDifference("regressed", one.case, before, after))
     return {one.case.identity: one for one in _explained(store, found, campaigns)}
 
 
 def _last_known(
-    store: Reader, earlier: Sequence[Campaign], wanted: set[Identity]
-) -> dict[Identity, Result]:
-    found: dict[Identity, Result] = {}
+    store: StoreReader, earlier: Sequence[Campaign], wanted: set[Identity]
+) -> dict[Identity, Measurement]:
+    found: dict[Identity, Measurement] = {}
     for one in reversed(earlier[-LOOKED_BACK:]):
         if len(found) == len(wanted):
             break
@@ -108,9 +108,9 @@ def _last_known(
     return found
 
 
-def _difference(before: Result | None, after: Result) -> Difference | None:
+def _difference(before: Measurement | None, after: Measurement) -> CaseDifference | None:
     if before is None:
-        return Difference("appeared", after.case, None, after)
+        return CaseDifference("appeared", after.case, None, after)
     if _told(before) == _told(after):
         return None
     if before.health == "good" and after.health != "good":
@@ -119,16 +119,16 @@ def _difference(before: Result | None, after: Result) -> Difference | None:
         kind = "recovered"
     else:
         kind = "flipped"
-    return Difference(kind, after.case, before, after)
+    return CaseDifference(kind, after.case, before, after)
 
 
-def _told(result: Result) -> tuple[str, str | None, str | None]:
+def _told(result: Measurement) -> tuple[str, str | None, str | None]:
     return result.outcome.status, result.outcome.observed, result.outcome.errno
 
 
 def _explained(
-    store: Reader, differences: Sequence[Difference], campaigns: Mapping[int, Campaign]
-) -> list[Difference]:
+    store: StoreReader, differences: Sequence[CaseDifference], campaigns: Mapping[int, Campaign]
+) -> list[CaseDifference]:
     both = [(one.before, one.after) for one in differences]
     keys = [side.key for pair in both if None not in pair for side in pair if side is not None]
     depends = store.dependencies(keys)
@@ -137,23 +137,16 @@ def _explained(
         if one.before is None or one.after is None:
             found.append(one)
             continue
-        old, new = depends.get(one.before.key), depends.get(one.after.key)
-        if old is not None and new is not None:
-            changes = between(old, new)
-            found.append(one._replace(changes=tuple(changes), unexplained=not changes))
-        else:
-            changes = of_campaigns(
-                campaigns[one.before.campaign_id], campaigns[one.after.campaign_id], one.case
-            )
-            found.append(one._replace(changes=tuple(changes)))
+        changes, flaky = explained(one.before, one.after, one.case, campaigns, depends)
+        found.append(one._replace(changes=changes, unexplained=flaky))
     return found
 
 
 def _stability(
-    store: Reader,
+    store: StoreReader,
     campaign: Campaign,
     earlier: Sequence[Campaign],
-    after: Mapping[Identity, Result],
+    after: Mapping[Identity, Measurement],
 ) -> tuple[Campaign | None, int, dict[Identity, str]]:
     """The campaign since which nothing flipped, how many there are since, each case's night."""
     if not earlier:

@@ -10,12 +10,12 @@ from wardian.errors import NothingMatched
 from wardian.measure.history import timeline
 from wardian.measure.history.timeline import Span
 from wardian.measure.store.model import Campaign, Case, Figure
-from wardian.measure.store.reading import Reader
+from wardian.measure.store.reading import StoreReader
 
 SCHEMA = "wardian.history/1"
 
 
-class Line(NamedTuple):
+class Series(NamedTuple):
     """A case or a figure over time. ``strip`` has a sign for each campaign; figures have none."""
 
     kind: str
@@ -43,13 +43,13 @@ class Line(NamedTuple):
 
 
 def lines(
-    store: Reader,
+    store: StoreReader,
     patterns: Sequence[str],
     *,
     sandboxes: Sequence[str] = (),
     kinds: Sequence[str] = (),
     flipped: bool = False,
-) -> list[Line]:
+) -> list[Series]:
     """The timelines of what the patterns select: names of cases and figures, capabilities, globs.
 
     Raises NothingMatched for a pattern that selects nothing.
@@ -78,13 +78,15 @@ def lines(
     return found
 
 
-def _of_cases(store: Reader, cases: list[Case], campaigns: dict[int, Campaign]) -> list[Line]:
+def _of_cases(
+    store: StoreReader, cases: list[Case], campaigns: dict[int, Campaign]
+) -> list[Series]:
     moments = store.timelines(case_ids=[one.id for one in cases] if len(cases) < 500 else ())
     chosen = [one for one in cases if one.id in moments]
     keys = [key for one in chosen for key in timeline.flipping(moments[one.id])]
     depends = store.dependencies(keys)
     return [
-        Line(
+        Series(
             one.kind, one.name, one.sandbox, one.capability,
             tuple(timeline.spans(one, moments[one.id], campaigns, depends)),
             timeline.strip(moments[one.id]),
@@ -93,12 +95,12 @@ def _of_cases(store: Reader, cases: list[Case], campaigns: dict[int, Campaign]) 
     ]  # fmt: skip
 
 
-def _of_figures(figures: list[Figure], campaigns: dict[int, Campaign]) -> list[Line]:
+def _of_figures(figures: list[Figure], campaigns: dict[int, Campaign]) -> list[Series]:
     by_name: dict[tuple[str, str], list[Figure]] = {}
     for figure in figures:
         by_name.setdefault((figure.name, figure.sandbox), []).append(figure)
     return [
-        Line("figure", name, sandbox, "", tuple(timeline.figure_spans(ones, campaigns)))
+        Series("figure", name, sandbox, "", tuple(timeline.figure_spans(ones, campaigns)))
         for (name, sandbox), ones in by_name.items()
     ]
 
@@ -115,12 +117,12 @@ def _near(pattern: str, names: set[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else "names may hold * and ?"
 
 
-def document(found: Sequence[Line]) -> dict[str, Any]:
+def document(found: Sequence[Series]) -> dict[str, Any]:
     """The JSON document of ``wardian history NAME``."""
     return {"schema": SCHEMA, "timelines": [one.document() for one in found]}
 
 
-def text(found: Sequence[Line]) -> list[str]:
+def text(found: Sequence[Series]) -> list[str]:
     """Lines for people: the newest span first."""
     told = []
     for one in found:

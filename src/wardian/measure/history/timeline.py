@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from wardian.measure.history.changes import Change, between, of_campaigns
+from wardian.measure.history.changes import Change, explained, of_campaigns
 from wardian.measure.store.model import Campaign, Case, Figure, Moment
 
 SIGNS = {"good": "+", "bad": "x", "broken": "!", "absent": "."}
@@ -59,29 +59,14 @@ def spans(
         if found and before is not None and told(before) == told(moment):
             found[-1] = found[-1]._replace(last=campaign, count=found[-1].count + 1)
         else:
-            changes, known = _changes(case, before, moment, campaigns, dependencies)
-            flaky = before is not None and known and not changes
-            found.append(
-                Span(told(moment), moment.health, campaign, campaign, 1, tuple(changes), flaky)
+            changes, flaky = (
+                explained(before, moment, case, campaigns, dependencies)
+                if before is not None
+                else ((), False)
             )
+            found.append(Span(told(moment), moment.health, campaign, campaign, 1, changes, flaky))
         before = moment
     return found
-
-
-def _changes(
-    case: Case,
-    before: Moment | None,
-    after: Moment,
-    campaigns: Mapping[int, Campaign],
-    dependencies: Mapping[str, Mapping[str, str]],
-) -> tuple[list[Change], bool]:
-    """What came between, and whether that is all that could have."""
-    if before is None:
-        return [], False
-    one, other = dependencies.get(before.key), dependencies.get(after.key)
-    if one is not None and other is not None:
-        return between(one, other), True
-    return of_campaigns(campaigns[before.campaign_id], campaigns[after.campaign_id], case), False
 
 
 def flipping(moments: Sequence[Moment]) -> list[str]:

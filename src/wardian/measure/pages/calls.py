@@ -6,70 +6,71 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from wardian.measure.findings.findings import Use, users
-from wardian.measure.pages.documents.gathered import coverage_of
+from wardian.measure.findings.findings import CallUsers, users
+from wardian.measure.outcome import Status, status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.words import Sign, sign
-from wardian.measure.syscalls.cells import Cell
-from wardian.measure.syscalls.matrix import Line
+from wardian.measure.syscalls.cells import CallSupport
+from wardian.measure.syscalls.matrix import CallLine
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
 
 
-class Place(NamedTuple):
+class CallCell(NamedTuple):
     """A call in one sandbox; ``cell`` is None where it was not asked."""
 
     sandbox: str
-    sign: Sign
-    cell: Cell | None
+    sign: Status
+    cell: CallSupport | None
 
 
-class Entry(NamedTuple):
+class CallEntry(NamedTuple):
     """A call: what is known of it, how it fares in each sandbox, and which skills use it."""
 
     row: Row
     knowledge: Knowledge
     anchor: str
-    places: tuple[Place, ...]
+    places: tuple[CallCell, ...]
     specimens: tuple[str, ...]
     skills: tuple[str, ...]
     words: str
 
     @property
-    def worst(self) -> Sign:
+    def worst(self) -> Status:
         """The least good of its answers."""
         return min((one.sign for one in self.places), key=lambda one: one.order)
 
 
-def entries(facts: Facts) -> list[Entry]:
+def entries(facts: Facts) -> list[CallEntry]:
     """Every call of the table, in its order."""
-    _, matrix = coverage_of(facts.campaign, list(facts.results.values()))
-    used = users(facts.results.values())
-    return [_entry(facts, line, sorted(used.get(line.name, Use()).skills)) for line in matrix.lines]
+    used = users(facts.results)
+    return [
+        _entry(facts, line, sorted(used.get(line.name, CallUsers()).skills))
+        for line in facts.matrix.lines
+    ]
 
 
-def _entry(facts: Facts, line: Line, skills: Sequence[str]) -> Entry:
+def _entry(facts: Facts, line: CallLine, skills: Sequence[str]) -> CallEntry:
     places = []
     for sandbox in facts.sandboxes:
         cell = line.cells.get(sandbox)
-        places.append(Place(sandbox, sign(cell.status if cell else None), cell))
+        places.append(CallCell(sandbox, status(cell.status if cell else None), cell))
     row, knowledge = line.row, line.knowledge
     told = (row.name, row.group, row.kind, knowledge.priority, *knowledge.used_by, *skills)
     words = " ".join((*told, *(one.sign.word for one in places))).lower()
     anchor = f"syscall_{row.name}"
     specimens = tuple(line.probes)
-    return Entry(row, knowledge, anchor, tuple(places), specimens, tuple(skills), words)
+    return CallEntry(row, knowledge, anchor, tuple(places), specimens, tuple(skills), words)
 
 
-def groups(every: Iterable[Entry]) -> dict[str, list[Entry]]:
+def groups(every: Iterable[CallEntry]) -> dict[str, list[CallEntry]]:
     """The calls of each group, in the table's order."""
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[CallEntry]] = {}
     for one in every:
         found.setdefault(one.row.group, []).append(one)
     return found
 
 
-def totals(every: Sequence[Entry], sandboxes: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
+def totals(every: Sequence[CallEntry], sandboxes: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
     """Of each sandbox: how many calls are supported, partial, denied, missing, never asked."""
     return {
         name: Counter(one.places[place].sign.word for one in every)

@@ -1,34 +1,117 @@
-"""What the store says of one campaign and of those before it, read once for all pages."""
+"""One campaign as the store knows it, and those before it: what every page is drawn from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from wardian.errors import NothingMatched
-from wardian.measure.history.comparison import Identity, comparable
-from wardian.measure.store.model import Campaign, Finding, Result, Step
-from wardian.measure.store.store import Store
+from wardian.measure.campaign.units import OURS
+from wardian.measure.history.comparison import Comparison, Identity, comparable, compare
+from wardian.measure.probes.artifact import Artifact, check
+from wardian.measure.refused import text
+from wardian.measure.store.model import Campaign, Figure, Finding, Measurement, Step
+from wardian.measure.store.reading import StoreReader
+from wardian.measure.syscalls.matrix import Matrix, build
+from wardian.measure.syscalls.usage import CallUse
 
 MAX_NIGHTS = 400
 
 
-class Facts(NamedTuple):
-    """``lines`` has the status of each case in each of ``campaigns``, None where it has none."""
+class Facts:
+    """Each thing is read from the store once, when it is first asked for."""
 
-    campaign: Campaign
-    previous: Campaign | None
-    campaigns: tuple[Campaign, ...]
-    sandboxes: tuple[str, ...]
-    results: Mapping[Identity, Result]
-    before: Mapping[Identity, Result]
-    lines: Mapping[Identity, Sequence[str | None]]
-    findings: tuple[Finding, ...]
-    steps: tuple[Step, ...]
+    def __init__(
+        self,
+        store: StoreReader,
+        campaign: Campaign,
+        *,
+        against: Campaign | None = None,
+        comparison: Comparison | None = None,
+        results: Sequence[Measurement] | None = None,
+    ) -> None:
+        """``against`` is compared with, instead of the campaign before; ``comparison`` and
+        ``results`` (with evidence) are given by those who have them already."""
+        self.campaign = campaign
+        self._store, self._against = store, against
+        if comparison is not None:
+            self.comparison = comparison
+        if results is not None:
+            self.results = tuple(results)
 
-    def of_kind(self, *kinds: str) -> list[Result]:
-        """The results of these kinds."""
-        return [one for one in self.results.values() if one.case.kind in kinds]
+    @functools.cached_property
+    def campaigns(self) -> tuple[Campaign, ...]:
+        """Those that can be compared with this one, oldest first, and this one."""
+        return (*comparable(self._store, self.campaign), self.campaign)[-MAX_NIGHTS:]
+
+    @property
+    def previous(self) -> Campaign | None:
+        """The one that it is compared with."""
+        return self._against or (self.campaigns[-2] if len(self.campaigns) > 1 else None)
+
+    @functools.cached_property
+    def comparison(self) -> Comparison:
+        """This campaign beside what was last known of each case."""
+        return compare(self._store, self.campaign, whole=False)
+
+    @functools.cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The worst first."""
+        return tuple(self._store.findings(self.campaign.id))
+
+    @functools.cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """In the order in which they began."""
+        return tuple(self._store.steps(self.campaign.id))
+
+    # Results
+
+    @functools.cached_property
+    def results(self) -> tuple[Measurement, ...]:
+        """All of this campaign, with their evidence."""
+        return tuple(self._store.results(self.campaign.id, evidence=True))
+
+    @functools.cached_property
+    def known(self) -> Mapping[Identity, Measurement]:
+        """The same by case."""
+        return {one.case.identity: one for one in self.results}
+
+    @functools.cached_property
+    def before(self) -> Mapping[Identity, Measurement]:
+        """Those of the campaign that this one is compared with."""
+        results = self._store.results(self.previous.id) if self.previous is not None else []
+        return {one.case.identity: one for one in results}
+
+    @functools.cached_property
+    def sandboxes(self) -> tuple[str, ...]:
+        return ordered(one.case.sandbox for one in self.results if one.case.sandbox)
+
+    def of(self, kind: str, sandbox: str | None = None) -> list[Measurement]:
+        """Results of a kind, in one sandbox or in all."""
+        return self._by_kind.get((kind, sandbox), [])
+
+    @functools.cached_property
+    def _by_kind(self) -> dict[tuple[str, str | None], list[Measurement]]:
+        found: dict[tuple[str, str | None], list[Measurement]] = {}
+        for one in self.results:
+            for sandbox in (None, one.case.sandbox):
+                found.setdefault((one.case.kind, sandbox), []).append(one)
+        return found
+
+    @property
+    def flaky(self) -> list[Measurement]:
+        """Those that were as they should be only at the second try, this time."""
+        own = (one for one in self.results if one.measured_in == self.campaign.uid)
+        return [one for one in own if "unsteady" in one.outcome.evidence]
+
+    # Over time
+
+    @functools.cached_property
+    def lines(self) -> Mapping[Identity, Sequence[str | None]]:
+        """The status of each case in each of ``campaigns``, None where it has none."""
+        names = {one.id: one.identity for one in self._store.cases()}
+        return {names[one]: line for one, line in self._store.lines(self.campaigns).items()}
 
     def since(self, identity: Identity) -> Campaign | None:
         """The campaign from which on the case has had the status that it has."""
@@ -42,35 +125,82 @@ class Facts(NamedTuple):
             at += 1
         return self.campaigns[at]
 
+    @functools.cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(self._store.figures(self.campaign.id))
 
-def read(store: Store, name: str = "last", against: str | None = None) -> Facts:
+    def figure(self, name: str, sandbox: str = "") -> float:
+        """A figure of this campaign; 0 if it has none of that name."""
+        found = (f.value for f in self.figures if (f.name, f.sandbox) == (name, sandbox))
+        return next(found, 0.0)
+
+    @property
+    def history(self) -> list[tuple[Campaign, Mapping[str, float]]]:
+        """Each campaign's figures of our own sandbox."""
+        found: dict[int, dict[str, float]] = {}
+        for one in self._store.figures():
+            if one.sandbox in (OURS, ""):
+                found.setdefault(one.campaign_id, {})[one.name] = one.value
+        return [(one, found.get(one.id, {})) for one in self.campaigns]
+
+    # Skills and system calls
+
+    @property
+    def skills(self) -> list[Mapping[str, Any]]:
+        """The inventory."""
+        step = next((one for one in self.steps if one.name == "inventory"), None)
+        return list(step.document.get("skills", [])) if step is not None else []
+
+    @functools.cached_property
+    def uses(self) -> list[CallUse]:
+        """The calls that each skill makes, by the traces of its cases."""
+        calls: dict[str, set[str]] = {}
+        for one in self.of("trace"):
+            calls.setdefault(one.case.group, set()).update(one.outcome.evidence.get("syscalls", ()))
+        return [CallUse(name, "skill", tuple(sorted(made))) for name, made in sorted(calls.items())]
+
+    @functools.cached_property
+    def artifacts(self) -> tuple[Artifact, ...]:
+        """Of the specimens, as `wardian probe` writes them."""
+        return tuple(_artifacts(self.campaign, self.of("probe")))
+
+    @functools.cached_property
+    def matrix(self) -> Matrix:
+        """Every system call in every sandbox in which specimens measured it."""
+        names = ordered(one.sandbox for one in self.artifacts)
+        return build(self.artifacts, self.campaign.machine, names)
+
+
+def read(store: StoreReader, name: str = "last", against: str | None = None) -> Facts:
     """The facts of a campaign, compared with the one before it or with ``against``.
 
     Raises NothingMatched if there is no such campaign.
     """
     campaign = store.campaign(name)
-    earlier = comparable(store, campaign)
-    campaigns = (*earlier, campaign)[-MAX_NIGHTS:]
-    previous = store.campaign(against) if against else earlier[-1] if earlier else None
-    if previous is not None and previous.id == campaign.id:
+    other = store.campaign(against) if against else None
+    if other is not None and other.id == campaign.id:
         raise NothingMatched("a campaign can't be compared with itself")
-    results = store.results(campaign.id, evidence=True)
-    before = store.results(previous.id) if previous else []
-    names = {one.id: one.identity for one in store.cases()}
-    return Facts(
-        campaign=campaign,
-        previous=previous,
-        campaigns=campaigns,
-        sandboxes=ordered(one.case.sandbox for one in results if one.case.sandbox),
-        results={one.case.identity: one for one in results},
-        before={one.case.identity: one for one in before},
-        lines={names[case_id]: line for case_id, line in store.lines(campaigns).items()},
-        findings=tuple(store.findings(campaign.id)),
-        steps=tuple(store.steps(campaign.id)),
-    )
+    return Facts(store, campaign, against=other)
 
 
 def ordered(sandboxes: Iterable[str]) -> tuple[str, ...]:
     """Ours first, the bare host last, the others by name."""
-    places = {"wardian": 0, "host": 2}
+    places = {OURS: 0, "host": 2}
     return tuple(sorted(set(sandboxes), key=lambda one: (places.get(one, 1), one)))
+
+
+def _artifacts(campaign: Campaign, results: Iterable[Measurement]) -> Iterator[Artifact]:
+    for one in results:
+        told = one.outcome.evidence.get("artifact")
+        if not told:
+            continue
+        volatile = {
+            "time": one.time, "duration_s": one.duration_s, "host": campaign.host,
+            "kernel": campaign.kernel, "machine": campaign.machine, "uid": campaign.user_id,
+            "wardian": campaign.wardian,
+            "refusals": [text(refusal) for refusal in one.outcome.refusals],
+        }  # fmt: skip
+        try:
+            yield check({**told, **volatile})
+        except ValueError:
+            continue  # of a version whose artifacts were others

@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from wardian import __version__
 from wardian.errors import InputError
-from wardian.measure.pages import calls, suites, views, words
+from wardian.measure.outcome import TONES, status
+from wardian.measure.pages import calls, strips, suites, views
 from wardian.measure.pages.facts import Facts
 from wardian.sandbox.paths.whole_files import write_whole
 from wardian.text import printable
@@ -49,7 +50,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    made.globals |= {"anchor": views.anchor, "sign": words.sign, "proposal": views.proposal}
+    made.globals |= {"anchor": views.anchor, "sign": status, "proposal": views.proposal}
     made.filters |= {"percent": _percent, "seconds": _seconds}
     return made
 
@@ -62,7 +63,7 @@ def draw(facts: Facts, name: str, *, live: bool = False) -> str:
         "pages": PAGES,
         "facts": facts,
         "campaign": facts.campaign,
-        "tones": words.TONES,
+        "tones": TONES,
         "style": Markup(_asset("page.css")),  # noqa: S704 - our own file
         "script": Markup(_asset("page.js")),  # noqa: S704
         "live": live,
@@ -94,7 +95,7 @@ def _overview(facts: Facts) -> Mapping[str, Any]:
         "told_at": functools.partial(views.told_at, facts),
         "new": new,
         "gone": gone,
-        "latest": views.stories(facts, stable=False)[:LATEST],
+        "latest": strips.stories(facts, stable=False)[:LATEST],
     }
 
 
@@ -123,7 +124,7 @@ def _suites(facts: Facts) -> Mapping[str, Any]:
 
 
 def _timeline(facts: Facts) -> Mapping[str, Any]:
-    told = views.stories(facts)
+    told = strips.stories(facts)
     return {
         "flipped": [one for one in told if one.latest],
         "stable": [one for one in told if not one.latest],

@@ -1,14 +1,18 @@
-"""Timelines and trend lines as SVG. Pure: values in, drawing out."""
+"""Cases over campaigns: stretches of the same status, drawn as SVG; and trend lines. Pure."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from wardian.measure.pages.words import sign
+from wardian.measure.history.comparison import Identity
+from wardian.measure.outcome import Status, status
+from wardian.measure.pages.facts import Facts, ordered
+from wardian.measure.store.model import Campaign
 from wardian.text import printable
 
 HEIGHT = 10
@@ -26,9 +30,9 @@ class Stretch(NamedTuple):
 def stretches(statuses: Sequence[str | None]) -> list[Stretch]:
     """The same statuses, told by their changes."""
     found, at = [], 0
-    for status, run in groupby(statuses):
+    for name, run in groupby(statuses):
         length = len(list(run))
-        found.append(Stretch(at, length, status))
+        found.append(Stretch(at, length, name))
         at += length
     return found
 
@@ -49,7 +53,7 @@ def strip(statuses: Sequence[str | None], title: str) -> Markup:
     parts = []
     for one in stretches(statuses):
         if one.status is not None:
-            tone = sign(one.status).tone
+            tone = status(one.status).tone
             top, height = (0, HEIGHT) if tone in ("bad", "lost") else (2, HEIGHT - 4)
             parts.append(_STRETCH.format(one.start, top, one.length, height, tone))
     return _STRIP.format(max(len(statuses), 1), HEIGHT, printable(title), Markup("").join(parts))
@@ -75,3 +79,60 @@ def trend(values: Sequence[float | None], title: str, *, least: float, most: flo
         pen = "L"
     dot = f"M{last[0]:.1f} {last[1]:.1f}h.01" if last else ""
     return _TREND.format(WIDTH, TALL, printable(title), " ".join(path), dot)
+
+
+# Timelines
+
+
+class CaseStrip(NamedTuple):
+    """One case over all campaigns."""
+
+    sandbox: str
+    sign: Status
+    since: Campaign | None
+    flips: int
+    latest: int  # where its latest flip is
+    strip: Markup
+
+
+class Story(NamedTuple):
+    """A case in all sandboxes over all campaigns."""
+
+    name: str
+    words: str
+    lines: tuple[CaseStrip, ...]
+
+    @property
+    def latest(self) -> int:
+        """Where the latest flip is; 0 if there is none."""
+        return max(one.latest for one in self.lines)
+
+
+def stories(facts: Facts, *, stable: bool = True) -> list[Story]:
+    """Every case, those with the latest flips first; without ``stable`` only those that flipped.
+    Cases of suites only if they did, in any event: there are thousands."""
+    known: dict[tuple[str, str], dict[str, list[Stretch]]] = defaultdict(dict)
+    for (kind, name, sandbox), line in facts.lines.items():
+        if kind not in ("check", "trace") and any(line):
+            known[kind, name][sandbox] = [one for one in stretches(line) if one.status is not None]
+    told = []
+    for (kind, name), places in known.items():
+        if (kind == "suite" or not stable) and not any(flips(one) for one in places.values()):
+            continue
+        lines = tuple(_line(facts, (kind, name, one), places[one]) for one in ordered(places))
+        told.append(Story(name, f"{name} {kind} {' '.join(places)}".lower(), lines))
+    return sorted(told, key=lambda one: (-one.latest, one.name))
+
+
+def flips(known: Sequence[Stretch]) -> list[int]:
+    """Where the status became another; what was not asked in between is no flip."""
+    return [b.start for a, b in pairwise(known) if a.status != b.status]
+
+
+def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> CaseStrip:
+    _, name, sandbox = identity
+    line, flipped = facts.lines[identity], flips(known)
+    parts = [f"{status(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
+    drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
+    latest = flipped[-1] if flipped else 0
+    return CaseStrip(sandbox, status(line[-1]), facts.since(identity), len(flipped), latest, drawn)

@@ -6,29 +6,29 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from wardian.measure.outcome import status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.views import Row, in_order, row_of
-from wardian.measure.pages.words import sign
-from wardian.measure.store.model import Result
+from wardian.measure.pages.views import CaseRow, in_order, row_of
+from wardian.measure.store.model import Measurement
 
 BASELINE = "host"
 MAX_CASES = 2000  # told in full; the counts are of all
 
 
-class Program(NamedTuple):
+class ProgramRow(NamedTuple):
     """One test program: its counts in each sandbox, and the cases worth looking at."""
 
     name: str
     counts: tuple[Mapping[str, int], ...]
     lost: tuple[int | None, ...]  # pass on the baseline, and not here
     total: int
-    rows: tuple[Row, ...]
+    rows: tuple[CaseRow, ...]
 
 
-def programs(facts: Facts) -> list[Program]:
+def programs(facts: Facts) -> list[ProgramRow]:
     """By name. Only cases that do not pass everywhere, or that changed, have a row."""
-    found: dict[str, dict[str, list[Result]]] = defaultdict(lambda: defaultdict(list))
-    for one in facts.of_kind("suite"):
+    found: dict[str, dict[str, list[Measurement]]] = defaultdict(lambda: defaultdict(list))
+    for one in facts.of("suite"):
         found[one.case.group][one.case.name].append(one)
     left = MAX_CASES
     made = []
@@ -39,19 +39,21 @@ def programs(facts: Facts) -> list[Program]:
     return made
 
 
-def _program(facts: Facts, name: str, cases: Mapping[str, Sequence[Result]], room: int) -> Program:
+def _program(
+    facts: Facts, name: str, cases: Mapping[str, Sequence[Measurement]], room: int
+) -> ProgramRow:
     every = [one for results in cases.values() for one in results]
     counts, lost = [], []
     for sandbox in facts.sandboxes:
         here = [one for one in every if one.case.sandbox == sandbox]
-        counts.append(in_order(Counter(sign(one.status).tone for one in here)))
+        counts.append(in_order(Counter(status(one.status).tone for one in here)))
         lost.append(_lost(cases, sandbox) if here else None)
     worth = [name for name, results in cases.items() if _worth_telling(facts, results)]
     rows = tuple(row_of(facts, one, [r.case for r in cases[one]]) for one in sorted(worth)[:room])
-    return Program(name, tuple(counts), tuple(lost), len(cases), rows)
+    return ProgramRow(name, tuple(counts), tuple(lost), len(cases), rows)
 
 
-def _lost(cases: Mapping[str, Sequence[Result]], sandbox: str) -> int | None:
+def _lost(cases: Mapping[str, Sequence[Measurement]], sandbox: str) -> int | None:
     if sandbox == BASELINE:
         return None
     count = 0
@@ -61,7 +63,7 @@ def _lost(cases: Mapping[str, Sequence[Result]], sandbox: str) -> int | None:
     return count
 
 
-def _worth_telling(facts: Facts, results: Sequence[Result]) -> bool:
+def _worth_telling(facts: Facts, results: Sequence[Measurement]) -> bool:
     return any(
         one.health not in ("good", "absent")
         or (

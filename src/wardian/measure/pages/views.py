@@ -1,4 +1,4 @@
-"""What each page shows, drawn from the facts. Pure, but for the sources of specimens."""
+"""What is shown of cases: rows, health, changes. Pure: the HTML and the Markdown show the same."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from wardian.measure.history.comparison import Identity
-from wardian.measure.pages.facts import Facts, ordered
-from wardian.measure.pages.strips import Stretch, stretches, strip, trend
-from wardian.measure.pages.words import TONES, Sign, sign
-from wardian.measure.store.model import Campaign, Case, Finding, Result
+from wardian.measure.outcome import TONES, Status, status
+from wardian.measure.pages.facts import Facts
+from wardian.measure.pages.strips import stretches, trend
+from wardian.measure.store.model import Campaign, Case, Finding, Measurement
 
 SYSCALL = "syscall"
 MAX_CHANGES = 200
@@ -30,29 +29,29 @@ def anchor(text: str) -> str:
     return f"{plain[:60]}-{zlib.crc32(text.encode()):08x}"
 
 
-class Cell(NamedTuple):
+class CaseCell(NamedTuple):
     """One answer, as a table shows it."""
 
     sandbox: str
-    sign: Sign
-    result: Result | None
+    sign: Status
+    result: Measurement | None
     since: Campaign | None
 
 
-class Row(NamedTuple):
+class CaseRow(NamedTuple):
     """A capability, or a case, in every sandbox; ``words`` is what a search looks through."""
 
     name: str
     title: str
     group: str
     anchor: str
-    cells: tuple[Cell, ...]
+    cells: tuple[CaseCell, ...]
     about: Mapping[str, Any]
     words: str
-    cases: tuple[tuple[Cell, ...], ...] = ()
+    cases: tuple[tuple[CaseCell, ...], ...] = ()
 
     @property
-    def worst(self) -> Sign:
+    def worst(self) -> Status:
         """The least good of its answers."""
         return min((one.sign for one in self.cells), key=lambda one: one.order)
 
@@ -62,12 +61,12 @@ class Row(NamedTuple):
         return len({one.sign.tone for one in self.cells if one.result is not None}) > 1
 
 
-class Change(NamedTuple):
+class ChangeRow(NamedTuple):
     """A case that has another status than in the campaign before."""
 
     case: Case
-    was: Sign
-    now: Sign
+    was: Status
+    now: Status
     cause: str
     link: str
 
@@ -75,7 +74,7 @@ class Change(NamedTuple):
 PAGES = {"probe": "capabilities", "check": "syscalls", "skill": "skills", "suite": "suites"}
 
 
-def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> Row:
+def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> CaseRow:
     """The cases of one capability as a row: the worst of them in each sandbox, then each."""
     by_name: dict[str, dict[str, Identity]] = defaultdict(dict)
     for one in cases:
@@ -91,21 +90,21 @@ def row_of(facts: Facts, name: str, cases: Sequence[Case]) -> Row:
     first = cases[0]
     said = str(first.about.get("title", ""))
     words = " ".join((name, said, first.group, *(one.sign.word for one in worst)))
-    return Row(name, said, first.group, anchor(name), worst, first.about, words.lower(), every)
+    return CaseRow(name, said, first.group, anchor(name), worst, first.about, words.lower(), every)
 
 
-def _cell(facts: Facts, identity: Identity | None, sandbox: str) -> Cell:
-    result = facts.results.get(identity) if identity else None
+def _cell(facts: Facts, identity: Identity | None, sandbox: str) -> CaseCell:
+    result = facts.known.get(identity) if identity else None
     if identity is None or result is None:
-        return Cell(sandbox, sign(None), None, None)
-    return Cell(sandbox, sign(result.status), result, facts.since(identity))
+        return CaseCell(sandbox, status(None), None, None)
+    return CaseCell(sandbox, status(result.status), result, facts.since(identity))
 
 
-def rows(facts: Facts, kind: str, by: str) -> list[Row]:
+def rows(facts: Facts, kind: str, by: str) -> list[CaseRow]:
     """Rows of a kind, by ``capability`` or ``name``; the worst groups are not sorted first, for
     people look for a thing where it was yesterday."""
     found: dict[str, list[Case]] = defaultdict(list)
-    for one in facts.of_kind(kind):
+    for one in facts.of(kind):
         found[getattr(one.case, by) or one.case.name].append(one.case)
     return sorted(
         (row_of(facts, name, cases) for name, cases in found.items()),
@@ -113,7 +112,7 @@ def rows(facts: Facts, kind: str, by: str) -> list[Row]:
     )
 
 
-def capabilities(facts: Facts) -> list[Row]:
+def capabilities(facts: Facts) -> list[CaseRow]:
     """The rows of the matrix; system calls have a page of their own."""
     return [one for one in rows(facts, "probe", "capability") if one.group != SYSCALL]
 
@@ -140,12 +139,12 @@ def health(facts: Facts) -> list[Health]:
 
 
 def _health(facts: Facts, sandbox: str) -> Health:
-    ones = [one for one in facts.results.values() if one.case.sandbox == sandbox]
-    counts = Counter(sign(one.status).tone for one in ones)
+    ones = [one for one in facts.results if one.case.sandbox == sandbox]
+    counts = Counter(status(one.status).tone for one in ones)
     asked = len(ones) - counts["none"]
     right = counts["good"] + counts["shut"]
     before = [one for one in facts.before.values() if one.case.sandbox == sandbox]
-    was = sum(sign(one.status).tone in ("good", "shut") for one in before)
+    was = sum(status(one.status).tone in ("good", "shut") for one in before)
     line = _shares(facts, sandbox)
     known = [one for one in line if one is not None]
     least, most = min(known, default=0.0), max(known, default=1.0)
@@ -172,7 +171,7 @@ def _shares(facts: Facts, sandbox: str) -> list[float | None]:
         if identity[2] != sandbox:
             continue
         for one in stretches(line):
-            tone = sign(one.status).tone
+            tone = status(one.status).tone
             if tone == "none":
                 continue
             for place in range(one.start, one.start + one.length):
@@ -186,15 +185,15 @@ def in_order(counts: Mapping[str, int]) -> dict[str, int]:
     return {tone: counts[tone] for tone in TONES if counts.get(tone)}
 
 
-def changes(facts: Facts) -> list[Change]:
+def changes(facts: Facts) -> list[ChangeRow]:
     """What is not as it was, the worst first."""
     found = []
-    for identity, now in facts.results.items():
+    for identity, now in facts.known.items():
         was = facts.before.get(identity)
         if was is None or was.status == now.status or now.case.kind == "trace":
             continue
-        signs = sign(was.status), sign(now.status)
-        found.append(Change(now.case, *signs, now.outcome.cause, place_of(now.case)))
+        signs = status(was.status), status(now.status)
+        found.append(ChangeRow(now.case, *signs, now.outcome.cause, place_of(now.case)))
     return sorted(found, key=lambda one: (one.now.order, one.case.name))[:MAX_CHANGES]
 
 
@@ -206,7 +205,7 @@ def place_of(case: Case) -> str:
 
 def told_at(facts: Facts, kind: str, name: str, sandbox: str) -> str:
     """The same for a case that a finding names; the page of its kind, if it has no row there."""
-    result = facts.results.get((kind, name, sandbox))
+    result = facts.known.get((kind, name, sandbox))
     if result is None or kind not in PAGES or kind == "suite":
         return f"{PAGES.get(kind, 'index')}.html"
     return place_of(result.case)
@@ -216,68 +215,11 @@ def appeared(facts: Facts) -> tuple[int, int]:
     """How many cases are new, and how many are gone, since the campaign before."""
     if facts.previous is None:
         return 0, 0
-    new = sum(one not in facts.before for one in facts.results)
-    return new, sum(one not in facts.results for one in facts.before)
+    new = sum(one not in facts.before for one in facts.known)
+    return new, sum(one not in facts.known for one in facts.before)
 
 
 def proposal(finding: Finding) -> Mapping[str, Any]:
     """What a finding proposes, empty if nothing."""
     found = finding.document.get("proposal")
     return found if isinstance(found, dict) else {}
-
-
-# Timelines
-
-
-class Line(NamedTuple):
-    """One case over all campaigns."""
-
-    sandbox: str
-    sign: Sign
-    since: Campaign | None
-    flips: int
-    latest: int  # where its latest flip is
-    strip: Markup
-
-
-class Story(NamedTuple):
-    """A case in all sandboxes over all campaigns."""
-
-    name: str
-    words: str
-    lines: tuple[Line, ...]
-
-    @property
-    def latest(self) -> int:
-        """Where the latest flip is; 0 if there is none."""
-        return max(one.latest for one in self.lines)
-
-
-def stories(facts: Facts, *, stable: bool = True) -> list[Story]:
-    """Every case, those with the latest flips first; without ``stable`` only those that flipped.
-    Cases of suites only if they did, in any event: there are thousands."""
-    known: dict[tuple[str, str], dict[str, list[Stretch]]] = defaultdict(dict)
-    for (kind, name, sandbox), line in facts.lines.items():
-        if kind not in ("check", "trace") and any(line):
-            known[kind, name][sandbox] = [one for one in stretches(line) if one.status is not None]
-    told = []
-    for (kind, name), places in known.items():
-        if (kind == "suite" or not stable) and not any(flips(one) for one in places.values()):
-            continue
-        lines = tuple(_line(facts, (kind, name, one), places[one]) for one in ordered(places))
-        told.append(Story(name, f"{name} {kind} {' '.join(places)}".lower(), lines))
-    return sorted(told, key=lambda one: (-one.latest, one.name))
-
-
-def flips(known: Sequence[Stretch]) -> list[int]:
-    """Where the status became another; what was not asked in between is no flip."""
-    return [b.start for a, b in pairwise(known) if a.status != b.status]
-
-
-def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> Line:
-    _, name, sandbox = identity
-    line, flipped = facts.lines[identity], flips(known)
-    parts = [f"{sign(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
-    drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
-    latest = flipped[-1] if flipped else 0
-    return Line(sandbox, sign(line[-1]), facts.since(identity), len(flipped), latest, drawn)

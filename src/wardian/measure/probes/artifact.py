@@ -11,8 +11,11 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
-from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, STATUSES, Check, read_checks
+from wardian.measure import refused
+from wardian.measure.outcome import PROBE
+from wardian.measure.probes.verdict import ERRNOS, EXPECTED, OBSERVED, SpecimenCheck, read_checks
 from wardian.sandbox.paths.whole_files import write_whole
+from wardian.sandbox.run.result import Refusal
 
 SCHEMA = "wardian.probe/1"
 MAX_BYTES = 1 << 20
@@ -28,7 +31,7 @@ _FIELDS: dict[str, tuple[tuple[type, ...], Collection[str | None] | None]] = {
     "language": (_TEXT, None),
     "sandbox": (_TEXT, None),
     "sandbox_version": (_TEXT, None),
-    "status": (_TEXT, STATUSES),
+    "status": (_TEXT, PROBE),
     "cause": (_TEXT, None),
     "observed": (_TEXT_OR_NONE, (*OBSERVED, None)),
     "errno": (_TEXT_OR_NONE, (*ERRNOS, None)),
@@ -48,7 +51,7 @@ _FIELDS: dict[str, tuple[tuple[type, ...], Collection[str | None] | None]] = {
     "wardian": (_TEXT, None),
     "time": (_TEXT, None),
 }
-_LISTS = ("expected_errno", "degraded", "refusals")
+_LISTS = ("expected_errno", "degraded")
 
 
 class Artifact(NamedTuple):
@@ -77,15 +80,16 @@ class Artifact(NamedTuple):
     uid: int
     policy_digest: str
     degraded: tuple[str, ...]
-    refusals: tuple[str, ...]
+    refusals: tuple[Refusal, ...]
     wardian: str
     time: str
-    checks: tuple[Check, ...] = ()
+    checks: tuple[SpecimenCheck, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The JSON document."""
         fields = self._asdict()
         fields |= {name: list(fields[name]) for name in _LISTS}
+        fields["refusals"] = [refused.text(one) for one in self.refusals]
         fields["checks"] = [one._asdict() for one in self.checks]
         return {"schema": SCHEMA} | fields
 
@@ -106,6 +110,7 @@ def check(document: Any) -> Artifact:
             raise ValueError(f"`{name}` must hold texts")
     fields = {name: document[name] for name in _FIELDS if name != "schema"}
     fields |= {name: tuple(fields[name]) for name in _LISTS}
+    fields["refusals"] = tuple(refused.read_text(one) for one in document["refusals"])
     return Artifact(**fields, checks=read_checks(document.get("checks", [])))
 
 

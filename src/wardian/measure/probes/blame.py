@@ -1,114 +1,29 @@
-"""Which wall blocked it: found by taking walls away one at a time, and by leaving one standing.
-
-A launcher that can leave walls out is built for tests only, and is used where it is there; without
-it, what a policy can give up is tried, and what could not be tried is told.
-"""
+"""Which wall blocks a specimen: walls are taken away one at a time, and one is left standing."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from wardian.measure import refused
+from wardian.measure.blame import (
+    FRAME,
+    LANDLOCK,
+    ROOT,
+    SECCOMP,
+    WALLS,
+    Circumstances,
+    Wall,
+    without,
+)
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.running import measure
-from wardian.measure.probes.sandboxes import HOST, Setting, neutral
-from wardian.measure.probes.specimen import HERE, Specimen
-from wardian.sandbox.backends.wardian import Wardian
-from wardian.sandbox.policy.policy import Limits, Policy, Share
-from wardian.sandbox.run.landlock import FEATURES
-from wardian.sandbox.run.records import record
-from wardian.sandbox.sandbox import Sandbox
+from wardian.measure.probes.specimen import Specimen
+from wardian.measure.target import HOST, WARDIAN, target
+from wardian.sandbox.policy.policy import Policy
 from wardian.text import printable
 
 SCHEMA = "wardian.probe-blame/1"
-WARDIAN = "wardian"
-SYSCALL = "syscall "  # how the refusals of the filter begin
-TEST_LAUNCHER = os.path.join(HERE, "..", "..", "..", "..", "core", "build", "wardian-launch-test")
-ChangePolicy = Callable[[Policy, Mapping[str, str]], Policy]
-# The launcher builds the guest's root over this directory; who is not moved into it finds it there.
-ROOT_PLACE = "/tmp"  # noqa: S108
-
-
-class Wall(NamedTuple):
-    """A wall, and the ways to take it away: flags of the test launcher, or a weaker policy.
-
-    ``also`` is what the policy must give up besides, for the launcher to be able to.
-    """
-
-    name: str
-    kind: str
-    flags: tuple[str, ...] = ()
-    policy: ChangePolicy | None = None
-    also: ChangePolicy | None = None
-
-    def way(self, *, launcher: bool) -> str | None:
-        """How it is taken away here; None if it can't be."""
-        if launcher and self.flags:
-            return "launcher"
-        return "policy" if self.policy is not None else None
-
-
-def _allow_all_syscalls(policy: Policy, env: Mapping[str, str]) -> Policy:
-    from wardian.syscalls import rows
-
-    names = tuple(row.name for row in rows() if row.kind != "allow")
-    return policy.but(allow_syscalls=names, deny_syscalls=())
-
-
-def _degrade(policy: Policy, names: Iterable[str]) -> Policy:
-    return policy.but(degrade=tuple(dict.fromkeys((*policy.degrade, *names))))
-
-
-def _no_landlock(policy: Policy, env: Mapping[str, str]) -> Policy:
-    return _degrade(policy, dict(FEATURES))
-
-
-def _no_proc(policy: Policy, env: Mapping[str, str]) -> Policy:
-    """Mounting a proc needs a pid namespace of one's own."""
-    return _degrade(policy, ["proc"])
-
-
-def _host_network(policy: Policy, env: Mapping[str, str]) -> Policy:
-    return policy.but(network="host")
-
-
-def _no_limits(policy: Policy, env: Mapping[str, str]) -> Policy:
-    return policy.but(limits=Limits())
-
-
-def _share_witnesses(policy: Policy, env: Mapping[str, str]) -> Policy:
-    path = env.get("PROBE_HOST_FILE")
-    folder = os.path.dirname(path) if path else ""
-    return policy.with_shares([Share(folder, folder, True)]) if folder else policy
-
-
-SECCOMP = Wall("seccomp", "seccomp", ("seccomp",), _allow_all_syscalls)
-LANDLOCK = Wall("landlock", "landlock", ("landlock",), _no_landlock)
-# Landlock names paths of the guest's own root, so it can't stand without.
-ROOT = Wall("own root", "mount", ("pivot", "landlock"), _share_witnesses)
-WALLS = (
-    SECCOMP,
-    LANDLOCK,
-    ROOT,
-    Wall("read-only mounts", "mount", ("readonly",)),
-    Wall("nosuid, nodev", "mount", ("nosuid",)),
-    Wall("masks", "mount", ("mask",)),
-    Wall("namespace.network", "namespace", ("network",), _host_network),
-    Wall("namespace.pid", "namespace", ("pid",), also=_no_proc),
-    Wall("namespace.ipc", "namespace", ("ipc",)),
-    Wall("namespace.uts", "namespace", ("uts",)),
-    Wall("namespace.cgroup", "namespace", ("cgroup",)),
-    Wall("nested namespaces", "namespace", ("sysctl",)),
-    Wall("identity", "capability", ("identity",)),
-    Wall("capabilities", "capability", ("capabilities",)),
-    Wall("descriptors", "process", ("close",)),
-    Wall("session", "process", ("session",)),
-    Wall("not dumpable", "process", ("dumpable",)),
-    Wall("limits", "rlimit", ("rlimits", "watch"), _no_limits),
-)
-# There is no guest without these; they are blamed by elimination.
-FRAME = Wall("namespace.user, no_new_privs", "namespace")
 
 
 class Trial(NamedTuple):
@@ -134,12 +49,6 @@ class Blame(NamedTuple):
     certain: bool
 
 
-def launcher_for_tests(given: str | None = None) -> str | None:
-    """The launcher that can leave walls out, if it is there."""
-    path = os.path.realpath(given or TEST_LAUNCHER)
-    return path if os.access(path, os.X_OK) else None
-
-
 def blame(
     specimen: Specimen,
     policy: Policy,
@@ -152,24 +61,24 @@ def blame(
 ) -> Blame:
     """Measure behind all walls, without each, and where that does not tell, behind each alone; and
     on the bare host, if the specimen ships with wardian or the host was named."""
-    ways = [(wall, wall.way(launcher=launcher is not None)) for wall in WALLS]
+    targets = [target(HOST, policy), target(WARDIAN, policy)]
+    host, baseline = measure([specimen], targets, env, host_named=host_named, timeout_s=timeout_s)
+    seen = Circumstances(env, baseline.refusals)
+    ways = [(wall, wall.way(policy, seen, launcher=launcher is not None)) for wall in WALLS]
     tried = [(wall, way) for wall, way in ways if way is not None]
     walls = [wall for wall, _ in tried]
 
     def measured(*removals: Sequence[Wall]) -> list[Artifact]:
-        settings = [without(removed, policy, env, launcher) for removed in removals]
-        return measure([specimen], settings, env, jobs=jobs, timeout_s=timeout_s)
+        targets = [without(removed, policy, seen, launcher) for removed in removals]
+        return measure([specimen], targets, env, jobs=jobs, timeout_s=timeout_s)
 
-    host = measure(
-        [specimen], [neutral(HOST, policy)._replace(named=host_named)], env, timeout_s=timeout_s
-    )[0]
-    baseline, *removals = measured((), *([wall] for wall in walls))
-    trials = [Trial(wall, way, seen) for (wall, way), seen in zip(tried, removals, strict=True)]
+    removals = measured(*([wall] for wall in walls))
+    trials = [Trial(wall, way, one) for (wall, way), one in zip(tried, removals, strict=True)]
     bare: Artifact | None = None
     if baseline.observed == "blocked" and not any(_allowed(one.without) for one in trials):
         bare, *alone = measured(walls, *(_all_but(walls, wall) for wall in walls))
         if _allowed(bare):
-            trials = [one._replace(alone=seen) for one, seen in zip(trials, alone, strict=True)]
+            trials = [one._replace(alone=left) for one, left in zip(trials, alone, strict=True)]
     not_tried = tuple(wall.name for wall, way in ways if way is None)
     blamed, answer, certain = _judge(baseline, host, bare, trials, not_tried)
     first = _first(baseline, trials)
@@ -179,30 +88,6 @@ def blame(
 def _all_but(walls: Sequence[Wall], wall: Wall) -> list[Wall]:
     kept = (LANDLOCK, ROOT) if wall is LANDLOCK else (wall,)
     return [one for one in walls if one not in kept]
-
-
-def without(
-    walls: Sequence[Wall], policy: Policy, env: Mapping[str, str], launcher: str | None
-) -> Setting:
-    """wardian without some of its walls; they are taken away by the launcher where it can."""
-    flags: list[str] = []
-    for wall in walls:
-        change = wall.policy
-        if wall.way(launcher=launcher is not None) == "launcher":
-            flags += wall.flags
-            change = wall.also
-        if change is not None:
-            policy = change(policy, env)
-
-    def make(final: Policy, backend: str) -> Sandbox:
-        sandbox = Sandbox.create(final, backend=backend)
-        if flags and launcher is not None:
-            extra = b"".join(record("flag", f"without-{flag}") for flag in dict.fromkeys(flags))
-            sandbox._backend = Wardian(binary=launcher, extra=extra)
-        return sandbox
-
-    root = ROOT_PLACE if "pivot" in flags else ""
-    return neutral(WARDIAN, policy)._replace(make=make, root=root)
 
 
 def _allowed(seen: Artifact) -> bool:
@@ -242,7 +127,7 @@ def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
     """Those whose answer it was: without them there is another one, or the supervisor saw it."""
     if baseline.observed != "blocked":
         return ()
-    seen = any(text.startswith(SYSCALL) for text in baseline.refusals)
+    seen = any(one.kind == "syscall" for one in baseline.refusals)
     return tuple(
         one.wall
         for one in trials
@@ -284,7 +169,7 @@ def document(found: Sequence[Blame]) -> dict[str, Any]:
                 "blamed": [{"wall": wall.name, "kind": wall.kind} for wall in one.blamed],
                 "answer": one.answer,
                 "certain": one.certain,
-                "refusals": list(one.baseline.refusals),
+                "refusals": [refused.text(each) for each in one.baseline.refusals],
                 "trials": [
                     {
                         "wall": trial.wall.name,
@@ -318,14 +203,14 @@ def lines(one: Blame, *, verbose: bool) -> list[str]:
             alone = f"   alone: {_told(trial.alone)}" if trial.alone is not None else ""
             told.append(f"  without {trial.wall.name:<18} {_told(trial.without)}{alone}")
     if one.not_tried:
-        told.append(f"  not tried: {', '.join(one.not_tried)} (they need the launcher for tests)")
+        told.append(f"  not tried: {', '.join(one.not_tried)} (no policy gives them up)")
     return told
 
 
 def _relevant(one: Artifact) -> list[str]:
     """What an interpreter looks for at its start comes first; what was asked about, last."""
-    calls = [text for text in one.refusals if text.startswith(SYSCALL)]
-    return calls[-2:] or list(one.refusals[-1:])
+    calls = [each for each in one.refusals if each.kind == "syscall"]
+    return [refused.text(each) for each in calls[-2:] or one.refusals[-1:]]
 
 
 def _told(one: Artifact) -> str:

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wardian.errors import SandboxError, UsageError, WardianError
+from wardian.homes import own_directory
 from wardian.measure.probes.specimen import MAX_BYTES, Specimen, shipped
-from wardian.runner.state import home
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
 from wardian.skills.reading import read_bytes, read_inside
@@ -135,7 +135,7 @@ def _compile(cc: str, words: Sequence[str], files: Files) -> bytes:
 
 
 def _cache() -> str:
-    folder = os.path.join(home("XDG_CACHE_HOME", ".cache"), "probes")
+    folder = os.path.join(own_directory("cache"), "probes")
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         about = os.lstat(folder)

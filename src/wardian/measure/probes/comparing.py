@@ -12,7 +12,7 @@ SCHEMA = "wardian.probe-diff/1"
 Key = tuple[str, str]
 
 
-class Difference(NamedTuple):
+class ProbeChange(NamedTuple):
     """``kind``: flipped (another observation or status), errno (blocked otherwise), appeared,
     vanished. What is absent is None."""
 
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
         return self.kind in ("flipped", "vanished")
 
 
-def differences(old: Sequence[Artifact], new: Sequence[Artifact]) -> list[Difference]:
+def differences(old: Sequence[Artifact], new: Sequence[Artifact]) -> list[ProbeChange]:
     """By probe and sandbox; measurements of one sandbox each are compared whatever its name."""
     across = len({one.sandbox for one in old}) == len({one.sandbox for one in new}) == 1
     before, after = _by_key(old, across=across), _by_key(new, across=across)
@@ -37,7 +37,7 @@ def differences(old: Sequence[Artifact], new: Sequence[Artifact]) -> list[Differ
         one, other = before.get(key), after.get(key)
         kind = _kind(one, other)
         if kind is not None:
-            found.append(Difference(kind, key[0], _where(one, other), one, other))
+            found.append(ProbeChange(kind, key[0], _where(one, other), one, other))
     return found
 
 
@@ -63,7 +63,7 @@ def _kind(old: Artifact | None, new: Artifact | None) -> str | None:
     return "errno" if old.errno != new.errno else None
 
 
-def document(found: Sequence[Difference]) -> dict[str, Any]:
+def document(found: Sequence[ProbeChange]) -> dict[str, Any]:
     """The JSON document of ``probe diff``."""
     return {
         "schema": SCHEMA,
@@ -88,7 +88,7 @@ def _side(one: Artifact | None) -> dict[str, Any] | None:
     return {key: getattr(one, key) for key in (*keys, "kernel", "policy_digest", "time")}
 
 
-def lines(found: Sequence[Difference]) -> list[str]:
+def lines(found: Sequence[ProbeChange]) -> list[str]:
     """One line for each."""
     return [
         f"{one.kind:<9} {one.id} ({one.sandbox}): {_told(one.old)} → {_told(one.new)}"

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.measure.probes.specimen import Specimen, shipped
-from wardian.measure.probes.verdict import ERRNOS, EXPECTED, Expectation
-from wardian.sandbox.policy.file import locate, suggest
+from wardian.measure.probes.verdict import ERRNOS, EXPECTED, ProbeExpectation
 from wardian.syscalls.table import find
+from wardian.toml import locate, suggest
 
 SECTIONS = ("specimen", "capability", "domain")
 _KEYS = {"description": str, "extends": str, "syscalls": str} | dict.fromkeys(SECTIONS, dict)
@@ -32,12 +32,12 @@ class Profile(NamedTuple):
 
     name: str
     description: str
-    specimen: Mapping[str, Expectation]
-    capability: Mapping[str, Expectation]
-    domain: Mapping[str, Expectation]
+    specimen: Mapping[str, ProbeExpectation]
+    capability: Mapping[str, ProbeExpectation]
+    domain: Mapping[str, ProbeExpectation]
     syscalls: str = ""  # "table": what the table denies is expected to be denied
 
-    def of(self, specimen: Specimen) -> Expectation:
+    def of(self, specimen: Specimen) -> ProbeExpectation:
         """What is expected of this specimen."""
         for table, name in (
             (self.specimen, specimen.id),
@@ -46,13 +46,16 @@ class Profile(NamedTuple):
         ):
             if name in table:
                 return table[name]
-        return self._by_table(specimen.capability) or Expectation()
+        return self._by_table(specimen.capability) or ProbeExpectation()
 
-    def _by_table(self, capability: str) -> Expectation | None:
+    def _by_table(self, capability: str) -> ProbeExpectation | None:
         row = find(capability.removeprefix(SYSCALL)) if capability.startswith(SYSCALL) else None
         if self.syscalls != TABLE or row is None or row.kind not in _DENIED:
             return None
-        return Expectation("blocked", row.reason.removesuffix("."), (_DENIED[row.kind],))
+        return ProbeExpectation("blocked", row.reason.removesuffix("."), (_DENIED[row.kind],))
+
+
+NO_EXPECTATIONS = Profile("none", "", {}, {}, {})
 
 
 class Known(NamedTuple):
@@ -169,7 +172,7 @@ class _Reader:
             raise self.wrong(["extends"], str(error), error.hint) from None
         return _Reader(path, self.known).profile(depth + 1)
 
-    def _section(self, section: str, entries: dict[str, Any]) -> dict[str, Expectation]:
+    def _section(self, section: str, entries: dict[str, Any]) -> dict[str, ProbeExpectation]:
         known = getattr(self.known, section) if self.known is not None else None
         for name in entries:
             if known is not None and name not in known:
@@ -180,7 +183,7 @@ class _Reader:
                 raise self.wrong([section, name], f"there is no {section} {name!r}", hint)
         return {name: self._entry([section, name], raw) for name, raw in entries.items()}
 
-    def _entry(self, keys: list[str], raw: Any) -> Expectation:
+    def _entry(self, keys: list[str], raw: Any) -> ProbeExpectation:
         if not isinstance(raw, dict):
             raise self.wrong(keys, f"{keys[1]} must be a table with expect and reason")
         for key in raw:
@@ -198,4 +201,4 @@ class _Reader:
             raise self.wrong([*keys, "errno"], f"{keys[1]}: errno holds names such as EPERM")
         if names and expect == "allowed":
             raise self.wrong([*keys, "errno"], f"{keys[1]}: what is allowed has no errno")
-        return Expectation(expect, reason.strip(), tuple(names))
+        return ProbeExpectation(expect, reason.strip(), tuple(names))

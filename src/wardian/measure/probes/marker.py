@@ -81,12 +81,12 @@ def _artifacts(name: str, sandbox: str) -> Sequence[Artifact]:
             _read[directory] = artifact.read_all(directory)
         return _read[directory]
     from wardian.measure.probes.running import measure
-    from wardian.measure.probes.sandboxes import neutral
     from wardian.measure.probes.witnesses import witnesses
+    from wardian.measure.target import target
     from wardian.sandbox.paths.named import was_shared
 
     # The tests run here already, and the caller's environment names the specimens. Those that a
     # guest could have changed are nobody's choice.
     named = all(was_shared(one.root) is None for one in chosen)
     with witnesses() as env:
-        return measure(chosen, [neutral(sandbox)._replace(named=named)], env)
+        return measure(chosen, [target(sandbox)], env, host_named=named)

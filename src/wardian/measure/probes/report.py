@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
-from xml.etree import ElementTree
 
+from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
+from wardian.junit import junit as junit_document
+from wardian.measure import outcome
+from wardian.measure.outcome import GOOD, PROBE, UNEXPECTED
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
-from wardian.measure.probes.verdict import GOOD, STATUSES
 from wardian.text import printable
 
 LIST_SCHEMA = "wardian.probe-list/1"
 RUN_SCHEMA = "wardian.probe-run/1"
-# A short word for each status: the matrix is read at a glance.
-WORDS = {
-    "supported": "yes",
-    "blocked_expected": "no",
-    "blocked_unexpected": "NO!",
-    "allowed_unexpected": "YES!",
-    "unavailable": "-",
-    "timeout": "TIMEOUT",
-    "crashed": "CRASHED",
-    "error": "ERROR",
-    "garbage": "GARBAGE",
-    "silent": "SILENT",
-    "not_run": "NOT RUN",
-}
 LEGEND = "yes: allowed   no: blocked, as expected   NO!, YES!: not as expected   -: can't be asked"
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def unexpected(artifact: Artifact, *, require_all: bool = False) -> bool:
@@ -71,7 +57,7 @@ def list_lines(specimens: Sequence[Specimen]) -> list[str]:
 def summary(artifacts: Sequence[Artifact]) -> str:
     """One line of counts."""
     counts = Counter(one.status for one in artifacts)
-    told = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts[name])
+    told = ", ".join(f"{counts[name]} {name}" for name in PROBE if counts[name])
     total = len(artifacts)
     return f"{total} measurement{'s' if total != 1 else ''}: {told or 'none'}"
 
@@ -81,7 +67,7 @@ def document(artifacts: Sequence[Artifact], seconds: float) -> dict[str, Any]:
     counts = Counter(one.status for one in artifacts)
     return {
         "schema": RUN_SCHEMA,
-        "summary": {name: counts[name] for name in STATUSES},
+        "summary": {name: counts[name] for name in PROBE},
         "seconds": round(seconds, 3),
         "results": [one.document() for one in artifacts],
     }
@@ -123,7 +109,8 @@ def _grouped(artifacts: Sequence[Artifact]) -> dict[str, list[Artifact]]:
 
 
 def _cell(one: Artifact) -> str:
-    return f"{WORDS[one.status]} {one.errno}" if one.errno else WORDS[one.status]
+    word = outcome.cell(one.status)
+    return f"{word} {one.errno}" if one.errno else word
 
 
 def troubles(artifacts: Iterable[Artifact], *, require_all: bool = False) -> list[str]:
@@ -154,50 +141,26 @@ def one_line(one: Artifact) -> str:
 
 def junit(artifacts: Sequence[Artifact], *, require_all: bool = False) -> str:
     """JUnit XML, one suite for each sandbox and domain."""
-    root = ElementTree.Element("testsuites")
-    suites: dict[tuple[str, str], list[Artifact]] = {}
+    suites: dict[tuple[str, str], list[JunitCase]] = {}
     for one in artifacts:
-        suites.setdefault((one.sandbox, one.domain), []).append(one)
-    for (sandbox, domain), ones in suites.items():
-        kinds = Counter(_junit_kind(one, require_all) for one in ones)
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            _xml(
-                name=f"{domain} [{sandbox}]",
-                tests=len(ones),
-                failures=kinds["failure"],
-                errors=kinds["error"],
-                skipped=kinds["skipped"],
-                time=f"{sum(one.duration_s for one in ones):.3f}",
-            ),
-        )
-        for one in ones:
-            case = ElementTree.SubElement(
-                suite,
-                "testcase",
-                _xml(name=one.id, classname=f"{sandbox}.{one.capability}", time=one.duration_s),
+        suites.setdefault((one.sandbox, one.domain), []).append(
+            JunitCase(
+                one.id,
+                f"{one.sandbox}.{one.capability}",
+                one.duration_s,
+                _junit_kind(one, require_all),
+                one.cause or one.status,
+                f"{one.status}\n{one.detail}",
             )
-            kind = _junit_kind(one, require_all)
-            if kind:
-                told = ElementTree.SubElement(case, kind, _xml(message=one.cause or one.status))
-                told.text = _xml(text=f"{one.status}\n{one.detail}")["text"]
-    ElementTree.indent(root)
-    body = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+        )
+    return junit_document(
+        JunitSuite(f"{domain} [{sandbox}]", cases) for (sandbox, domain), cases in suites.items()
+    )
 
 
 def _junit_kind(one: Artifact, require_all: bool) -> str:
     if one.status == "unavailable":
-        return "failure" if require_all else "skipped"
+        return FAILURE if require_all else SKIPPED
     if one.status in GOOD:
         return ""
-    return "failure" if one.status.endswith("_unexpected") else "error"
-
-
-def _xml(**values: Any) -> dict[str, str]:
-    """Attributes without what XML 1.0 can't hold, escaped or not."""
-    return {
-        name: _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", str(value))
-        for name, value in values.items()
-    }
+    return FAILURE if one.status in UNEXPECTED else ERROR

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import datetime
 import functools
-import itertools
 import json
 import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from wardian import __version__
@@ -18,16 +16,20 @@ from wardian.errors import WardianError
 from wardian.measure.probes import artifact as artifacts
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.building import BuildError, built, compiler
-from wardian.measure.probes.sandboxes import Call, Setting, call, interpreter, may_run
+from wardian.measure.probes.command import SpecimenCommand, command, may_run
+from wardian.measure.probes.expectations import NO_EXPECTATIONS, Profile
 from wardian.measure.probes.specimen import Specimen
 from wardian.measure.probes.verdict import (
-    Expectation,
     Observation,
+    ProbeExpectation,
     Verdict,
     judge,
     read_observation,
 )
-from wardian.sandbox.run.result import Result
+from wardian.measure.target import Target
+from wardian.measure.versions import interpreter
+from wardian.pool import pool
+from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 
 TIMEOUT_S = 20.0
@@ -41,6 +43,7 @@ _LIMITS = ("memory limit", "cpu limit", "disk limit", "output limit")
 _FIRST = {"r": 0, "node": 1, "python": 2}
 
 OnDone = Callable[[Artifact], None]
+NO_PROFILES: Mapping[str, Profile] = {}
 
 
 class Measured(NamedTuple):
@@ -48,47 +51,56 @@ class Measured(NamedTuple):
 
     seen: Observation | None
     verdict: Verdict
-    refusals: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     duration_s: float = 0.0
 
 
 def measure(
     specimens: Sequence[Specimen],
-    settings: Sequence[Setting],
+    targets: Sequence[Target],
     env: Mapping[str, str],
     *,
+    profiles: Mapping[str, Profile] = NO_PROFILES,
+    host_named: bool = False,
     jobs: int | None = None,
     timeout_s: float = TIMEOUT_S,
     on_done: OnDone | None = None,
 ) -> list[Artifact]:
-    """An artifact for each specimen and sandbox, in their order; never raises for what one does."""
-    pairs = [(one, setting) for setting in settings for one in specimens]
-    order = sorted(range(len(pairs)), key=lambda i: _FIRST.get(pairs[i][0].language, 3))
-    found: dict[int, Artifact] = {}
+    """An artifact for each specimen and target, in their order; never raises for what one does.
+    ``profiles`` are the expectations of each target by its name; those without have none."""
 
-    def one(index: int) -> None:
-        specimen, setting = pairs[index]
-        found[index] = measure_one(specimen, setting, env, timeout_s=timeout_s)
+    def one(pair: tuple[Specimen, Target]) -> Artifact:
+        specimen, target = pair
+        profile = profiles.get(target.name, NO_EXPECTATIONS)
+        found = measure_one(
+            specimen, target, env, profile=profile, host_named=host_named, timeout_s=timeout_s
+        )
         if on_done is not None:
-            on_done(found[index])
+            on_done(found)
+        return found
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="probe") as pool:
-        try:
-            for done in [pool.submit(one, index) for index in order]:
-                done.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [found[index] for index in range(len(pairs))]
+    pairs = [(one, target) for target in targets for one in specimens]
+    with pool(jobs, name="probe") as workers:
+        return workers.map(one, pairs, first=lambda pair: _FIRST.get(pair[0].language, 3))
 
 
 def measure_one(
-    specimen: Specimen, setting: Setting, env: Mapping[str, str], *, timeout_s: float = TIMEOUT_S
+    specimen: Specimen,
+    target: Target,
+    env: Mapping[str, str],
+    *,
+    profile: Profile = NO_EXPECTATIONS,
+    host_named: bool = False,
+    timeout_s: float = TIMEOUT_S,
 ) -> Artifact:
-    """One specimen in one sandbox."""
-    wanted = setting.profile.of(specimen)
+    """One specimen in one target. ``host_named``: others' specimens may run on the bare host."""
+    wanted = profile.of(specimen)
     when = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
-    measured = _measured(specimen, setting, wanted, env, timeout_s)
+    if may_run(specimen, target, host_named=host_named):
+        measured = _measured(specimen, target, wanted, env, timeout_s)
+    else:
+        why = "it does not ship with wardian, and the bare host was not named: --in host"
+        measured = Measured(None, Verdict("not_run", why))
     seen = measured.seen
     name = os.uname()
     return Artifact(
@@ -97,8 +109,8 @@ def measure_one(
         domain=specimen.domain,
         specimen=f"probes/{specimen.path}",
         language=specimen.language,
-        sandbox=setting.name,
-        sandbox_version=setting.version,
+        sandbox=target.name,
+        sandbox_version=target.version,
         status=measured.verdict.status,
         cause=measured.verdict.cause,
         observed=seen.observed if seen is not None else None,
@@ -107,14 +119,14 @@ def measure_one(
         expected=wanted.expect,
         expected_errno=wanted.errno,
         reason=wanted.reason,
-        profile=setting.profile.name,
+        profile=profile.name,
         duration_s=round(measured.duration_s, 4),
         host=name.nodename,
         kernel=name.release,
         machine=name.machine,
         uid=os.geteuid(),
-        policy_digest=setting.policy.digest,
-        degraded=setting.degraded,
+        policy_digest=target.policy.digest,
+        degraded=target.degraded,
         refusals=measured.refusals,
         wardian=__version__,
         time=when,
@@ -124,22 +136,19 @@ def measure_one(
 
 def _measured(
     specimen: Specimen,
-    setting: Setting,
-    wanted: Expectation,
+    target: Target,
+    wanted: ProbeExpectation,
     env: Mapping[str, str],
     timeout_s: float,
 ) -> Measured:
-    if not may_run(specimen, setting):
-        why = "it does not ship with wardian, and the bare host was not named: --in host"
-        return Measured(None, Verdict("not_run", why))
     if specimen.language == "c" and compiler() is None:
         return _unavailable("no C compiler is installed")
     try:
         program = built(specimen) if specimen.language == "c" else interpreter(specimen.language)
         if program is None:
             return _unavailable(f"no interpreter for {specimen.language} is installed")
-        started = call(specimen, program, setting)
-        return _run(specimen, setting, started, wanted, env, timeout_s)
+        started = command(specimen, program, target)
+        return _run(specimen, target, started, wanted, env, timeout_s)
     except BuildError as error:
         return Measured(None, Verdict("not_run", str(error)))
     except (WardianError, OSError) as error:
@@ -148,14 +157,14 @@ def _measured(
 
 def _unavailable(why: str) -> Measured:
     seen = Observation("unavailable", None, why)
-    return Measured(seen, judge(seen, Expectation()))
+    return Measured(seen, judge(seen, ProbeExpectation()))
 
 
 def _run(
     specimen: Specimen,
-    setting: Setting,
-    started: Call,
-    wanted: Expectation,
+    target: Target,
+    started: SpecimenCommand,
+    wanted: ProbeExpectation,
     env: Mapping[str, str],
     timeout_s: float,
 ) -> Measured:
@@ -164,7 +173,7 @@ def _run(
         "PROBE_EXPECT": "blocked" if wanted.expect == "blocked" else "allowed",
         "LC_ALL": "C.UTF-8",
     }
-    with setting.make(setting.policy, setting.name) as sandbox:
+    with target.sandbox() as sandbox:
         for source, path in started.files:
             with open(source, "rb") as file:
                 sandbox.files.write(path, file.read(), executable=True)
@@ -175,13 +184,11 @@ def _run(
         )  # fmt: skip
         duration_s = time.monotonic() - begun
         seen, verdict = _answer(specimen, result, sandbox, wanted)
-    told = (f"{one.kind} {one.action} {one.target}".strip() for one in result.refusals)
-    refusals = tuple(itertools.islice(told, MAX_REFUSALS))
-    return Measured(seen, verdict, refusals, duration_s)
+    return Measured(seen, verdict, tuple(result.refusals[:MAX_REFUSALS]), duration_s)
 
 
 def _answer(
-    specimen: Specimen, result: Result, sandbox: Sandbox, wanted: Expectation
+    specimen: Specimen, result: Result, sandbox: Sandbox, wanted: ProbeExpectation
 ) -> tuple[Observation | None, Verdict]:
     """What the run came to; whatever went wrong with the specimen is told, never raised."""
     if result.reason == "time limit":
@@ -211,7 +218,7 @@ def _answer(
     return _judged(seen, wanted)
 
 
-def _judged(seen: Observation, wanted: Expectation) -> tuple[Observation, Verdict]:
+def _judged(seen: Observation, wanted: ProbeExpectation) -> tuple[Observation, Verdict]:
     return seen, judge(seen, wanted)
 
 

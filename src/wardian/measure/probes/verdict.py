@@ -7,17 +7,12 @@ from typing import Any, NamedTuple
 
 OBSERVED = ("allowed", "blocked", "unavailable", "error")
 EXPECTED = ("allowed", "blocked", "any")
-GOOD = ("supported", "blocked_expected")
-UNEXPECTED = ("blocked_unexpected", "allowed_unexpected")
-# The specimen gave no answer; `cause` says why.
-FAILED = ("timeout", "crashed", "error", "garbage", "silent", "not_run")
-STATUSES = (*GOOD, *UNEXPECTED, "unavailable", *FAILED)
 ERRNOS = frozenset(errno.errorcode.values()) | {"EOPNOTSUPP", "EWOULDBLOCK", "EDEADLOCK"}
 _SAME = {"EWOULDBLOCK": "EAGAIN", "ENOTSUP": "EOPNOTSUPP", "EDEADLOCK": "EDEADLK"}
 OBSERVATION = "wardian.observation/1"
 
 
-class Expectation(NamedTuple):
+class ProbeExpectation(NamedTuple):
     """What should happen, and why. ``errno`` is empty where any will do."""
 
     expect: str = "allowed"
@@ -25,7 +20,7 @@ class Expectation(NamedTuple):
     errno: tuple[str, ...] = ()
 
 
-class Check(NamedTuple):
+class SpecimenCheck(NamedTuple):
     """One thing that a specimen of several looked at; ``ok`` is None where it can't be asked."""
 
     name: str
@@ -40,7 +35,7 @@ class Observation(NamedTuple):
     observed: str
     errno: str | None = None
     detail: str = ""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[SpecimenCheck, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -55,7 +50,7 @@ def same_errno(name: str) -> str:
     return _SAME.get(name, name)
 
 
-def judge(seen: Observation, wanted: Expectation) -> Verdict:
+def judge(seen: Observation, wanted: ProbeExpectation) -> Verdict:
     """The status of an observation."""
     if seen.observed == "unavailable":
         return Verdict("unavailable", seen.detail)
@@ -93,20 +88,20 @@ def read_observation(document: Any, probe_id: str, capability: str) -> Observati
     return Observation(document["observed"], number, document["detail"], checks)
 
 
-def read_checks(documents: Any) -> tuple[Check, ...]:
+def read_checks(documents: Any) -> tuple[SpecimenCheck, ...]:
     """The checks of an observation or an artifact. Raises ValueError with what is wrong."""
     if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
         raise ValueError("`checks` must hold objects")
     for one in documents:
-        if set(one) != set(Check._fields):
-            raise ValueError(f"a check has {', '.join(Check._fields)}")
+        if set(one) != set(SpecimenCheck._fields):
+            raise ValueError(f"a check has {', '.join(SpecimenCheck._fields)}")
         if not isinstance(one["name"], str) or not isinstance(one["detail"], str):
             raise ValueError("`name` and `detail` of a check are texts")
         if not isinstance(one["ok"], bool | None):
             raise ValueError("`ok` of a check is true, false or null")
         if not _is_errno(one["errno"]):
             raise ValueError(f"`errno` of a check is {one['errno']!r}")
-    return tuple(Check(**one) for one in documents)
+    return tuple(SpecimenCheck(**one) for one in documents)
 
 
 def _is_errno(value: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from wardian.measure.store.model import Campaign
-from wardian.measure.store.reading import Reader
+from wardian.measure.store.reading import StoreReader
 
 SCHEMA = "wardian.history-export/1"
 TABLES = ("campaigns", "results", "figures", "findings")
@@ -22,7 +22,7 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-def rows(store: Reader, table: str, *, evidence: bool = False) -> Iterator[dict[str, Any]]:
+def rows(store: StoreReader, table: str, *, evidence: bool = False) -> Iterator[dict[str, Any]]:
     """One table, a campaign at a time, oldest first."""
     for one in store.campaigns():
         where = {"campaign": one.uid, "night": one.night}
@@ -39,7 +39,7 @@ def rows(store: Reader, table: str, *, evidence: bool = False) -> Iterator[dict[
             yield from (where | row for row in _results(store, one, evidence))
 
 
-def _results(store: Reader, campaign: Campaign, evidence: bool) -> Iterator[dict[str, Any]]:
+def _results(store: StoreReader, campaign: Campaign, evidence: bool) -> Iterator[dict[str, Any]]:
     for one in store.results(campaign.id, evidence=evidence):
         outcome = one.outcome._asdict()
         told = outcome.pop("evidence")
@@ -48,7 +48,7 @@ def _results(store: Reader, campaign: Campaign, evidence: bool) -> Iterator[dict
         yield case | outcome | rest | ({"evidence": told} if evidence else {})
 
 
-def write_json_lines(store: Reader, tables: list[str], file: TextIO, *, evidence: bool) -> int:
+def write_json_lines(store: StoreReader, tables: list[str], file: TextIO, *, evidence: bool) -> int:
     """Each line says of which table it is; returns how many there are."""
     count = 0
     for table in tables:
@@ -58,7 +58,7 @@ def write_json_lines(store: Reader, tables: list[str], file: TextIO, *, evidence
     return count
 
 
-def write_csv(store: Reader, table: str, file: TextIO) -> int:
+def write_csv(store: StoreReader, table: str, file: TextIO) -> int:
     """With a header; what is no text or number is JSON."""
     out = csv.DictWriter(file, _COLUMNS[table], extrasaction="ignore", lineterminator="\n")
     out.writeheader()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from wardian.measure.store.model import HEALTH, KINDS, Figure, Result
+from wardian.measure.outcome import HEALTH
+from wardian.measure.store.model import KINDS, Figure, Measurement
 
 
-def counted(results: Sequence[Result]) -> list[Figure]:
+def counted(results: Sequence[Measurement]) -> list[Figure]:
     """For each kind and sandbox: ``probe.total``, ``probe.good``, ``probe.bad`` …"""
     counts: Counter[tuple[str, str, str]] = Counter()
     for one in results:
@@ -22,7 +23,7 @@ def counted(results: Sequence[Result]) -> list[Figure]:
     ]
 
 
-def skills_passing(results: Iterable[Result]) -> list[Figure]:
+def skills_passing(results: Iterable[Measurement]) -> list[Figure]:
     """``skills.total`` and ``skills.working``: skills all of whose cases that ran pass."""
     broken: dict[tuple[str, str], bool] = {}
     for one in results:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from wardian.measure.store.figures import counted, skills_passing
 from wardian.measure.store.model import Campaign
-from wardian.measure.store.reading import Reader
+from wardian.measure.store.reading import StoreReader
 from wardian.measure.store.store import Store, Write
 
 _ORPHANS = (
@@ -31,7 +31,7 @@ class Merged(NamedTuple):
     results: int
 
 
-def merge(store: Store, other: Reader) -> Merged:
+def merge(store: Store, other: StoreReader) -> Merged:
     """Everything of another store that this one lacks, a campaign at a time.
 
     Campaigns with the same uid are shards of one: their results are joined, and once all shards
@@ -92,7 +92,7 @@ def joined_shards(one: str, other: str) -> str:
     return "" if len(parts) == total else " ".join(parts)
 
 
-def _join_numbers(store: Store, other: Reader, ours: Campaign, theirs: Campaign) -> None:
+def _join_numbers(store: Store, other: StoreReader, ours: Campaign, theirs: Campaign) -> None:
     """Figures and findings of both: what is counted is counted again, over all results; what a
     shard did adds up; how long it took is the longest."""
     known = {(one.name, one.sandbox): one for one in store.figures(ours.id)}
@@ -114,7 +114,7 @@ def _join_numbers(store: Store, other: Reader, ours: Campaign, theirs: Campaign)
 
 
 def _join_steps(
-    store: Store, other: Reader, ours: Campaign, theirs: Campaign, *, made: bool, new: bool
+    store: Store, other: StoreReader, ours: Campaign, theirs: Campaign, *, made: bool, new: bool
 ) -> None:
     known = {} if made else {one.name: one for one in store.steps(ours.id)}
     for step in other.steps(theirs.id):

@@ -9,22 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from wardian.measure.outcome import health
+from wardian.measure.store.refusals import restored
+from wardian.sandbox.run.result import Refusal
+
 KINDS = ("probe", "check", "suite", "skill", "trace")
 STATES = ("running", "finished", "partial", "interrupted")
-HEALTH = ("good", "bad", "broken", "absent")
 SEVERITIES = ("critical", "high", "medium", "low")
-_GOOD = frozenset(("supported", "blocked_expected", "pass", "ok"))
-_BAD = frozenset(("blocked_unexpected", "allowed_unexpected", "fail"))
-_ABSENT = frozenset(("unavailable", "skip", "not_wanted"))
-
-
-def health(status: str) -> str:
-    """good: as it should be; bad: not so; absent: can't be asked here; broken: no answer came."""
-    if status in _GOOD:
-        return "good"
-    if status in _BAD:
-        return "bad"
-    return "absent" if status in _ABSENT else "broken"
 
 
 class Campaign(NamedTuple):
@@ -87,11 +78,16 @@ class Outcome(NamedTuple):
 
     @property
     def health(self) -> str:
-        """See ``health``."""
+        """See ``wardian.measure.outcome``."""
         return health(self.status)
 
+    @property
+    def refusals(self) -> list[Refusal]:
+        """Those in the evidence."""
+        return [restored(one) for one in self.evidence.get("refusals", [])]
 
-class Result(NamedTuple):
+
+class Measurement(NamedTuple):
     """One case in one campaign. ``key`` names everything that it depends on; ``measured_in`` is
     the uid of the campaign that measured it, another one where the result was used again."""
 

@@ -16,9 +16,9 @@ from wardian.measure.store.model import (
     Case,
     Figure,
     Finding,
+    Measurement,
     Moment,
     Outcome,
-    Result,
     Step,
 )
 
@@ -31,7 +31,7 @@ _RESULTS = """
 _CAMPAIGN = ", ".join(Campaign._fields)
 
 
-class Reader:
+class StoreReader:
     """What can be asked of a store. Safe to use from several threads, one question at a time."""
 
     path: str
@@ -117,7 +117,7 @@ class Reader:
         kind: str | None = None,
         sandbox: str | None = None,
         evidence: bool = False,
-    ) -> list[Result]:
+    ) -> list[Measurement]:
         """By kind, name and sandbox. Evidence is large, and left out unless asked for."""
         query = _RESULTS.format(evidence="o.evidence" if evidence else "'{}'")
         rows = self._rows(
@@ -127,7 +127,7 @@ class Reader:
         )
         return [_result(row) for row in rows]
 
-    def result(self, campaign_id: int, identity: tuple[str, str, str]) -> Result | None:
+    def result(self, campaign_id: int, identity: tuple[str, str, str]) -> Measurement | None:
         """One result with its evidence."""
         rows = self._rows(
             _RESULTS.format(evidence="o.evidence")
@@ -227,6 +227,6 @@ def _case(row: tuple[Any, ...]) -> Case:
     return Case._make((*row[:5], json.loads(row[5]), row[6]))
 
 
-def _result(row: tuple[Any, ...]) -> Result:
+def _result(row: tuple[Any, ...]) -> Measurement:
     outcome = Outcome._make((*row[8:13], json.loads(row[13])))
-    return Result(row[0], _case(row[1:8]), outcome, *row[14:])
+    return Measurement(row[0], _case(row[1:8]), outcome, *row[14:])

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
+from wardian.homes import own_directory
+from wardian.measure.outcome import health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome, health
-from wardian.measure.store.reading import Reader
-from wardian.runner.state import home
+from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.measure.store.reading import StoreReader
 
 WAIT_S = 60.0  # for other writers
 MAX_EVIDENCE_BYTES = 64 << 10
@@ -47,7 +48,7 @@ def _again(kind: str, status: str) -> bool:
 
 def default_path() -> str:
     """The user's own store."""
-    return os.path.join(home("XDG_STATE_HOME", ".local/state"), "store.sqlite")
+    return os.path.join(own_directory("state"), "store.sqlite")
 
 
 def now() -> str:
@@ -72,7 +73,7 @@ def key_of(depends: Mapping[str, str]) -> str:
     return hashlib.sha256(_json(depends).encode()).hexdigest()[:32]
 
 
-class Store(Reader):
+class Store(StoreReader):
     """A store that can be read and written, by several threads and processes at once.
 
     ``with Store.open(path) as store: …``. A process that dies leaves what it had written.

@@ -1,66 +1,82 @@
 """Which wall it is that a lost case meets: it is run by itself without each wall in turn.
 
-The walls and the ways to take one away are those of ``wardian probe blame``. A case that no single
-wall explains is tried without two: what the syscall filter or Landlock refuses, another wall often
-refuses as well.
+The walls, and the ways to take one away, are those of ``wardian.measure.blame``. A case that no
+single wall explains is tried without two: what the syscall filter or Landlock refuses, another wall
+often refuses as well. Only a wall without which the case passed is named; where none was found, it
+is said which were tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from wardian.measure.probes.blame import (
+from wardian.measure.blame import (
     LANDLOCK,
+    PID,
     ROOT,
     SECCOMP,
     WALLS,
+    Circumstances,
     Wall,
     launcher_for_tests,
     without,
 )
-from wardian.measure.suites.comparing import likely
-from wardian.measure.suites.outcomes import Outcome
-from wardian.measure.suites.programs import Program
-from wardian.measure.suites.running import Place, Running, Way, run_alone
+from wardian.measure.refused import likely
+from wardian.measure.suites.execution import Running, RunOptions
+from wardian.measure.suites.outcomes import SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
+from wardian.measure.suites.running import run_alone
+from wardian.measure.target import Target
+from wardian.sandbox.policy.policy import Policy
 
 # A case that hangs behind a wall hangs behind most: it need not do so for long.
 LONGEST_S, MAX_HANGS = 10.0, 4
-# What is left when no other wall explains it.
-FRAME = "own root, namespace.user, namespace.pid or no_new_privs"
-# Without it, nothing ends what a case leaves running: it would be left on the host.
-KEPT = "namespace.pid"
 # The kind of a refusal → the wall that mostly is behind it.
-_LIKELY = {"limit": "limits", "network": "namespace.network", "file": "read-only mounts"}
+_LIKELY = {"limit": "limits", "network": "namespace.network", "file": ROOT.name}
 HANGS = "not found: it hangs"
-NOT_FOUND = "none that a policy can give up"
 
 
-def wall_of(program: Program, here: Outcome, place: Place, way: Way, running: Running) -> str:
-    """The name of the wall, or of two; what is left by elimination, where all could be tried."""
+def wall_of(
+    program: SuiteProgram, here: SuiteOutcome, target: Target, options: RunOptions, running: Running
+) -> str:
+    """The name of the wall, or of two; else what was tried."""
     launcher = launcher_for_tests()
-    quick = way._replace(timeout_s=min(way.timeout_s, LONGEST_S))
+    seen = Circumstances(refusals=here.refusals)
+    quick = options._replace(timeout_s=min(options.timeout_s, LONGEST_S))
     hung = 0
-    for walls in _trials(here, launcher):
-        setting = without(walls, place.policy, {}, launcher)
-        weaker = place._replace(policy=setting.policy, make=setting.make)
-        seen = run_alone(program, here.case, weaker, quick, running, explain=False)
-        if seen is not None and seen.status == "passed":
+    tried: dict[str, None] = {}
+    for walls in _trials(here, target.policy, seen, launcher):
+        # The guest's root can't be left out and its paths be the same: what is missing is shared.
+        able = None if ROOT in walls else launcher
+        weaker = without(walls, target.policy, seen, able)
+        outcome = run_alone(program, here.case, weaker, quick, running, explain=False)
+        if outcome is not None and outcome.status == "passed":
             return " and ".join(wall.name for wall in walls)
-        hung += seen is not None and seen.status == "timeout"
+        if outcome is not None:
+            tried |= dict.fromkeys(wall.name for wall in walls)
+        hung += outcome is not None and outcome.status == "timeout"
         if hung == MAX_HANGS:
             return HANGS
-    refusal = likely(here.refusals)
-    if refusal is not None and refusal.kind == "file":
-        return ROOT.name  # the guest's root can't be left out and its paths be the same
-    return FRAME if launcher is not None else NOT_FOUND
+    return not_found(tried)
 
 
-def _trials(here: Outcome, launcher: str | None) -> Iterator[Sequence[Wall]]:
-    """The likely one first."""
+def not_found(tried: Sequence[str] | dict[str, None]) -> str:
+    """None was found, and these were tried."""
+    if not tried:
+        return "not found: no wall could be taken away"
+    return f"not found: none of {', '.join(tried)}"
+
+
+def _trials(
+    here: SuiteOutcome, policy: Policy, seen: Circumstances, launcher: str | None
+) -> Iterator[Sequence[Wall]]:
+    """The likely one first. Without namespace.pid nothing ends what a case leaves running: it
+    would be left on the host."""
     there = [
         wall
         for wall in WALLS
-        if wall is not ROOT and wall.name != KEPT and wall.way(launcher=launcher is not None)
+        if wall is not PID
+        and wall.way(policy, seen, launcher=launcher is not None and wall is not ROOT)
     ]
     refusal = likely(here.refusals)
     first = _LIKELY.get(refusal.kind) if refusal is not None else None

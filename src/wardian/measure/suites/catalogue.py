@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError, NothingMatched
-from wardian.measure.suites.sources import Case, Source, read_source
+from wardian.measure.suites.sources import SourceCase, SuiteSource, includes, read_source
 from wardian.syscalls.knowledge import known
 from wardian.syscalls.table import rows
 from wardian.text import printable
@@ -16,6 +17,7 @@ SCHEMA = "wardian.suite-catalogue/1"
 ENDINGS = (".cc", ".cpp", ".cxx", ".C")
 MAX_BYTES = 8 << 20
 MAX_FILES = 20_000
+MAX_HEADERS = 100  # of one source
 MAX_DEPTH = 24
 SKIPPED = (".git", "node_modules")
 # In a checkout of gVisor, its tests of system calls; elsewhere all of it.
@@ -26,7 +28,7 @@ class Catalogue(NamedTuple):
     """The files that hold cases, by path, and how many others were looked at."""
 
     root: str
-    sources: tuple[Source, ...]
+    sources: tuple[SuiteSource, ...]
     others: int = 0
     names: tuple[str, ...] = ()  # of every file, with cases or without
 
@@ -36,20 +38,22 @@ class Catalogue(NamedTuple):
         return tests_of() if self.root.endswith(f"/{GVISOR}") else {}
 
     @property
-    def cases(self) -> list[Case]:
+    def cases(self) -> list[SourceCase]:
         return [case for source in self.sources for case in source.cases]
 
 
 def read_catalogue(path: str) -> Catalogue:
     """Raises InputError, NothingMatched."""
-    root = os.path.realpath(path)
+    named = root = os.path.realpath(path)
     if os.path.isdir(os.path.join(root, GVISOR)):
         root = os.path.join(root, GVISOR)
     files = [root] if os.path.isfile(root) else _files(root)
     base = os.path.dirname(root) if os.path.isfile(root) else root
     sources, others = [], 0
     for file in files:
-        source = read_source(os.path.relpath(file, base), _text(file))
+        text = _text(file)
+        headers = _headers(file, text, named)
+        source = read_source(os.path.relpath(file, base), text, headers)
         if source.cases:
             sources.append(source)
         else:
@@ -84,6 +88,25 @@ def _files(root: str) -> list[str]:
     return sorted(found)
 
 
+def _headers(file: str, text: str, named: str) -> list[str]:
+    """The texts of the headers that a source includes, and of those that they include; as far as
+    they lie below what was named. Those are named from there, or from beside the source."""
+    base = named if os.path.isdir(named) else os.path.dirname(named)
+    found: dict[str, str] = {}
+    pending = [(file, text)]
+    while pending and len(found) < MAX_HEADERS:
+        by, said = pending.pop()
+        for name in includes(said):
+            for folder in (os.path.dirname(by), base):
+                header = os.path.realpath(os.path.join(folder, name))
+                inside = header.startswith(base + "/") and header not in found
+                if inside and os.path.isfile(header):
+                    found[header] = _text(header)
+                    pending.append((header, found[header]))
+    return list(found.values())
+
+
+@functools.lru_cache(1000)
 def _text(path: str) -> str:
     try:
         with open(path, "rb") as file:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from wardian.measure.suites.outcomes import PROGRAM_CASE, Outcome, ProgramResult, Refused
+from wardian.measure.refused import general, likely
+from wardian.measure.suites.outcomes import PROGRAM_CASE, ProgramResult, SuiteOutcome
 
 UNSTEADY = "it passes when it is run by itself"
 
@@ -20,7 +20,7 @@ class Lost(NamedTuple):
     case: str
     status: str
     cause: str
-    here: Outcome | None
+    here: SuiteOutcome | None
     besides: bool = False  # it befell the program here, and is no case of the baseline's
 
     @property
@@ -44,7 +44,7 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
     whole = mine.get(PROGRAM_CASE)
     found: list[Lost] = []
     for one in native.outcomes:
-        if one.status == "passed" and not _passed(mine.get(one.case)):
+        if one.status == "passed" and not one.flaky and not _passed(mine.get(one.case)):
             outcome = mine.get(one.case)
             if outcome is not None:
                 found.append(_told(here, one.case, outcome))
@@ -60,11 +60,11 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
     return found
 
 
-def _passed(outcome: Outcome | None) -> bool:
+def _passed(outcome: SuiteOutcome | None) -> bool:
     return outcome is not None and outcome.status == "passed"
 
 
-def _told(here: ProgramResult, case: str, outcome: Outcome) -> Lost:
+def _told(here: ProgramResult, case: str, outcome: SuiteOutcome) -> Lost:
     return Lost(here.sandbox, here.program, case, outcome.status, cause_of(outcome), outcome)
 
 
@@ -83,35 +83,19 @@ def gained_cases(results: Sequence[ProgramResult], baseline: str) -> list[tuple[
     ]
 
 
-def cause_of(outcome: Outcome) -> str:
+def cause_of(outcome: SuiteOutcome) -> str:
     """The same cause is the same text: a refusal if the supervisor saw one, else what was told."""
     if outcome.alone == "passed":
         return UNSTEADY
     refusal = likely(outcome.refusals)
     if refusal is not None:
-        return f"refused: {_general(refusal)} ({refusal.reason})"
+        return f"refused: {general(refusal)} ({refusal.reason})"
+    if outcome.suspect:
+        return f"likely {outcome.suspect}"
     if outcome.status in ("crashed", "timeout", "not_run") and outcome.detail:
         return f"{outcome.status}: {outcome.detail}"
     first = outcome.detail or _last_line(outcome.output)
     return f"{outcome.status}: {first}" if first else outcome.status
-
-
-def likely(refusals: Iterable[Refused]) -> Refused | None:
-    """The one that most likely is the cause: not a look at a file, if there is another."""
-    told = list(refusals)
-    weighty = [one for one in told if one.action != "stat"]
-    return (weighty or told)[-1] if told else None
-
-
-def _general(refusal: Refused) -> str:
-    """Without what differs from one try to the next: arguments of a call, names made up anew."""
-    if refusal.kind in ("syscall", "process") and not refusal.target.startswith("pid "):
-        call, _, _ = refusal.target.partition("(")
-        return f"{refusal.kind} {call or refusal.action}"
-    if refusal.kind == "limit":
-        return f"{refusal.kind} {refusal.action} {refusal.target}"
-    target = re.sub(r"[0-9]+|(?<=[_./-])[A-Za-z0-9]{6}$", "…", refusal.target)
-    return f"{refusal.kind} {refusal.action} {target}"
 
 
 def _last_line(output: str) -> str:

@@ -22,6 +22,8 @@ _SUITE_FAILED = re.compile(
     rb"\[  FAILED  \] ([A-Za-z0-9_./]+): SetUp(?:TestSuite|TestCase) or TearDown"
 )
 _SUITE = re.compile(rb"\[-{10}\] \d+ tests? from ([A-Za-z0-9_./]+)(.*)$")
+# what googletest prints when all is well with it: the end of a suite, or of all
+_GOES_ON = re.compile(rb"^\[(?:-{10}|={10}|  PASSED  )\] ")
 _FAILED_HERE = re.compile(rb"^\S+:\d+: Failure\b")
 _COUNT = re.compile(rb"\((\d+) ms\)")
 _STATUS = {b"OK": "passed", b"FAILED": "failed", b"SKIPPED": "skipped"}
@@ -86,6 +88,7 @@ class Stream:
         self.began_s = 0.0
         self.moved_s = 0.0  # when a case began or ended last
         self.after_s = 0.0  # when one ended last
+        self.unconfirmed: str | None = None  # it said that it passed, and nothing came since
         self.suites_failed: dict[str, Excerpt] = {}  # what was said of each, beside its cases
         self.outside = Excerpt(keep_bytes)  # what was printed while no case ran
         self._suite: str | None = None
@@ -133,6 +136,8 @@ class Stream:
             self._take(line + b"\n")
             return
         run, end = _RUN.search(line), _END.search(line)
+        if _GOES_ON.search(line):
+            self.unconfirmed = None
         if run and run[1].decode() in self.known:
             self._take(line[: run.start()])
             self._begin(run[1].decode(), at_s)
@@ -151,6 +156,7 @@ class Stream:
 
     def _begin(self, name: str, at_s: float) -> None:
         self.current, self.began_s, self.moved_s = name, at_s, at_s
+        self.unconfirmed = None
         self._begun[name] = at_s
         self._output = Excerpt(self._keep)
 
@@ -168,6 +174,7 @@ class Stream:
         self.moved_s = self.after_s = at_s
         if mine:
             self.current = None
+            self.unconfirmed = name if status != "failed" else None
 
 
 class Excerpt:

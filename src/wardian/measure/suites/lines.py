@@ -88,7 +88,7 @@ def _point(found: re.Match[str], position: int, names: dict[str, int]) -> Point:
     return Point(name, status, detail)
 
 
-class End(NamedTuple):
+class ProgramEnd(NamedTuple):
     """How the program ended: an exit code, or a signal."""
 
     code: int
@@ -103,7 +103,7 @@ class End(NamedTuple):
         return f"ended with {signal_name(self.signal) if self.signal else f'exit code {self.code}'}"
 
 
-def judge_exit(end: End) -> tuple[str, str]:
+def judge_exit(end: ProgramEnd) -> tuple[str, str]:
     """Status and a line, for a program whose exit code is all it says."""
     if end.signal or end.reason:
         return "crashed", f"it {end.told}"
@@ -114,7 +114,7 @@ def judge_exit(end: End) -> tuple[str, str]:
     return "failed", f"exit code {end.code}"
 
 
-def judge_tap(text: str, end: End) -> list[Point]:
+def judge_tap(text: str, end: ProgramEnd) -> list[Point]:
     """Every point, those that were planned and never came, and how the program ended."""
     points, planned = parse_tap(text)
     if points and points[-1].case == PROGRAM_CASE and not end.signal:

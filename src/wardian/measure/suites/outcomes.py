@@ -8,38 +8,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wardian.errors import InputError
+from wardian.measure import refused
+from wardian.measure.outcome import SUITE, health
 from wardian.sandbox.run.result import Refusal
 
 SCHEMA = "wardian.suite-program/1"
-STATUSES = ("passed", "failed", "skipped", "crashed", "timeout", "not_run", "disabled")
-BAD = ("failed", "crashed", "timeout", "not_run")
+BAD = tuple(name for name in SUITE if health(name) in ("bad", "broken"))
 PROGRAM_CASE = "(program)"  # the program as a whole: what no case of it can be charged with
-MAX_REFUSALS = 20
 
 
-class Refused(NamedTuple):
-    """A refusal that the supervisor saw, without who asked for it: that is the test."""
-
-    kind: str
-    action: str
-    target: str
-    reason: str
-
-    @classmethod
-    def of(cls, refusal: Refusal) -> Refused:
-        """The part of a refusal that explains a failure."""
-        return cls(refusal.kind, refusal.action, refusal.target, refusal.reason)
-
-    def __str__(self) -> str:
-        named = self.target.startswith(self.action)
-        return f"{self.kind} {self.target if named else f'{self.action} {self.target}'}"
-
-
-class Outcome(NamedTuple):
+class SuiteOutcome(NamedTuple):
     """One case. ``detail`` is one line: a signal, a reason to skip, the first failure.
 
-    ``alone`` is what came of it in a sandbox of its own afterwards, and ``wall`` the one without
-    which it passes, where that was asked.
+    ``alone`` is what came of it in a sandbox of its own afterwards, ``suspect`` the wall that it
+    likely met, from the calls it made, where nothing was seen to be refused, and ``wall`` the one
+    without which it passes, where that was asked.
     """
 
     case: str
@@ -47,37 +30,43 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
     detail: str = ""
     output: str = ""
-    refusals: tuple[Refused, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     alone: str = ""
     parameter: str = ""
     wall: str = ""
+    suspect: str = ""
 
     @property
     def of_program(self) -> bool:
         """Not a case of the program's own, but what befell it besides."""
         return self.case.endswith(")") and "(" in self.case
 
+    @property
+    def flaky(self) -> bool:
+        """It passed beside others, and not by itself."""
+        return self.status == "passed" and self.alone not in ("", "passed")
+
     def document(self) -> dict[str, Any]:
         """As JSON; what is empty is left out."""
         told: dict[str, Any] = {"case": self.case, "status": self.status}
         told["seconds"] = round(self.seconds, 4)
-        for name in ("detail", "output", "alone", "parameter", "wall"):
+        for name in ("detail", "output", "alone", "parameter", "wall", "suspect"):
             if getattr(self, name):
                 told[name] = getattr(self, name)
         if self.refusals:
-            told["refusals"] = [one._asdict() for one in self.refusals]
+            told["refusals"] = [refused.document(one) for one in self.refusals]
         return told
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Outcome:
+    def read(cls, told: dict[str, Any]) -> SuiteOutcome:
         """Raises InputError."""
         try:
-            refusals = tuple(Refused(**one) for one in told.get("refusals", ()))
+            refusals = tuple(refused.read(one) for one in told.get("refusals", ()))
             outcome = cls(**{**told, "refusals": refusals})
             seconds = float(outcome.seconds)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, KeyError):
             raise InputError("not an outcome of a case") from None
-        if outcome.status not in STATUSES:
+        if outcome.status not in SUITE:
             raise InputError(f"there is no status {outcome.status!r}")
         return outcome._replace(seconds=seconds)
 
@@ -91,10 +80,12 @@ class ProgramResult(NamedTuple):
     protocol: str
     sandbox: str
     key: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SuiteOutcome, ...]
     seconds: float = 0.0
     runs: int = 0
     note: str = ""
+    selected: str = ""  # which cases were wanted, and for how long each was to run
+    timeout_s: float = 0.0
 
     @property
     def listed(self) -> bool:
@@ -113,7 +104,7 @@ class ProgramResult(NamedTuple):
             raise InputError(f"not a document of the schema {SCHEMA}")
         fields = {name: told[name] for name in told if name != "schema"}
         try:
-            outcomes = tuple(Outcome.read(one) for one in fields["outcomes"])
+            outcomes = tuple(SuiteOutcome.read(one) for one in fields["outcomes"])
             return cls(**fields | {"outcomes": outcomes})
         except (TypeError, KeyError):
             raise InputError("not the result of a program") from None

@@ -29,7 +29,7 @@ MAX_LIBRARIES = 500
 PRESENT = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 
 
-class Program(NamedTuple):
+class SuiteProgram(NamedTuple):
     """``protocol`` is gtest, tap or exit, or "" for one that will show when it is run."""
 
     name: str
@@ -40,14 +40,14 @@ class Program(NamedTuple):
     runfiles: str = ""
 
 
-class Found(NamedTuple):
+class FoundPrograms(NamedTuple):
     """The programs, and what lies beside them and is none of the suite's."""
 
-    programs: tuple[Program, ...]
+    programs: tuple[SuiteProgram, ...]
     passed_over: tuple[str, ...] = ()
 
 
-def find_programs(paths: Sequence[str], protocol: str = "") -> Found:
+def find_programs(paths: Sequence[str], protocol: str = "") -> FoundPrograms:
     """Programs by name, in order. In a directory where some are googletest's, only those count.
 
     Raises InputError, UsageError, NothingMatched.
@@ -73,7 +73,7 @@ def find_programs(paths: Sequence[str], protocol: str = "") -> Found:
     programs = [
         _program(names[path], path, kind, folder) for path, (kind, folder) in unique.items()
     ]
-    return Found(tuple(sorted(programs)), tuple(dict.fromkeys(passed_over)))
+    return FoundPrograms(tuple(sorted(programs)), tuple(dict.fromkeys(passed_over)))
 
 
 def _executables(folder: str) -> list[str]:
@@ -147,11 +147,11 @@ def _names(paths: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _program(name: str, path: str, protocol: str, folder: str) -> Program:
+def _program(name: str, path: str, protocol: str, folder: str) -> SuiteProgram:
     beside = path + RUNFILES
     runfiles = beside if os.path.isdir(beside) and not os.path.islink(beside) else ""
     places = [folder or path, runfiles, *_libraries(path, folder or os.path.dirname(path))]
-    return Program(name, path, protocol, _digest(path), _shares(places), runfiles)
+    return SuiteProgram(name, path, protocol, _digest(path), _shares(places), runfiles)
 
 
 def _shares(places: Iterable[str]) -> tuple[Share, ...]:

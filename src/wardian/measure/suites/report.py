@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
+from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
+from wardian.junit import junit as junit_document
+from wardian.measure import refused
+from wardian.measure.outcome import SUITE, health
 from wardian.measure.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
-from wardian.measure.suites.outcomes import BAD, STATUSES, Outcome, ProgramResult
-from wardian.measure.suites.running import Place
+from wardian.measure.suites.outcomes import BAD, ProgramResult, SuiteOutcome
+from wardian.measure.target import Target
 from wardian.text import printable
 
 SCHEMA = "wardian.suite/1"
 SHOWN_CASES = 8
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 CallsOf = Mapping[str, Sequence[str]]
 
 
-class Told(NamedTuple):
+class SuiteReport(NamedTuple):
     """Everything about one command: its results, and with what they are compared."""
 
     results: Sequence[ProgramResult]
-    places: Sequence[Place]
+    targets: Sequence[Target]
     baseline: str | None = None
     calls_of: CallsOf = MappingProxyType({})
     seconds: float = 0.0
 
     @property
     def sandboxes(self) -> list[str]:
-        return [one.name for one in self.places]
+        return [one.name for one in self.targets]
 
     @property
     def lost(self) -> list[Lost]:
@@ -40,7 +41,7 @@ class Told(NamedTuple):
         return lost_cases(self.results, self.baseline) if self.baseline is not None else []
 
 
-def is_bad(told: Told) -> bool:
+def is_bad(told: SuiteReport) -> bool:
     """With a baseline, something steady is lost; without, something did not pass."""
     if told.baseline is not None:
         return any(not one.unsteady for one in told.lost)
@@ -52,10 +53,10 @@ def counts(results: Sequence[ProgramResult]) -> Counter[str]:
     return Counter(one.status for result in results for one in result.outcomes)
 
 
-def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
+def kept_share(told: SuiteReport, sandbox: str) -> tuple[int, int]:
     """Of the cases that pass in the baseline: how many pass there, and how many there are."""
     native = sum(
-        one.status == "passed"
+        one.status == "passed" and not one.flaky
         for result in told.results
         if result.sandbox == told.baseline
         for one in result.outcomes
@@ -67,7 +68,7 @@ def kept_share(told: Told, sandbox: str) -> tuple[int, int]:
 # Lines
 
 
-def table(told: Told) -> list[str]:
+def table(told: SuiteReport) -> list[str]:
     """Programs × sandboxes, each cell the cases that passed of those that were to run."""
     by_program: dict[str, dict[str, ProgramResult]] = {}
     for result in told.results:
@@ -85,7 +86,7 @@ def _cell(result: ProgramResult | None) -> str:
         return "-"
     found = Counter(one.status for one in result.outcomes)
     wanted = sum(found.values()) - found["disabled"]
-    rest = [f"{found[name]} {name}" for name in STATUSES if found[name] and name in _WORTH]
+    rest = [f"{found[name]} {name}" for name in SUITE if found[name] and name in _WORTH]
     return ", ".join([f"{found['passed']}/{wanted}", *rest])
 
 
@@ -104,7 +105,7 @@ def _aligned(head: tuple[str, list[str]], rows: list[tuple[str, list[str]]]) -> 
     ]
 
 
-def troubles(told: Told, *, every: bool = False) -> list[str]:
+def troubles(told: SuiteReport, *, every: bool = False) -> list[str]:
     """With a baseline what is lost, by cause; without, what did not pass."""
     if told.baseline is None:
         return _failures(told.results, every=every)
@@ -157,19 +158,19 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
     return lines
 
 
-def _about(one: Outcome) -> list[str]:
-    refused = [f"refused: {refusal}: {refusal.reason}" for refusal in one.refusals]
-    return [*([one.detail] if one.detail else []), *refused]
+def _about(one: SuiteOutcome) -> list[str]:
+    told = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
+    return [*([one.detail] if one.detail else []), *told]
 
 
-def summary(told: Told) -> list[str]:
+def summary(told: SuiteReport) -> list[str]:
     """A line for each sandbox; with a baseline, what is kept of it."""
     lines = []
     for name in told.sandboxes:
         mine = [one for one in told.results if one.sandbox == name]
         found = counts(mine)
         total = sum(found.values())
-        rest = ", ".join(f"{found[status]} {status}" for status in STATUSES if found[status])
+        rest = ", ".join(f"{found[status]} {status}" for status in SUITE if found[status])
         line = f"{name}: {_plural(total, 'case')} of {_plural(len(mine), 'program')}: {rest}"
         if told.baseline is not None and name != told.baseline:
             kept, native = kept_share(told, name)
@@ -182,7 +183,7 @@ def summary(told: Told) -> list[str]:
     return lines
 
 
-def by_call(told: Told) -> dict[str, dict[str, Counter[str]]]:
+def by_call(told: SuiteReport) -> dict[str, dict[str, Counter[str]]]:
     """System call → sandbox → cases by status, for programs and cases whose calls are known."""
     found: dict[str, dict[str, Counter[str]]] = {}
     for result in told.results:
@@ -203,7 +204,7 @@ def _plain(case: str) -> str:
     return f"{suite}.{name.partition('/')[0]}"
 
 
-def call_lines(told: Told, *, every: bool = False) -> list[str]:
+def call_lines(told: SuiteReport, *, every: bool = False) -> list[str]:
     """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
     the same it is left out, unless every one is asked for."""
     rows = []
@@ -225,12 +226,12 @@ def _plural(count: int, word: str) -> str:
 # Documents
 
 
-def document(told: Told) -> dict[str, Any]:
+def document(told: SuiteReport) -> dict[str, Any]:
     """The JSON document (docs/reference/suite.md)."""
     lost = told.lost
     return {
         "schema": SCHEMA,
-        "sandboxes": [_sandbox(told, place) for place in told.places],
+        "sandboxes": [_sandbox(told, one) for one in told.targets],
         "baseline": told.baseline,
         "seconds": round(told.seconds, 3),
         "lost": [_lost(one) for one in lost],
@@ -258,17 +259,17 @@ def document(told: Told) -> dict[str, Any]:
     }
 
 
-def _sandbox(told: Told, place: Place) -> dict[str, Any]:
-    found = counts([one for one in told.results if one.sandbox == place.name])
+def _sandbox(told: SuiteReport, target: Target) -> dict[str, Any]:
+    found = counts([one for one in told.results if one.sandbox == target.name])
     described: dict[str, Any] = {
-        "name": place.name,
-        "version": place.version,
-        "policy_digest": place.policy.digest,
-        "degraded": list(place.degraded),
-        "cases": {status: found[status] for status in STATUSES},
+        "name": target.name,
+        "version": target.version,
+        "policy_digest": target.policy.digest,
+        "degraded": list(target.degraded),
+        "cases": {status: found[status] for status in SUITE},
     }
-    if told.baseline is not None and place.name != told.baseline:
-        kept, native = kept_share(told, place.name)
+    if told.baseline is not None and target.name != told.baseline:
+        kept, native = kept_share(told, target.name)
         described |= {"kept": kept, "of_baseline": native}
     return described
 
@@ -284,7 +285,7 @@ def _lost(one: Lost) -> dict[str, Any]:
         "refusals": [],
     }
     if one.here is not None:
-        told["refusals"] = [refusal._asdict() for refusal in one.here.refusals]
+        told["refusals"] = [refused.document(refusal) for refusal in one.here.refusals]
         told |= {"detail": one.here.detail, "wall": one.here.wall}
         told["output"] = one.here.output[-4096:]
     return told
@@ -297,52 +298,34 @@ def _program(result: ProgramResult) -> dict[str, Any]:
         if one["status"] == "passed":
             one.pop("output", None)  # kept in the file of the program; here it is only bulk
     found = Counter(one.status for one in result.outcomes)
-    return told | {"cases": {status: found[status] for status in STATUSES if found[status]}}
+    return told | {"cases": {status: found[status] for status in SUITE if found[status]}}
 
 
-def junit(told: Told) -> str:
+def junit(told: SuiteReport) -> str:
     """JUnit XML, one suite for each program and sandbox."""
-    root = ElementTree.Element("testsuites")
     lost = {(one.sandbox, one.program, one.case): one.cause for one in told.lost}
-    for result in told.results:
-        kinds = Counter(_junit_kind(one) for one in result.outcomes)
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            _xml(
-                name=f"{result.program} [{result.sandbox}]",
-                tests=len(result.outcomes),
-                failures=kinds["failure"],
-                errors=kinds["error"],
-                skipped=kinds["skipped"],
-                time=f"{result.seconds:.3f}",
-            ),
+
+    def case(result: ProgramResult, one: SuiteOutcome) -> JunitCase:
+        group, _, name = one.case.rpartition(".")
+        cause = lost.get((result.sandbox, result.program, one.case))
+        return JunitCase(
+            name,
+            ".".join(filter(None, (result.sandbox, result.program, group))),
+            one.seconds,
+            _JUNIT[health(one.status)],
+            cause or one.detail or one.status,
+            "\n".join([*_about(one), one.output]),
+            one.status,
         )
-        for one in result.outcomes:
-            group, _, name = one.case.rpartition(".")
-            classname = ".".join(filter(None, (result.sandbox, result.program, group)))
-            case = ElementTree.SubElement(
-                suite, "testcase", _xml(name=name, classname=classname, time=f"{one.seconds:.4f}")
-            )
-            kind = _junit_kind(one)
-            if kind:
-                cause = lost.get((result.sandbox, result.program, one.case))
-                message = cause or one.detail or one.status
-                child = ElementTree.SubElement(case, kind, _xml(message=message, type=one.status))
-                child.text = _xml(text="\n".join([*_about(one), one.output]))["text"]
-    ElementTree.indent(root)
-    body = ElementTree.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+    return junit_document(
+        JunitSuite(
+            f"{result.program} [{result.sandbox}]",
+            [case(result, one) for one in result.outcomes],
+            result.seconds,
+        )
+        for result in told.results
+    )
 
 
-def _junit_kind(one: Outcome) -> str:
-    kinds = {"passed": "", "failed": "failure", "skipped": "skipped", "disabled": "skipped"}
-    return kinds.get(one.status, "error")
-
-
-def _xml(**values: Any) -> dict[str, str]:
-    """Text without what XML 1.0 can't hold, escaped or not."""
-    return {
-        name: _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", str(value))
-        for name, value in values.items()
-    }
+_JUNIT = {"good": "", "bad": FAILURE, "absent": SKIPPED, "broken": ERROR}

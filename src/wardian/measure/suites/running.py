@@ -1,4 +1,4 @@
-"""One program in one sandbox: its cases listed, run, and run on after a crash or a hang.
+"""One program in one target: its cases listed, run, and run on after a crash or a hang.
 
 Every case that was listed gets an outcome. What ends the program costs the case that ran, not
 those after it; what ends it again and again before any case has begun is given up, and told.
@@ -6,148 +6,98 @@ those after it; what ends it again and again before any case has begun is given 
 
 from __future__ import annotations
 
-import threading
-import time
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from wardian.errors import SandboxError, WardianError
-from wardian.measure.suites import gtest, lines
-from wardian.measure.suites.outcomes import MAX_REFUSALS, PROGRAM_CASE, Outcome, Refused
-from wardian.measure.suites.programs import Program
-from wardian.measure.suites.selection import Selection
-from wardian.measure.suites.work import REPORT, SCRATCH, make_ready, read_report
-from wardian.sandbox.policy.policy import Policy, Share
-from wardian.sandbox.refusals.reading import is_routine
-from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.run.process import OnBytes, Process
-from wardian.sandbox.run.result import Refusal, Result
-from wardian.sandbox.sandbox import Sandbox
+from wardian.errors import WardianError
+from wardian.measure.refused import MAX_REFUSALS, worth_keeping
+from wardian.measure.suites import charging, gtest, lines
+from wardian.measure.suites.charging import KEEP_BYTES, Patience, text
+from wardian.measure.suites.execution import Clock, Execution, Running, RunOptions, execute
+from wardian.measure.suites.outcomes import PROGRAM_CASE, SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
+from wardian.measure.suites.suspecting import Watcher
+from wardian.measure.suites.work import REPORT
+from wardian.measure.target import WARDIAN, Target
+from wardian.sandbox.run.result import Refusal
+from wardian.sandbox.run.traffic import OnBytes
 
-HOST, TRACING = "host", "wardian"
-KEEP_BYTES = 16 << 10
 KEEP_BYTES_PASSED = 2 << 10
 FRUITLESS_RUNS = 3  # in a row, that ended before any case began
-TIMEOUTS_IN_A_ROW = 32
-PATIENT_TIMEOUTS = 2  # in a row, after which a case gets a part of its time only
-IMPATIENCE = 4
-END_S = 30.0
+MAX_HANGS_IN_A_ROW = 32
+# The list, a line that nobody else prints, and the cases: all in one sandbox.
+_LIST_AND_RUN = '"$0" --gtest_list_tests || exit 125; printf "\\n%s\\n" {mark}; exec "$0" "$@"'
 
 OnCase = Callable[[str, str], None]
-
-
-def create(policy: Policy, backend: str) -> Sandbox:
-    """The ordinary way to a sandbox."""
-    return Sandbox.create(policy, backend=backend)
-
-
-class Place(NamedTuple):
-    """A sandbox, and what a program gets in it."""
-
-    name: str
-    policy: Policy
-    version: str = ""
-    degraded: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
-    make: Callable[[Policy, str], Sandbox] = create
-
-
-class Way(NamedTuple):
-    """How cases are run: which, for how long at most each, and whether each by itself."""
-
-    selection: Selection = Selection()
-    timeout_s: float = 60.0
-    isolate: bool = False
-
-
-class Stopped(Exception):  # noqa: N818 - it is no error: someone asked for it
-    """The suite was told to stop; this program has no result."""
-
-
-class Running:
-    """The runs under way, so that all of them can be ended at once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._processes: set[Process] = set()
-        self.stopped = False
-
-    def add(self, process: Process) -> None:
-        with self._lock:
-            self._processes.add(process)
-        if self.stopped:
-            process.kill()
-
-    def remove(self, process: Process) -> None:
-        with self._lock:
-            self._processes.discard(process)
-
-    def stop(self) -> None:
-        """End them all, and let none begin."""
-        self.stopped = True
-        with self._lock:
-            for process in self._processes:
-                process.kill()
-
-
-class Ran(NamedTuple):
-    """A run that has ended; ``late`` if it was us who ended it."""
-
-    result: Result
-    late: bool
-    seconds: float
-    report: dict[str, gtest.Reported]
-
-    @property
-    def end(self) -> lines.End:
-        limit = self.result.reason if self.result.reason.endswith(" limit") else ""
-        return lines.End(self.result.exit_code, self.result.signal, limit)
+NOTHING_KNOWN: Mapping[str, SuiteOutcome] = MappingProxyType({})
 
 
 class Counted(NamedTuple):
     """The outcomes of a program, the protocol that it turned out to speak, and its runs."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SuiteOutcome, ...]
     protocol: str
     runs: int
 
 
 def run_program(
-    program: Program, place: Place, way: Way, running: Running, on_case: OnCase
+    program: SuiteProgram,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    on_case: OnCase,
+    known: Mapping[str, SuiteOutcome] = NOTHING_KNOWN,
 ) -> Counted:
     """Never raises for what the program does, nor for a sandbox that can't be had; raises Stopped.
-    ``on_case`` hears of each case and its status, as far as they can be told while they run."""
-    runs = _Runs(program, place, way, running, on_case)
+    ``on_case`` hears of each case and its status, as far as they can be told while they run. What
+    is ``known`` of a case is not asked again."""
+    runs = _Runs(program, target, options, running, on_case)
     try:
         if program.protocol == "gtest":
-            return Counted(tuple(runs.cases()), "gtest", runs.count)
+            return Counted(tuple(runs.cases(known)), "gtest", runs.count)
         outcomes, protocol = runs.whole()
         return Counted(tuple(outcomes), protocol, runs.count)
     except (WardianError, OSError) as error:
         hint = getattr(error, "hint", None)
         why = f"the sandbox could not be set up: {error}" + (f" ({hint})" if hint else "")
-        outcome = Outcome(PROGRAM_CASE, "not_run", detail=why[:500])
+        outcome = SuiteOutcome(PROGRAM_CASE, "not_run", detail=why[:500])
         return Counted((outcome,), program.protocol or "exit", runs.count)
 
 
 def run_alone(
-    program: Program, case: str, place: Place, way: Way, running: Running, *, explain: bool = True
-) -> Outcome | None:
+    program: SuiteProgram,
+    case: str,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    *,
+    explain: bool = True,
+) -> SuiteOutcome | None:
     """One case of a program in a sandbox of its own; None if that could not be had. To explain it,
-    if it does not pass and nothing was seen to be refused, it is run once more and traced."""
-    outcome = _alone(program, case, place, way, running, traced=False)
+    if it does not pass and nothing was seen to be refused, it is run once more and watched."""
+    outcome = _alone(program, case, target, options, running)
     if outcome is None or outcome.status == "passed" or outcome.refusals:
         return outcome
-    if place.name != TRACING or not explain:
+    if target.name != WARDIAN or not explain:
         return outcome
-    again = _alone(program, case, place, way, running, traced=True)
-    return outcome if again is None else outcome._replace(refusals=again.refusals)
+    watcher = Watcher()
+    again = _alone(program, case, target, options, running, watcher.feed)
+    if again is None:
+        return outcome
+    return outcome._replace(refusals=again.refusals, suspect=watcher.suspect)
 
 
 def _alone(
-    program: Program, case: str, place: Place, way: Way, running: Running, *, traced: bool
-) -> Outcome | None:
-    runs = _Runs(program, place, way, running, lambda case, status: None, traced=traced)
+    program: SuiteProgram,
+    case: str,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    on_trace: OnBytes | None = None,
+) -> SuiteOutcome | None:
+    runs = _Runs(program, target, options, running, lambda case, status: None, on_trace=on_trace)
     try:
         if program.protocol != "gtest":
             return next((one for one in runs.whole()[0] if one.case == case), None)
@@ -159,98 +109,147 @@ def _alone(
         return None
 
 
+class _Listing:
+    """Takes the output of a program that lists its cases and then runs them."""
+
+    def __init__(self, on_end: Callable[[gtest.Stream], None]) -> None:
+        self.mark = os.urandom(12).hex()
+        self.printed = b""
+        self.errors = b""
+        self.listed: list[gtest.Listed] = []
+        self.stream: gtest.Stream | None = None
+        self._on_end = on_end
+
+    def feed(self, data: bytes, at_s: float) -> None:
+        if self.stream is None:
+            self.printed += data
+            before, mark, data = self.printed.partition(f"\n{self.mark}\n".encode())
+            if not mark:
+                return
+            self.printed = before
+            self.listed = gtest.parse_list(before)
+            names = {one.name for one in self.listed if not one.disabled}
+            self.stream = gtest.Stream(names, keep_bytes=KEEP_BYTES)
+        self.stream.feed(data, at_s)
+        self._on_end(self.stream)
+
+    def feed_error(self, data: bytes) -> None:
+        if self.stream is None:
+            self.errors = (self.errors + data)[-KEEP_BYTES:]
+        else:
+            self.stream.feed_error(data)
+
+    @property
+    def moved_s(self) -> float:
+        return self.stream.moved_s if self.stream is not None else 0.0
+
+
 class _Runs:
-    """All runs of one program in one sandbox."""
+    """All runs of one program in one target."""
 
     def __init__(
         self,
-        program: Program,
-        place: Place,
-        way: Way,
+        program: SuiteProgram,
+        target: Target,
+        options: RunOptions,
         running: Running,
         on_case: OnCase,
         *,
-        traced: bool = False,
+        on_trace: OnBytes | None = None,
     ) -> None:
-        self.program, self.place, self.way = program, place, way
-        self.on_trace: OnBytes | None = (lambda data: None) if traced else None
-        self.running, self.on_case = running, on_case
-        self.timeout_s = way.timeout_s  # for a case; less, once several have hung
-        self.count = 0
-        self.outcomes: dict[str, Outcome] = {}
-        self.refusals: tuple[Refused, ...] = ()  # of the last run, whichever case it was
-        self.policy = place.policy.with_shares(program.shares)
+        self.program, self.target, self.options = program, target, options
+        self.on_trace, self.running, self.on_case = on_trace, running, on_case
+        self.patience = Patience(options.timeout_s)
+        self.count = self.fruitless = 0
+        self.outcomes: dict[str, SuiteOutcome] = {}
+        self.refusals: tuple[Refusal, ...] = ()  # of the last run, whichever case it was
+        self.told: set[str] = set()
 
     # Programs of many cases
 
-    def cases(self) -> Iterable[Outcome]:
+    def cases(self, known: Mapping[str, SuiteOutcome]) -> Iterable[SuiteOutcome]:
         """Each case that is listed and wanted, in the order of the list."""
-        ran, printed, errors = self._listing()
-        listed = gtest.parse_list(printed)
-        if not listed or ran.late or ran.result.exit_code != 0:
-            if not self.way.selection.wants(self.program.name, PROGRAM_CASE) and not listed:
-                return []
-            return [self._unlisted(ran, printed + errors)]
-        wanted = [one for one in listed if self.way.selection.wants(self.program.name, one.name)]
-        enabled = [one.name for one in wanted if not one.disabled]
-        every = [one.name for one in listed if not one.disabled]
-        if self.way.isolate:
-            for name in enabled:
-                self.run_cases([name], every)
+        wants = self.options.selection.wants
+        if known or self.options.isolate or not self.options.selection.all:
+            listed = self._listed()
         else:
-            self.run_cases(enabled, every)
+            listed = self._listed_and_run()
+        if isinstance(listed, SuiteOutcome):
+            return [listed] if wants(self.program.name, PROGRAM_CASE) else []
+        wanted = [
+            one for one in listed if self.options.selection.wants(self.program.name, one.name)
+        ]
+        self.outcomes |= {one.name: known[one.name] for one in wanted if one.name in known}
+        enabled = [one.name for one in wanted if not one.disabled and one.name not in self.outcomes]
+        every = [one.name for one in listed if not one.disabled]
+        for names in [[name] for name in enabled] if self.options.isolate else [enabled]:
+            self.run_cases(names, every)
         for one in wanted:
             if one.disabled:
-                self.outcomes[one.name] = Outcome(one.name, "disabled")
+                self.outcomes[one.name] = SuiteOutcome(one.name, "disabled")
             elif one.name not in self.outcomes:
-                self.outcomes[one.name] = Outcome(one.name, "not_run", detail="it never ran")
+                self.outcomes[one.name] = SuiteOutcome(one.name, "not_run", detail="it never ran")
         parameters = {one.name: one.parameter for one in wanted}
         own = [self.outcomes.pop(name)._replace(parameter=parameters[name]) for name in parameters]
         return [*own, *self.outcomes.values()]
 
-    def _listing(self) -> tuple[Ran, bytes, bytes]:
-        """The run, and what it wrote to standard output and to standard error."""
+    def _listed(self) -> list[gtest.Listed] | SuiteOutcome:
+        """The cases, or what kept the program from listing them."""
         pieces: list[bytes] = []
         errors: list[bytes] = []
         ran = self._run(
             [self.program.path, "--gtest_list_tests"],
             lambda data, at_s: pieces.append(data),
             errors.append,
-            lambda: 0.0,
         )
-        return ran, b"".join(pieces), b"".join(errors)
+        listed = gtest.parse_list(b"".join(pieces))
+        if listed and not ran.late and ran.result.exit_code == 0:
+            return listed
+        return self._unlisted(ran, b"".join((*pieces, *errors)))
 
-    def _unlisted(self, ran: Ran, printed: bytes) -> Outcome:
-        said = _text(printed)
+    def _listed_and_run(self) -> list[gtest.Listed] | SuiteOutcome:
+        """The cases, all of which have been run once: to list them takes no sandbox of its own."""
+        listing = _Listing(self._on_end)
+        script = _LIST_AND_RUN.format(mark=listing.mark)
+        argv = ["/bin/sh", "-c", script, self.program.path, *_FLAGS]
+        self.count += 1
+        ran = self._run(argv, listing.feed, listing.feed_error, lambda: listing.moved_s)
+        stream = listing.stream
+        if stream is None or not listing.listed:
+            if ran.late:
+                return self._unlisted(ran, listing.printed + listing.errors)
+            return self._listed()  # it says best by itself what is wrong
+        enabled = [one.name for one in listing.listed if not one.disabled]
+        self._account(stream, ran, enabled)
+        return listing.listed
+
+    def _unlisted(self, ran: Execution, printed: bytes) -> SuiteOutcome:
         if ran.late:
-            told = f"it did not list its cases within {self.way.timeout_s:g} s"
-        elif ran.result.reason in ("not found", "not executable"):
-            told = f"it can't be started there: {ran.result.detail or ran.result.reason}"
+            told = f"it did not list its cases within {self.options.timeout_s:g} s"
+        elif ran.not_started:
+            told = ran.not_started
         elif ran.result.exit_code == 0:
             told = "it lists no case"
         else:
             told = f"it {ran.end.told} when it was to list its cases"
         status = "timeout" if ran.late else "crashed" if ran.result.exit_code else "failed"
-        refusals = _refused(ran.result.refusals)
-        seconds = ran.seconds
-        return Outcome(PROGRAM_CASE, status, seconds, told, said[-KEEP_BYTES:], refusals)
+        refusals = worth_keeping(ran.result.refusals)
+        return SuiteOutcome(
+            PROGRAM_CASE, status, ran.seconds, told, text(printed)[-KEEP_BYTES:], refusals
+        )
 
     def run_cases(self, wanted: Sequence[str], every: Sequence[str]) -> None:
         """Run them, in as many runs as it takes."""
         left = list(wanted)
-        fruitless = timeouts = 0
         while left:
             pattern, chosen = gtest.filters(left, every)[0]
             whole = len(chosen) == len(every)
-            patience = 1 if timeouts < PATIENT_TIMEOUTS else IMPATIENCE
-            self.timeout_s = self.way.timeout_s / patience
-            done, began, late = self._one_run(None if whole else pattern, chosen)
+            done = self._one_run(None if whole else pattern, chosen)
             left = [name for name in left if name not in done]
-            fruitless = 0 if began else fruitless + 1
-            timeouts = timeouts + 1 if late else 0
-            if left and (fruitless >= FRUITLESS_RUNS or timeouts >= TIMEOUTS_IN_A_ROW):
-                what = "ended before a case began" if fruitless else "hung"
-                times = fruitless or timeouts
+            hangs = self.patience.in_a_row
+            if left and (self.fruitless >= FRUITLESS_RUNS or hangs >= MAX_HANGS_IN_A_ROW):
+                what = "ended before a case began" if self.fruitless else "hung"
+                times = self.fruitless or hangs
                 self._give_up(left, f"given up: the program {what} {times} times in a row", done)
                 return
 
@@ -258,74 +257,73 @@ class _Runs:
         """What was refused when it was given up is the best that is known of the rest."""
         refusals = tuple(dict.fromkeys(r for one in after for r in self.outcomes[one].refusals))
         for name in names:
-            self._note(Outcome(name, "not_run", detail=why, refusals=refusals[:MAX_REFUSALS]))
+            self._note(SuiteOutcome(name, "not_run", detail=why, refusals=refusals[:MAX_REFUSALS]))
 
-    def _one_run(self, pattern: str | None, chosen: Sequence[str]) -> tuple[set[str], bool, bool]:
-        """The cases that are done with, whether any began, and whether it had to be ended."""
+    def _one_run(self, pattern: str | None, chosen: Sequence[str]) -> set[str]:
+        """The cases that are done with."""
         stream = gtest.Stream(set(chosen), keep_bytes=KEEP_BYTES)
-        told: set[str] = set()
 
         def on_stdout(data: bytes, at_s: float) -> None:
             stream.feed(data, at_s)
-            for name in [name for name in stream.ended if name not in told]:
-                told.add(name)
-                self.on_case(name, stream.ended[name].status)
+            self._on_end(stream)
 
-        argv = [self.program.path, "--gtest_color=no", f"--gtest_output=json:{REPORT}"]
+        argv = [self.program.path, *_FLAGS]
         if pattern is not None:
             argv.append(f"--gtest_filter={pattern}")
         ran = self._run(argv, on_stdout, stream.feed_error, lambda: stream.moved_s)
+        return self._account(stream, ran, chosen)
+
+    def _on_end(self, stream: gtest.Stream) -> None:
+        """Tell of the cases that have ended meanwhile."""
+        for name in [name for name in stream.ended if name not in self.told]:
+            self.told.add(name)
+            self.on_case(name, stream.ended[name].status)
+
+    def _account(self, stream: gtest.Stream, ran: Execution, chosen: Sequence[str]) -> set[str]:
+        """Note what came of the cases of a run; returns those that are done with."""
         stream.close(ran.seconds)
         began = bool(stream.ended) or stream.current is not None or bool(ran.report)
-        return self._account(stream, ran, chosen, told), began, ran.late
-
-    def _account(
-        self, stream: gtest.Stream, ran: Ran, chosen: Sequence[str], told: set[str]
-    ) -> set[str]:
-        refusals = _Timed(ran)
-        self.refusals = _refused(ran.result.refusals, routine=True)
-        found: dict[str, Outcome] = {}
-        for name, ended in stream.ended.items():
-            found[name] = _ended(name, ended, refusals)
+        self.fruitless = 0 if began else self.fruitless + 1
+        self.refusals = worth_keeping(ran.result.refusals, routine=True)
+        refusals = charging.Timed(ran)
+        found = {name: charging.ended(name, one, refusals) for name, one in stream.ended.items()}
         for name, reported in ran.report.items():
             if name in chosen and name not in found:
-                found[name] = _reported(name, reported)
+                found[name] = charging.reported(name, reported)
         for suite, said in stream.suites_failed.items():
-            _spread_suite_failure(suite, found, _text(said.bytes))
+            charging.spread_suite_failure(suite, found, text(said.bytes))
+        culprit = self._doubtful(stream, ran, chosen)
         left = [name for name in chosen if name not in found]
-        if left:
+        if culprit is not None:
+            found[culprit.case] = culprit  # and nobody else ended the program
+        elif left:
             name = stream.current if stream.current in left else left[0]
-            found[name] = self._charged(name, stream, ran, refusals)
-        elif ran.late or ran.end.signal or ran.end.reason or _odd_exit(ran, found):
-            self._note(self._after_all(stream, ran), quiet=True)
+            outcome = charging.charged(name, stream, ran, self.patience)
+            if not ran.late or self.patience.hung(outcome.refusals):
+                found[name] = outcome
+        elif ran.died or charging.odd_exit(ran, found):
+            self._note(charging.after_all(stream, ran, self.patience), quiet=True)
+        if not ran.late:
+            self.patience.ended()
         for name, outcome in found.items():
-            self._note(outcome, quiet=name in told)
+            self._note(outcome, quiet=name in self.told)
         return set(found)
 
-    def _charged(self, name: str, stream: gtest.Stream, ran: Ran, refusals: _Timed) -> Outcome:
-        """The case that ran when the program ended, or that would have been the next."""
-        running = name == stream.current
-        output = stream.running_output if running else stream.outside.bytes
-        began_s = stream.began_s if running else stream.moved_s
-        seconds = max(0.0, ran.seconds - began_s)
-        if ran.late:
-            patience_s = self.timeout_s if began_s else self.way.timeout_s
-            status, detail = "timeout", f"it did not end within {patience_s:g} s"
-        else:
-            status, detail = "crashed", f"the program {ran.end.told}"
-        if not running:
-            detail += ", before it began"
-        seen = refusals.between(stream.after_s, ran.seconds, limits=bool(ran.end.reason))
-        return Outcome(name, status, seconds, detail, _text(output), seen)
+    def _doubtful(
+        self, stream: gtest.Stream, ran: Execution, chosen: Sequence[str]
+    ) -> SuiteOutcome | None:
+        """A case that printed that it had passed, after which nothing came but the end: perhaps it
+        printed so itself. By itself it shows what it comes to."""
+        name = stream.unconfirmed
+        if name is None or not ran.died:
+            return None
+        if len(chosen) == 1:
+            return charging.after_its_end(name, stream, ran)
+        self._one_run(name, [name])
+        alone = self.outcomes[name]
+        return alone if alone.status != stream.ended[name].status else None
 
-    def _after_all(self, stream: gtest.Stream, ran: Ran) -> Outcome:
-        status = "timeout" if ran.late else "crashed" if ran.end.signal else "failed"
-        detail = f"after its last case it {ran.end.told}"
-        if ran.late:
-            detail = f"it did not end within {self.timeout_s:g} s after its last case"
-        return Outcome(PROGRAM_CASE, status, 0.0, detail, _text(stream.outside.bytes))
-
-    def _note(self, outcome: Outcome, *, quiet: bool = False) -> None:
+    def _note(self, outcome: SuiteOutcome, *, quiet: bool = False) -> None:
         kept = KEEP_BYTES_PASSED if outcome.status in ("passed", "skipped") else KEEP_BYTES
         if len(outcome.output) > kept:
             outcome = outcome._replace(output=outcome.output[-kept:])
@@ -337,172 +335,53 @@ class _Runs:
 
     # Programs that are one test, or tell their own points
 
-    def whole(self) -> tuple[list[Outcome], str]:
+    def whole(self) -> tuple[list[SuiteOutcome], str]:
         """The outcomes, and which protocol it was."""
-        if not self.way.selection.wants(self.program.name, PROGRAM_CASE):
+        if not self.options.selection.wants(self.program.name, PROGRAM_CASE):
             return [], self.program.protocol or "exit"
         printed, error = gtest.Excerpt(8 << 20), gtest.Excerpt(KEEP_BYTES)
-        ran = self._run(
-            [self.program.path],
-            lambda data, at_s: printed.add(data),
-            error.add,
-            lambda: 0.0,
-        )
-        text, end = _text(printed.bytes), ran.end
-        tap = self.program.protocol == "tap" or (not self.program.protocol and lines.is_tap(text))
-        refused = _refused(ran.result.refusals)
-        said = (text[-KEEP_BYTES:] + _text(error.bytes))[-KEEP_BYTES:]
-        if ran.result.reason in ("not found", "not executable"):
-            told = f"it can't be started there: {ran.result.detail or ran.result.reason}"
-            points = [lines.Point(PROGRAM_CASE, "crashed", told, said)]
-        elif ran.late:
-            told = f"it did not end within {self.way.timeout_s:g} s"
-            points = lines.parse_tap(text)[0] if tap else []
-            points.append(lines.Point(PROGRAM_CASE, "timeout", told, said))
-        elif tap:
-            points = lines.judge_tap(text, end)
-        else:
-            points = [lines.Point(PROGRAM_CASE, *lines.judge_exit(end), said)]
+        ran = self._run([self.program.path], lambda data, at_s: printed.add(data), error.add)
+        said = text(printed.bytes)
+        tap = self.program.protocol == "tap" or (not self.program.protocol and lines.is_tap(said))
+        end = (said[-KEEP_BYTES:] + text(error.bytes))[-KEEP_BYTES:]
+        refusals = worth_keeping(ran.result.refusals)
         outcomes = [
-            Outcome(
+            SuiteOutcome(
                 one.case, one.status, ran.seconds if one.case == PROGRAM_CASE else 0.0,
-                one.detail, (one.output or said)[-KEEP_BYTES:] if one.status != "passed" else "",
-                refused if one.status != "passed" else (),
+                one.detail, (one.output or end)[-KEEP_BYTES:] if one.status != "passed" else "",
+                refusals if one.status != "passed" else (),
             )
-            for one in points
+            for one in self._points(ran, said, end, tap=tap)
         ]  # fmt: skip
         for one in outcomes:
             self.on_case(one.case, one.status)
         return outcomes, "tap" if tap else "exit"
 
-    # One run
+    def _points(self, ran: Execution, said: str, end: str, *, tap: bool) -> list[lines.Point]:
+        if ran.not_started:
+            return [lines.Point(PROGRAM_CASE, "crashed", ran.not_started, end)]
+        if ran.late:
+            told = f"it did not end within {self.options.timeout_s:g} s"
+            points = lines.parse_tap(said)[0] if tap else []
+            return [*points, lines.Point(PROGRAM_CASE, "timeout", told, end)]
+        if tap:
+            return lines.judge_tap(said, ran.end)
+        return [lines.Point(PROGRAM_CASE, *lines.judge_exit(ran.end), end)]
 
     def _run(
         self,
         argv: Sequence[str],
         on_stdout: Callable[[bytes, float], None],
         on_stderr: OnBytes,
-        moved_s: Callable[[], float],
-    ) -> Ran:
+        moved_s: Callable[[], float] = lambda: 0.0,
+    ) -> Execution:
         """Raises SandboxError, Stopped."""
         self.count += 1
-        if self.running.stopped:
-            raise Stopped
-        with self.place.make(self.policy, self.place.name) as sandbox:
-            make_ready(sandbox, self._mounted())
-            began = time.monotonic()
-            process = sandbox.start(
-                argv,
-                env=self._environment(sandbox),
-                on_stdout=lambda data: on_stdout(data, time.monotonic() - began),
-                on_stderr=on_stderr,
-                on_trace=self.on_trace,
-            )
-            self.running.add(process)
-            try:
-                late = self._watched(process, began, moved_s)
-                result = process.wait(END_S)
-            except TimeoutError:
-                raise SandboxError("a run that was ended did not end") from None
-            finally:
-                self.running.remove(process)
-            seconds = time.monotonic() - began
-            if self.running.stopped:
-                raise Stopped
-            return Ran(result, late, seconds, read_report(sandbox))
-
-    def _watched(self, process: Process, began: float, moved_s: Callable[[], float]) -> bool:
-        """Wait for the end; True if a case took too long and the run was ended."""
-        while True:
-            patience_s = self.timeout_s if moved_s() else self.way.timeout_s  # it may start slowly
-            left = began + moved_s() + patience_s - time.monotonic()
-            if left <= 0:
-                process.kill()
-                return True
-            try:
-                process.wait(left)
-            except TimeoutError:
-                continue
-            return False
-
-    def _mounted(self) -> tuple[Share, ...]:
-        """The shares for which the sandbox's own work directory needs mount points: none on the
-        host, which mounts nothing, nor where the policy names the work directory."""
-        private = self.place.name != HOST and self.place.policy.work is None
-        return self.program.shares if private else ()
-
-    def _environment(self, sandbox: Sandbox) -> Mapping[str, str]:
-        """As Bazel's test encyclopedia has it, which googletest and gVisor's tests go by."""
-        work = sandbox.work_path if self.place.name == HOST else WORK
-        own = {"TEST_TMPDIR": f"{work}/{SCRATCH}", "LC_ALL": "C.UTF-8"}
-        if self.place.name == HOST:
-            own["HOME"] = work
-        if self.program.runfiles:
-            own |= {"TEST_SRCDIR": self.program.runfiles, "RUNFILES_DIR": self.program.runfiles}
-        return own | dict(self.place.env)
+        clock = Clock(self.options.timeout_s, self.patience.case_s, moved_s)
+        return execute(
+            self.program, self.target, self.options, self.running, argv, clock, on_stdout,
+            on_stderr, self.on_trace,
+        )  # fmt: skip
 
 
-class _Timed:
-    """Refusals by the time at which they were seen. The supervisor counts from the moment at which
-    the guest starts, we from before the sandbox is set up, and what is printed reaches us late: on
-    a busy machine a refusal may be charged to the cases beside its own as well. A case that is run
-    by itself has none but its own."""
-
-    def __init__(self, ran: Ran) -> None:
-        self._refusals = ran.result.refusals
-        self._late_s = max(0.0, ran.seconds - ran.result.usage.wall_s)
-
-    def between(
-        self, began_s: float, ended_s: float, *, limits: bool = False
-    ) -> tuple[Refused, ...]:
-        """Those of a case; ``limits`` that ended the run belong to its last one."""
-        return _refused(
-            one
-            for one in self._refusals
-            if began_s - self._late_s < one.time_s <= ended_s or (limits and one.kind == "limit")
-        )
-
-
-def _refused(refusals: Iterable[Refusal], *, routine: bool = False) -> tuple[Refused, ...]:
-    """The likely cause last; what libraries look for anyway only if it is asked for, and first."""
-    ordered = sorted(refusals, key=lambda one: not is_routine(one))
-    found = dict.fromkeys(Refused.of(one) for one in ordered if routine or not is_routine(one))
-    return tuple(found)[-MAX_REFUSALS:]
-
-
-def _ended(name: str, ended: gtest.Ended, refusals: _Timed) -> Outcome:
-    seconds = max(0.0, ended.ended_s - ended.began_s)
-    seen = () if ended.status == "passed" else refusals.between(ended.after_s, ended.ended_s)
-    return Outcome(name, ended.status, seconds, "", _text(ended.output), seen)
-
-
-def _reported(name: str, reported: gtest.Reported) -> Outcome:
-    return Outcome(name, reported.status, reported.seconds, "", reported.text[-KEEP_BYTES:])
-
-
-def _spread_suite_failure(suite: str, found: dict[str, Outcome], said: str) -> None:
-    """googletest skips the cases of a suite whose set-up failed; they were not skipped by choice.
-    A tear-down that fails is told for the suite."""
-    told = f"{suite}: SetUpTestSuite or TearDownTestSuite failed"
-    skipped = [
-        name
-        for name, one in found.items()
-        if name.startswith(f"{suite}.") and one.status == "skipped"
-    ]
-    for name in skipped:
-        detail = gtest.first_line(said)
-        found[name] = found[name]._replace(
-            status="failed", detail=f"{told}: {detail}" if detail else told, output=said
-        )
-    if not skipped:
-        name = f"{suite}.(tear down)"
-        found[name] = Outcome(name, "failed", detail=gtest.first_line(said) or told, output=said)
-
-
-def _odd_exit(ran: Ran, found: Mapping[str, Outcome]) -> bool:
-    """It ended with an error although no case failed."""
-    return ran.result.exit_code != 0 and all(one.status != "failed" for one in found.values())
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+_FLAGS = ("--gtest_color=no", "--gtest_print_time=1", f"--gtest_output=json:{REPORT}")

@@ -1,8 +1,8 @@
 """C++ sources of tests, read as text: the cases in them, and the system calls of each. Pure.
 
 No compiler is asked. What stands in comments and literals is no code; a call by a method or in a
-namespace is someone else's; what a case calls by way of functions and fixtures of the same file is
-its own.
+namespace is someone else's, and so is one of a function of the file's own, whatever its name; what
+a case calls by way of functions and fixtures of its file and of headers is its own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from wardian.syscalls.table import find
 
 CASES = ("TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P")
 MAX_HEAD = 1000  # characters before a brace, in which its name is looked for
+MAX_ARGUMENTS = 20_000  # characters of what a suite is instantiated with
 MAX_REACH = 4  # functions that call functions that call functions
 
 # What is never closed goes on to the end, and literals have a length: else each opening would be
@@ -36,16 +37,19 @@ _INSTANCE = re.compile(
 _TYPED = re.compile(r"\bTYPED_TEST_(?:SUITE|CASE)\s*\(\s*(\w+)\s*,")
 _NUMBER = re.compile(r"\b(?:SYS|__NR)_([a-z]\w*)")
 # RetryEINTR(read)(fd, …): a function that is handed on and called there
-_HANDED_ON = re.compile(r"\((?:::)?([a-z_]\w*)\)\(")
+_HANDED_ON = re.compile(r"\((::)?([a-z_]\w*)\)\(")
 _BRACE = re.compile(r"[{}]")
 _INSIDE = re.compile(r"\bnamespace\b[^()=]*$|\bextern\s*$")
-_CALL = re.compile(r"(?<![\w.])(?<!->)(?<!\w::)([a-z_]\w*)\s{0,2}\(")
+_CALL = re.compile(r"(?<![\w.:])(?<!->)(::)?([a-z_]\w*)\s{0,2}\(")
+_LAMBDA = re.compile(r"\bauto\s+([a-z_]\w*)\s*=\s*\[")
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]{1,200})"', re.M)
+_PAREN = re.compile(r"[()]")
 _DEFINED = re.compile(r"([A-Za-z_]\w*)\s*\((?:[^;{}]|\{\})*\)[^;{}()]*$", re.S)
 _CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)[^;{}()]*$", re.S)
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
-class Case(NamedTuple):
+class SourceCase(NamedTuple):
     """``macro`` is the one that it is written with; ``instances`` are the prefixes that it gets."""
 
     suite: str
@@ -60,11 +64,11 @@ class Case(NamedTuple):
         return f"{self.suite}.{self.name}"
 
 
-class Source(NamedTuple):
+class SuiteSource(NamedTuple):
     """One file. ``unknown`` are constants SYS_… and __NR_… that the table has no row for."""
 
     path: str
-    cases: tuple[Case, ...]
+    cases: tuple[SourceCase, ...]
     syscalls: tuple[str, ...]
     unknown: tuple[str, ...] = ()
 
@@ -76,18 +80,23 @@ class _Block(NamedTuple):
     body: str
 
 
-def read_source(path: str, text: str) -> Source:
-    """The cases of a file, in order."""
+def read_source(path: str, text: str, headers: Iterable[str] = ()) -> SuiteSource:
+    """The cases of a file, in order; ``headers`` are the texts of those that it includes."""
     code = code_only(text)
     numbers = dict.fromkeys(_NUMBER.findall(code))
     unknown = tuple(name for name in numbers if find(name) is None)
     blocks: dict[str, list[str]] = {}
-    for block in _blocks(code):
-        blocks.setdefault(block.name, []).append(block.body)
-    own = {name: (_named(bodies), _words(bodies)) for name, bodies in blocks.items()}
+    for part in (code, *map(code_only, headers)):
+        for block in _blocks(part):
+            blocks.setdefault(block.name, []).append(block.body)
+    local = frozenset((*blocks, *_LAMBDA.findall(code)))
+    own = {name: (_named(bodies, local), _words(bodies)) for name, bodies in blocks.items()}
     instances: dict[str, list[str]] = {}
-    for _, prefix, suite in _INSTANCE.findall(code):
+    handed: dict[str, str] = {}  # suite → what its cases are instantiated with
+    for found in _INSTANCE.finditer(code):
+        _, prefix, suite = found.groups()
         instances.setdefault(suite, []).append(prefix)
+        handed[suite] = handed.get(suite, "") + code[found.end() : _end_of_call(code, found.end())]
     for suite in _TYPED.findall(code):
         instances.setdefault(suite, []).append("")
     cases = []
@@ -97,12 +106,12 @@ def read_source(path: str, text: str) -> Source:
             continue  # a case in a case is none, and would be read over and over
         macro, suite, name = found.groups()
         end = _closing(code, found.end() - 1)
-        body = code[found.end() : end]
-        calls = set(syscalls_in(body)) | _reached({suite, *_WORD.findall(body)}, own)
+        body = code[found.end() : end] + handed.get(suite, "")
+        calls = syscalls_in(body, local) | _reached({suite, *_WORD.findall(body)}, own)
         line = code.count("\n", 0, found.start()) + 1
         prefixes = tuple(instances.get(suite, ()))
-        cases.append(Case(suite, name, macro, line, tuple(sorted(calls)), prefixes))
-    return Source(path, tuple(cases), tuple(sorted(syscalls_in(code))), unknown)
+        cases.append(SourceCase(suite, name, macro, line, tuple(sorted(calls)), prefixes))
+    return SuiteSource(path, tuple(cases), tuple(sorted(syscalls_in(code, local))), unknown)
 
 
 def code_only(text: str) -> str:
@@ -110,11 +119,18 @@ def code_only(text: str) -> str:
     return _BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
-def syscalls_in(code: str) -> set[str]:
-    """What the code calls by its number or by the name of a function of the C library."""
+def includes(text: str) -> list[str]:
+    """The headers that a source names in quotes."""
+    return _INCLUDE.findall(text)
+
+
+def syscalls_in(code: str, local: frozenset[str] = frozenset()) -> set[str]:
+    """What the code calls by its number or by the name of a function of the C library; ``local``
+    are functions of its own, which are meant unless the global one is named: ``::futex(…)``."""
     found = {name for name in _NUMBER.findall(code) if find(name) is not None}
-    for name in (*_CALL.findall(code), *_HANDED_ON.findall(code)):
-        found.update(_functions().get(name, ()))
+    for scope, name in (*_CALL.findall(code), *_HANDED_ON.findall(code)):
+        if scope or name not in local:
+            found.update(_functions().get(name, ()))
     return found
 
 
@@ -132,8 +148,8 @@ def _functions() -> dict[str, tuple[str, ...]]:
     return known
 
 
-def _named(bodies: Iterable[str]) -> set[str]:
-    return {call for body in bodies for call in syscalls_in(body)}
+def _named(bodies: Iterable[str], local: frozenset[str]) -> set[str]:
+    return {call for body in bodies for call in syscalls_in(body, local)}
 
 
 def _words(bodies: Iterable[str]) -> set[str]:
@@ -141,7 +157,7 @@ def _words(bodies: Iterable[str]) -> set[str]:
 
 
 def _reached(words: set[str], own: dict[str, tuple[set[str], set[str]]]) -> set[str]:
-    """By way of functions and classes of this file."""
+    """By way of functions and classes of this file and its headers."""
     found: set[str] = set()
     seen: set[str] = set()
     for _ in range(MAX_REACH):
@@ -170,6 +186,16 @@ def _blocks(code: str) -> list[_Block]:
             found.append(_Block(named[1], code[at:end]))
         at = start = end + 1
     return found
+
+
+def _end_of_call(code: str, at: int) -> int:
+    """Where the parenthesis ends in which ``at`` lies; not further than ``MAX_ARGUMENTS``."""
+    depth = 1
+    for paren in _PAREN.finditer(code, at, at + MAX_ARGUMENTS):
+        depth += 1 if paren[0] == "(" else -1
+        if depth == 0:
+            return paren.start()
+    return min(len(code), at + MAX_ARGUMENTS)
 
 
 def _closing(code: str, opening: int) -> int:

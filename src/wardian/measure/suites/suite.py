@@ -1,31 +1,21 @@
-"""All programs in all sandboxes, some at a time; kept as they come, and not run again if asked so.
-
-A result depends on the program, the sandbox, the policy and the way: together they are its key.
-"""
+"""All programs in all targets, some at a time; kept as they come, and not run again if asked so."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from wardian import __version__
-from wardian.errors import BackendError, InputError
 from wardian.measure.suites.comparing import Lost, lost_cases
-from wardian.measure.suites.outcomes import Outcome, ProgramResult
-from wardian.measure.suites.programs import Program
-from wardian.measure.suites.running import Place, Running, Stopped, Way, run_alone, run_program
-from wardian.sandbox.backends import shortfall
-from wardian.sandbox.backends import version as backend_version
-from wardian.sandbox.paths.whole_files import write_whole
-from wardian.sandbox.policy.policy import Policy, Share
+from wardian.measure.suites.execution import Running, RunOptions
+from wardian.measure.suites.keeping import NOT_KEPT, Keeping, key_of, known, whole
+from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
+from wardian.measure.suites.programs import SuiteProgram
+from wardian.measure.suites.running import run_alone, run_program
+from wardian.measure.target import WARDIAN, Target
+from wardian.pool import Pool, pool
 
-MAX_KEPT_BYTES = 256 << 20
 MAX_LOOKS = 1000  # cases that are run again by themselves, in each sandbox
 MAX_HANGS = 2  # of one program, among those
 
@@ -33,100 +23,68 @@ OnCase = Callable[[str, str, str, str], None]
 OnProgram = Callable[[ProgramResult, bool], None]
 
 
-class Hearing(NamedTuple):
+class OnProgress(NamedTuple):
     """Who hears of progress: of a case (sandbox, program, case, status), and of a program and
     whether its result was there already."""
 
-    on_case: OnCase = lambda sandbox, program, case, status: None
-    on_program: OnProgram = lambda result, kept: None
-    on_second_look: Callable[[int], None] = lambda count: None
+    case: OnCase = lambda sandbox, program, case, status: None
+    program: OnProgram = lambda result, kept: None
+    second_look: Callable[[int], None] = lambda count: None
 
 
-class Keeping(NamedTuple):
-    """Where results are kept, and whether those that are there count."""
-
-    directory: str | None = None
-    resume: bool = False
-
-
-NOBODY, NOT_KEPT = Hearing(), Keeping()
-
-
-def place(
-    name: str, policy: Policy, *, reads: Sequence[Share] = (), env: Sequence[tuple[str, str]] = ()
-) -> Place:
-    """A sandbox at its best: what it can't put up of the policy is given up by name, and told.
-
-    Raises UsageError.
-    """
-    wanted = policy.with_shares(reads)
-    given_up = shortfall(name, wanted)
-    weaker = wanted.but(degrade=tuple(dict.fromkeys((*wanted.degrade, *given_up))))
-    return Place(name, weaker, _version(name), given_up, tuple(env))
-
-
-def _version(name: str) -> str:
-    if name == "wardian":
-        return __version__
-    try:
-        return backend_version(name) or f"Linux {os.uname().release}"
-    except BackendError:
-        return "not installed"
+NOBODY = OnProgress()
 
 
 def run_suite(
-    programs: Sequence[Program],
-    places: Sequence[Place],
-    way: Way,
+    programs: Sequence[SuiteProgram],
+    targets: Sequence[Target],
+    options: RunOptions,
     *,
     jobs: int | None = None,
     keeping: Keeping = NOT_KEPT,
     baseline: str | None = None,
     blame: bool = False,
-    hearing: Hearing = NOBODY,
+    on_progress: OnProgress = NOBODY,
 ) -> list[ProgramResult]:
-    """A result for each program and sandbox, in their order. What passes in the baseline and not
-    elsewhere is then run once more by itself, so that its cause stands beside it; to ``blame``
-    a wall, several times."""
+    """A result for each program and target, in their order. What passes in the baseline and not
+    elsewhere is then run once more by itself, here and there, so that its cause stands beside it,
+    and what is flaky is not taken for lost; to ``blame`` a wall, several times."""
     running = Running()
-    pairs = [(program, one) for program in programs for one in places]
-    results: dict[int, ProgramResult] = {}
+    pairs = [(program, one) for program in programs for one in targets]
 
-    def one(index: int) -> None:
-        program, where = pairs[index]
-        results[index] = _result(program, where, way, running, keeping, hearing)
+    def one(pair: tuple[SuiteProgram, Target]) -> ProgramResult:
+        return _result(*pair, options, running, keeping, on_progress)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="suite") as pool:
-        try:
-            for done in [pool.submit(one, index) for index in range(len(pairs))]:
-                done.result()
-            found = [results[index] for index in range(len(pairs))]
-            if baseline is not None:
-                looks = _Looks(pairs, baseline, way, running, keeping, hearing, pool)
-                found = looks.alone(found)
-                found = looks.blame(found) if blame else found
-        except BaseException:
-            running.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    with pool(jobs, name="suite", on_stop=running.stop) as workers:
+        found = workers.map(one, pairs)
+        if baseline is not None:
+            looks = _Looks(pairs, baseline, options, running, keeping, on_progress, workers)
+            found = looks.alone(found)
+            found = looks.steady(found)
+            found = looks.blame(found) if blame else found
     return found
 
 
 def _result(
-    program: Program, where: Place, way: Way, running: Running, keeping: Keeping, hearing: Hearing
+    program: SuiteProgram,
+    where: Target,
+    options: RunOptions,
+    running: Running,
+    keeping: Keeping,
+    on_progress: OnProgress,
 ) -> ProgramResult:
-    key = key_of(program, where, way)
-    if keeping.resume and keeping.directory is not None:
-        kept = read_kept(keeping.directory, where.name, program.name, key)
-        if kept is not None:
-            hearing.on_program(kept, True)
-            return kept
+    key = key_of(program, where, options)
+    kept = keeping.kept(where.name, program.name, key)
+    if kept is not None and (all_of_it := whole(kept, options)) is not None:
+        on_progress.program(all_of_it, True)
+        return all_of_it
     began = time.monotonic()
 
     def on_case(case: str, status: str) -> None:
-        hearing.on_case(where.name, program.name, case, status)
+        on_progress.case(where.name, program.name, case, status)
 
-    counted = run_program(program, where, way, running, on_case)
+    before = known(kept, options) if kept is not None else {}
+    counted = run_program(program, where, options, running, on_case, before)
     result = ProgramResult(
         program=program.name,
         path=program.path,
@@ -137,10 +95,11 @@ def _result(
         outcomes=counted.outcomes,
         seconds=time.monotonic() - began,
         runs=counted.runs,
+        selected=repr(options.selection),
+        timeout_s=options.timeout_s,
     )
-    if keeping.directory is not None:
-        keep(keeping.directory, result)
-    hearing.on_program(result, False)
+    keeping.keep(result)
+    on_progress.program(result, False)
     return result
 
 
@@ -149,28 +108,28 @@ class _Looks:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[Program, Place]],
+        pairs: Sequence[tuple[SuiteProgram, Target]],
         baseline: str,
-        way: Way,
+        options: RunOptions,
         running: Running,
         keeping: Keeping,
-        hearing: Hearing,
-        pool: ThreadPoolExecutor,
+        on_progress: OnProgress,
+        workers: Pool,
     ) -> None:
-        self.places = {(program.name, where.name): (program, where) for program, where in pairs}
-        self.baseline, self.way, self.running = baseline, way, running
-        self.keeping, self.hearing, self.pool = keeping, hearing, pool
+        self.targets = {(program.name, where.name): (program, where) for program, where in pairs}
+        self.baseline, self.options, self.running = baseline, options, running
+        self.keeping, self.on_progress, self.workers = keeping, on_progress, workers
 
     def alone(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
         """The supervisor tells the same thing once in a run, and what runs beside it may disturb a
         case: so each lost one is run by itself, which gives it the refusals that are its own."""
         hung: Counter[tuple[str, str]] = Counter()
 
-        def look(one: Lost, here: Outcome) -> Outcome | None:
-            program, where = self.places[one.program, one.sandbox]
+        def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
+            program, where = self.targets[one.program, one.sandbox]
             if hung[one.program, one.sandbox] >= MAX_HANGS:
                 return None
-            alone = run_alone(program, one.case, where, self.way, self.running)
+            alone = run_alone(program, one.case, where, self.options, self.running)
             if alone is None:
                 return None
             hung[one.program, one.sandbox] += alone.status == "timeout"
@@ -178,18 +137,52 @@ class _Looks:
 
         return self._each(found, _is_open, look)
 
+    def steady(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
+        """What is lost and is no hang is run by itself in the baseline as well: what fails there
+        now is flaky, whatever sandbox it is in."""
+        native = {one.program: one for one in found if one.sandbox == self.baseline}
+        lost = {
+            (one.program, one.case): one
+            for one in lost_cases(found, self.baseline)
+            if one.here is not None and not one.besides and not one.unsteady
+        }
+        todo = [
+            (program, outcome)
+            for program, result in native.items()
+            for outcome in result.outcomes
+            if (program, outcome.case) in lost and not outcome.alone and not outcome.of_program
+        ][:MAX_LOOKS]
+        self.on_progress.second_look(len(todo))
+
+        def one(pair: tuple[str, SuiteOutcome]) -> tuple[str, SuiteOutcome]:
+            name, outcome = pair
+            program, where = self.targets[name, self.baseline]
+            seen = run_alone(program, outcome.case, where, self.options, self.running)
+            self.on_progress.case(self.baseline, name, outcome.case, "looked at again")
+            return name, outcome._replace(alone=seen.status if seen is not None else "")
+
+        again: dict[str, dict[str, SuiteOutcome]] = {}
+        for name, outcome in self.workers.map(one, todo):
+            again.setdefault(name, {})[outcome.case] = outcome
+        return [
+            _changed(one, again.get(one.program, {}), self.keeping)
+            if one.sandbox == self.baseline
+            else one
+            for one in found
+        ]
+
     def blame(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
         """Only our own walls can be taken away one by one."""
         from wardian.measure.suites.blaming import wall_of
 
-        def look(one: Lost, here: Outcome) -> Outcome | None:
-            program, where = self.places[one.program, one.sandbox]
-            return here._replace(wall=wall_of(program, here, where, self.way, self.running))
+        def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
+            program, where = self.targets[one.program, one.sandbox]
+            return here._replace(wall=wall_of(program, here, where, self.options, self.running))
 
-        def is_open(here: Outcome) -> bool:
+        def is_open(here: SuiteOutcome) -> bool:
             return not (here.of_program or here.wall or here.alone == "passed")
 
-        ours = [one for one in found if one.sandbox in ("wardian", self.baseline)]
+        ours = [one for one in found if one.sandbox in (WARDIAN, self.baseline)]
         others = [one for one in found if one not in ours]
         done = {
             (one.program, one.sandbox): one for one in [*self._each(ours, is_open, look), *others]
@@ -199,43 +192,42 @@ class _Looks:
     def _each(
         self,
         found: Sequence[ProgramResult],
-        is_open: Callable[[Outcome], bool],
-        look: Callable[[Lost, Outcome], Outcome | None],
+        is_open: Callable[[SuiteOutcome], bool],
+        look: Callable[[Lost, SuiteOutcome], SuiteOutcome | None],
     ) -> list[ProgramResult]:
-        todo: list[tuple[Lost, Outcome]] = []
+        todo: list[tuple[Lost, SuiteOutcome]] = []
         for name in dict.fromkeys(one.sandbox for one in found):
             lost = [one for one in lost_cases(found, self.baseline) if one.sandbox == name]
             todo += [(one, one.here) for one in lost if one.here and is_open(one.here)][:MAX_LOOKS]
         todo.sort(key=lambda pair: pair[1].status in ("timeout", "not_run"))
-        self.hearing.on_second_look(len(todo))
-        again: dict[tuple[str, str], dict[str, Outcome]] = {}
+        self.on_progress.second_look(len(todo))
+        again: dict[tuple[str, str], dict[str, SuiteOutcome]] = {}
 
-        def one(lost: Lost, here: Outcome) -> None:
+        def one(pair: tuple[Lost, SuiteOutcome]) -> None:
+            lost, here = pair
             seen = look(lost, here)
             if seen is not None:
                 again.setdefault((lost.program, lost.sandbox), {})[lost.case] = seen
-            self.hearing.on_case(lost.sandbox, lost.program, lost.case, "looked at again")
+            self.on_progress.case(lost.sandbox, lost.program, lost.case, "looked at again")
 
-        for done in [self.pool.submit(one, lost, here) for lost, here in todo]:
-            done.result()
+        self.workers.map(one, todo)
         return [
             _changed(one, again.get((one.program, one.sandbox), {}), self.keeping) for one in found
         ]
 
 
 def _changed(
-    result: ProgramResult, again: Mapping[str, Outcome], keeping: Keeping
+    result: ProgramResult, again: Mapping[str, SuiteOutcome], keeping: Keeping
 ) -> ProgramResult:
     if not again:
         return result
     outcomes = tuple(again.get(one.case, one) for one in result.outcomes)
     result = result._replace(outcomes=outcomes)
-    if keeping.directory is not None:
-        keep(keeping.directory, result)
+    keeping.keep(result)
     return result
 
 
-def _is_open(here: Outcome) -> bool:
+def _is_open(here: SuiteOutcome) -> bool:
     """A case of the program's own whose cause another run may tell. One that hung, or was given up,
     takes long: once it is known what was refused, that will do."""
     if here.of_program or here.alone:
@@ -243,47 +235,14 @@ def _is_open(here: Outcome) -> bool:
     return here.status not in ("timeout", "not_run") or not here.refusals
 
 
-def _joined(first: Outcome, alone: Outcome) -> Outcome:
+def _joined(first: SuiteOutcome, alone: SuiteOutcome) -> SuiteOutcome:
     """What was refused to it when it was by itself is the truth about it."""
     if alone.status == "passed":
         return first._replace(alone="passed")
     return first._replace(
         alone=alone.status,
         refusals=alone.refusals,
+        suspect=alone.suspect,
         detail=first.detail or alone.detail,
         output=first.output or alone.output,
     )
-
-
-# What is kept
-
-
-def key_of(program: Program, where: Place, way: Way) -> str:
-    """Names all that a result depends on."""
-    parts = [program.name, program.path, program.digest, program.protocol, where.name]
-    parts += [where.version, where.policy.digest, repr(where.env), repr(way), str(os.geteuid())]
-    return "sha256:" + hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
-
-
-def _file(directory: str, sandbox: str, program: str) -> str:
-    return os.path.join(directory, sandbox, program.replace("/", "__") + ".json")
-
-
-def keep(directory: str, result: ProgramResult) -> None:
-    """Write it, whole or not at all."""
-    path = _file(directory, result.sandbox, result.program)
-    write_whole(path, json.dumps(result.document(), indent=1) + "\n")
-
-
-def read_kept(directory: str, sandbox: str, program: str, key: str) -> ProgramResult | None:
-    """What was kept under that key; None if there is nothing, or it is something else."""
-    try:
-        with open(_file(directory, sandbox, program), "rb") as file:
-            data = file.read(MAX_KEPT_BYTES + 1)
-        result = ProgramResult.read(json.loads(data)) if len(data) <= MAX_KEPT_BYTES else None
-    except (OSError, ValueError, RecursionError, InputError):
-        return None
-    return result if result is not None and result.key == key else None
-
-
-__all__ = ["Hearing", "Keeping", "Stopped", "keep", "key_of", "place", "read_kept", "run_suite"]

@@ -3,6 +3,7 @@
 cells      the checks of a syscall's specimens in one sandbox → supported, partial, denied, missing
 matrix     all of them, differences from the host, and what policy explains
 measuring  the measurements: artifacts that are there, or made now
+programs/  small programs in each language, to be traced
 usage      the syscalls that interpreters, tools and skills make, traced
 report     the matrix as JSON and as text
 pages      the reference page, and the analysis in Markdown

@@ -13,27 +13,25 @@ that looks for EPERM finds it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
+from wardian.measure.outcome import NO_ANSWER
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import FAILED, Check
+from wardian.measure.probes.verdict import SpecimenCheck
 from wardian.syscalls.conditions import parse_guards
 from wardian.syscalls.table import Row
 
-Status = Literal["supported", "partial", "denied", "missing"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 CAPABILITY = "syscall_"
-HOST = "host"
 _REFUSED = ("EPERM", "EACCES")
 _TOLD = 3  # failing checks in a note
 _KILLED = "killed by signal"
 
 
-class Seen(NamedTuple):
+class SeenCheck(NamedTuple):
     """A check, and the measurement that it belongs to."""
 
     artifact: Artifact
-    check: Check
+    check: SpecimenCheck
 
     @property
     def key(self) -> tuple[str, str]:
@@ -41,12 +39,12 @@ class Seen(NamedTuple):
         return self.artifact.id, self.check.name
 
 
-class Cell(NamedTuple):
+class CallSupport(NamedTuple):
     """One syscall in one sandbox. ``note`` is never empty where something is lacking."""
 
-    status: Status
+    status: str
     note: str
-    seen: tuple[Seen, ...]
+    seen: tuple[SeenCheck, ...]
 
     @property
     def ok(self) -> int:
@@ -59,20 +57,22 @@ class Cell(NamedTuple):
         return sum(one.check.ok is not None for one in self.seen)
 
 
-def checks_of(artifact: Artifact) -> tuple[Seen, ...]:
+def checks_of(artifact: Artifact) -> tuple[SeenCheck, ...]:
     """Its checks; a specimen that makes none, or gave no answer, is a check by itself."""
     if artifact.status == "not_run" or not artifact.duration_s:
         return ()  # no compiler, no sandbox: nothing was measured
     if artifact.checks:
-        return tuple(Seen(artifact, one) for one in artifact.checks)
+        return tuple(SeenCheck(artifact, one) for one in artifact.checks)
     name = artifact.id.rpartition("__")[2]
-    if artifact.status in FAILED:
-        return (Seen(artifact, Check(name, False, None, artifact.cause)),)
+    if artifact.status in NO_ANSWER:
+        return (SeenCheck(artifact, SpecimenCheck(name, False, None, artifact.cause)),)
     ok = {"allowed": True, "blocked": False}.get(artifact.observed or "")
-    return (Seen(artifact, Check(name, ok, artifact.errno, artifact.detail)),)
+    return (SeenCheck(artifact, SpecimenCheck(name, ok, artifact.errno, artifact.detail)),)
 
 
-def cell(row: Row, artifacts: Sequence[Artifact], *, on_host: Status | None = None) -> Cell | None:
+def cell(
+    row: Row, artifacts: Sequence[Artifact], *, on_host: str | None = None
+) -> CallSupport | None:
     """The cell of a syscall; None if nothing was measured.
 
     ``on_host`` is its status without a sandbox: what exists nowhere was not denied.
@@ -82,27 +82,27 @@ def cell(row: Row, artifacts: Sequence[Artifact], *, on_host: Status | None = No
         return None
     asked = [one for one in seen if one.check.ok is not None]
     if not asked:
-        return Cell("missing", f"it can't be asked here: {seen[0].check.detail}", seen)
+        return CallSupport("missing", f"it can't be asked here: {seen[0].check.detail}", seen)
     failed = [one for one in asked if not one.check.ok]
     if not failed:
-        return Cell("supported", _left_out(seen, asked), seen)
+        return CallSupport("supported", _left_out(seen, asked), seen)
     if len(failed) < len(asked) and not _denied_outright(row, failed):
-        return Cell("partial", _note(failed), seen)
-    return Cell(_lacking(row, failed, on_host), _note(failed), seen)
+        return CallSupport("partial", _note(failed), seen)
+    return CallSupport(_lacking(row, failed, on_host), _note(failed), seen)
 
 
-def _left_out(seen: Sequence[Seen], asked: Sequence[Seen]) -> str:
+def _left_out(seen: Sequence[SeenCheck], asked: Sequence[SeenCheck]) -> str:
     rest = [one for one in seen if one not in asked]
     return f"can't be asked here: {_told(rest)}" if rest else ""
 
 
-def _denied_outright(row: Row, failed: Sequence[Seen]) -> bool:
+def _denied_outright(row: Row, failed: Sequence[SeenCheck]) -> bool:
     return row.kind in ("deny", "absent") and all(
         one.check.errno in answers(row) for one in failed if not killed(one.check)
     )
 
 
-def _lacking(row: Row, failed: Sequence[Seen], on_host: Status | None) -> Status:
+def _lacking(row: Row, failed: Sequence[SeenCheck], on_host: str | None) -> str:
     """Denied or missing?"""
     errnos = {one.check.errno for one in failed}
     if errnos & {*_REFUSED} or any(killed(one.check) for one in failed):
@@ -115,7 +115,7 @@ def _lacking(row: Row, failed: Sequence[Seen], on_host: Status | None) -> Status
     return "missing"
 
 
-def killed(check: Check) -> bool:
+def killed(check: SpecimenCheck) -> bool:
     """Did the check's child die of it?"""
     return check.detail.startswith(_KILLED)
 
@@ -133,12 +133,12 @@ def answers(row: Row) -> frozenset[str]:
     return frozenset()
 
 
-def _note(failed: Sequence[Seen]) -> str:
+def _note(failed: Sequence[SeenCheck]) -> str:
     more = f"; and {len(failed) - _TOLD} more" if len(failed) > _TOLD else ""
     return _told(failed[:_TOLD]) + more
 
 
-def _told(ones: Sequence[Seen]) -> str:
+def _told(ones: Sequence[SeenCheck]) -> str:
     return "; ".join(
         f"{one.check.name}: {one.check.detail or one.check.errno or 'no answer'}" for one in ones
     )

@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from wardian.measure.outcome import CALL, UNEXPECTED
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.probes.verdict import UNEXPECTED
 from wardian.measure.syscalls.cells import (
     CAPABILITY,
-    HOST,
-    STATUSES,
-    Cell,
-    Seen,
-    Status,
+    CallSupport,
+    SeenCheck,
     answers,
     cell,
     killed,
 )
+from wardian.measure.target import HOST
 from wardian.sandbox.backends import NAMES
 from wardian.syscalls.knowledge import PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, canonical_arch, rows
@@ -27,13 +25,13 @@ from wardian.syscalls.table import Row, canonical_arch, rows
 _ONE_ERRNO = ("gvisor",)
 
 
-class Line(NamedTuple):
+class CallLine(NamedTuple):
     """A syscall, and its cell in each sandbox in which it was measured."""
 
     row: Row
     knowledge: Knowledge
     number: int | None
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, CallSupport]
 
     @property
     def name(self) -> str:
@@ -45,7 +43,7 @@ class Line(NamedTuple):
         return sorted({one.artifact.id for c in self.cells.values() for one in c.seen})
 
 
-class Difference(NamedTuple):
+class HostDifference(NamedTuple):
     """A check that came to something else than on the host. ``explained`` says why, if policy
     does."""
 
@@ -64,11 +62,11 @@ class Matrix(NamedTuple):
 
     arch: str
     sandboxes: tuple[str, ...]
-    lines: tuple[Line, ...]
-    differences: tuple[Difference, ...] | None
+    lines: tuple[CallLine, ...]
+    differences: tuple[HostDifference, ...] | None
 
     @property
-    def unexplained(self) -> tuple[Difference, ...]:
+    def unexplained(self) -> tuple[HostDifference, ...]:
         """What nobody meant to be so."""
         return tuple(one for one in self.differences or () if not one.explained)
 
@@ -80,12 +78,12 @@ class Matrix(NamedTuple):
             for sandbox in self.sandboxes
         }
 
-    def status(self, name: str, sandbox: str) -> Status | None:
+    def status(self, name: str, sandbox: str) -> str | None:
         """The status of a call, None if it was not measured."""
         found = self._by_name().get(name)
         return found.cells[sandbox].status if found and sandbox in found.cells else None
 
-    def _by_name(self) -> dict[str, Line]:
+    def _by_name(self) -> dict[str, CallLine]:
         return {line.name: line for line in self.lines}
 
     def counts(self, sandbox: str) -> dict[str, int]:
@@ -101,8 +99,8 @@ class Matrix(NamedTuple):
         found = self._split(lambda line: line.knowledge.priority)
         return {name: found[name] for name in PRIORITIES if name in found}
 
-    def _split(self, key: Callable[[Line], str]) -> dict[str, dict[str, dict[str, int]]]:
-        split: dict[str, list[Line]] = {}
+    def _split(self, key: Callable[[CallLine], str]) -> dict[str, dict[str, dict[str, int]]]:
+        split: dict[str, list[CallLine]] = {}
         for line in self.lines:
             split.setdefault(key(line), []).append(line)
         return {
@@ -111,11 +109,9 @@ class Matrix(NamedTuple):
         }
 
 
-def _counted(lines: Sequence[Line], sandbox: str) -> dict[str, int]:
+def _counted(lines: Sequence[CallLine], sandbox: str) -> dict[str, int]:
     counts = Counter(line.cells[sandbox].status for line in lines if sandbox in line.cells)
-    return {status: counts[status] for status in STATUSES} | {
-        "unmeasured": len(lines) - counts.total()
-    }
+    return {status: counts[status] for status in CALL} | {"unmeasured": len(lines) - counts.total()}
 
 
 def build(
@@ -159,21 +155,21 @@ def _decided(row: Row, decisions: Mapping[str, str]) -> Row:
 
 def _line(
     row: Row, arch: str, names: Sequence[str], measured: Mapping[str, Mapping[str, list[Artifact]]]
-) -> Line:
-    cells: dict[str, Cell] = {}
+) -> CallLine:
+    cells: dict[str, CallSupport] = {}
     host = cell(row, measured.get(HOST, {}).get(row.name, []))
     for name in names:
         ones = measured[name].get(row.name, [])
         found = host if name == HOST else cell(row, ones, on_host=host.status if host else None)
         if found is not None:
             cells[name] = found
-    return Line(row, known()[row.name], row.number(arch), cells)
+    return CallLine(row, known()[row.name], row.number(arch), cells)
 
 
 # What differs from the host
 
 
-def _differ(line: Line, sandbox: str) -> Iterable[Difference]:
+def _differ(line: CallLine, sandbox: str) -> Iterable[HostDifference]:
     if HOST not in line.cells or sandbox not in line.cells:
         return
     host = {one.key: one for one in line.cells[HOST].seen}
@@ -187,8 +183,8 @@ def _differ(line: Line, sandbox: str) -> Iterable[Difference]:
             yield _difference(line, sandbox, one)
 
 
-def _difference(line: Line, sandbox: str, one: Seen) -> Difference:
-    return Difference(
+def _difference(line: CallLine, sandbox: str, one: SeenCheck) -> HostDifference:
+    return HostDifference(
         line.name,
         sandbox,
         one.artifact.id,
@@ -200,7 +196,7 @@ def _difference(line: Line, sandbox: str, one: Seen) -> Difference:
     )
 
 
-def explanation(row: Row, one: Seen) -> str:
+def explanation(row: Row, one: SeenCheck) -> str:
     """Why policy makes this check fail; empty if it does not."""
     check, artifact = one.check, one.artifact
     if check.ok:

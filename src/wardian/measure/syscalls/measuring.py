@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from wardian.errors import NothingMatched
 from wardian.measure.probes import artifact as artifacts
 from wardian.measure.probes import specimen as specimens
 from wardian.measure.probes.artifact import Artifact
+from wardian.measure.probes.expectations import Profile
 from wardian.measure.probes.running import OnDone, kept, measure
-from wardian.measure.probes.sandboxes import Setting
 from wardian.measure.probes.specimen import Specimen
 from wardian.measure.probes.witnesses import witnesses
-from wardian.measure.syscalls.cells import CAPABILITY, HOST
+from wardian.measure.syscalls.cells import CAPABILITY
 from wardian.measure.syscalls.matrix import build
+from wardian.measure.target import HOST, Target
 from wardian.sandbox.policy.policy import Policy
 
 OnAgain = Callable[[int], None]
@@ -49,9 +51,11 @@ def decisions(policy: Policy) -> dict[str, str]:
 
 def measured(
     wanted: Sequence[Specimen],
-    places: Sequence[Setting],
+    targets: Sequence[Target],
+    profiles: Mapping[str, Profile],
     decided: Mapping[str, str],
     *,
+    host_named: bool,
     jobs: int | None,
     kept_in: str | None,
     on_done: OnDone,
@@ -63,19 +67,20 @@ def measured(
     that counts: a busy machine makes timers late, and others use the same host.
     """
     if kept_in is not None:
-        for place in places:
-            artifacts.clear(kept_in, place.name, [one.id for one in wanted], others=False)
+        for target in targets:
+            artifacts.clear(kept_in, target.name, [one.id for one in wanted], others=False)
         on_done = kept(kept_in, on_done)
     with witnesses() as env:
-        found = measure(wanted, places, env, jobs=jobs, on_done=on_done)
+        ask = partial(measure, env=env, profiles=profiles, host_named=host_named, on_done=on_done)
+        found = ask(wanted, targets, jobs=jobs)
         matrix = build(found, os.uname().machine, decisions=decided)
         doubtful = {one.specimen for one in matrix.unexplained}
         if not doubtful:
             return found
         again = [one for one in wanted if one.id in doubtful]
         differing = {HOST, *(one.sandbox for one in matrix.unexplained)}
-        where = [place for place in places if place.name in differing]
+        where = [one for one in targets if one.name in differing]
         on_again(len(again) * len(where))
-        second = measure(again, where, env, jobs=1, on_done=on_done)
+        second = ask(again, where, jobs=1)
     newer = {(one.id, one.sandbox): one for one in second}
     return [newer.get((one.id, one.sandbox), one) for one in found]

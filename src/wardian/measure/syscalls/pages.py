@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from wardian.measure.outcome import CALL
 from wardian.measure.probes.artifact import Artifact
-from wardian.measure.syscalls.cells import HOST, STATUSES
-from wardian.measure.syscalls.matrix import Line, Matrix
+from wardian.measure.syscalls.matrix import CallLine, Matrix
 from wardian.measure.syscalls.report import lacking, served
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.usage import CallUse
+from wardian.measure.target import HOST
 from wardian.syscalls.knowledge import INTERPRETERS, PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, groups, rows
 from wardian.text import printable
@@ -20,12 +21,6 @@ from wardian.text import printable
 SCHEMA = "wardian.syscalls-docs/1"
 REFERENCE = "syscalls.md"
 ANALYSIS = "GVISOR_SYSCALL_ANALYSIS.md"
-WORDS = {
-    "supported": "supported",
-    "partial": "**partial**",
-    "denied": "denied",
-    "missing": "missing",
-}
 _TITLES = {
     "critical": "Critical: every interpreter needs it",
     "high": "High: several interpreters need it",
@@ -118,7 +113,7 @@ def _cell(text: str) -> str:
 # The analysis
 
 
-def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use]) -> str:
+def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[CallUse]) -> str:
     """GVISOR_SYSCALL_ANALYSIS.md."""
     day = max(one.time for one in artifacts)[:10]
     parts = [
@@ -143,13 +138,13 @@ def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use])
 
 
 def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
-    head = ["sandbox", "version", *STATUSES, "unmeasured"]
+    head = ["sandbox", "version", *CALL, "unmeasured"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for name in matrix.sandboxes:
         counts = matrix.counts(name)
         version = next(one.sandbox_version for one in artifacts if one.sandbox == name)
         version = version.partition("-")[0] if name == HOST else version
-        cells = [name, _cell(version), *(str(counts[key]) for key in (*STATUSES, "unmeasured"))]
+        cells = [name, _cell(version), *(str(counts[key]) for key in (*CALL, "unmeasured"))]
         lines.append(f"| {' | '.join(cells)} |")
     one = artifacts[0]
     kernel = _cell(one.kernel.partition("-")[0])
@@ -167,7 +162,7 @@ def _caller(uid: int) -> str:
     return "root" if uid == 0 else "an ordinary user"
 
 
-def _matrix_table(lines: Sequence[Line], matrix: Matrix) -> str:
+def _matrix_table(lines: Sequence[CallLine], matrix: Matrix) -> str:
     head = ["syscall", *matrix.sandboxes, "gVisor test", "priority", "notes"]
     table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for line in lines:
@@ -178,15 +173,15 @@ def _matrix_table(lines: Sequence[Line], matrix: Matrix) -> str:
     return "\n".join(table)
 
 
-def _status(line: Line, sandbox: str) -> str:
+def _status(line: CallLine, sandbox: str) -> str:
     if sandbox not in line.cells:
         return "–"
     cell = line.cells[sandbox]
     checks = "" if cell.status in ("denied", "missing") else f" {cell.ok}/{cell.asked}"
-    return WORDS[cell.status] + checks
+    return (f"**{cell.status}**" if cell.status == "partial" else cell.status) + checks
 
 
-def _notes(line: Line) -> str:
+def _notes(line: CallLine) -> str:
     """What is lacking where the host has it, once for each sandbox; then what the table says."""
     told = [
         f"{name}: {cell.note}"
@@ -205,7 +200,7 @@ def _gaps(matrix: Matrix) -> list[str]:
         parts.append(f"### In {name}")
         ones = [line for line in matrix.lines if name in line.cells]
         listed = []
-        for status in STATUSES[1:]:
+        for status in CALL[1:]:
             found = [line for line in ones if line.cells[name].status == status]
             if status == "partial":
                 listed += [
@@ -225,7 +220,7 @@ def _gaps(matrix: Matrix) -> list[str]:
     return parts
 
 
-def _programs(matrix: Matrix, uses: Sequence[Use]) -> str:
+def _programs(matrix: Matrix, uses: Sequence[CallUse]) -> str:
     head = ["program", "calls it makes", *(f"supported in {name}" for name in matrix.sandboxes)]
     lines = [f"| {' | '.join([*head, 'lacking'])} |", "|---" * (len(head) + 1) + "|"]
     for use in uses:
@@ -240,7 +235,7 @@ def _programs(matrix: Matrix, uses: Sequence[Use]) -> str:
     return "\n".join(lines)
 
 
-def _recommendations(matrix: Matrix, uses: Sequence[Use]) -> str:
+def _recommendations(matrix: Matrix, uses: Sequence[CallUse]) -> str:
     """What to do next, most urgent first; each follows from something that was measured."""
     found: list[tuple[int, str]] = []
     users = _users(uses)
@@ -276,7 +271,7 @@ def _recommendations(matrix: Matrix, uses: Sequence[Use]) -> str:
     return "\n".join(f"{number}. {_cell(text)}" for number, (_, text) in enumerate(ordered, 1))
 
 
-def _users(uses: Iterable[Use]) -> dict[str, list[str]]:
+def _users(uses: Iterable[CallUse]) -> dict[str, list[str]]:
     users: dict[str, list[str]] = {}
     for use in uses:
         for call in use.calls:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from wardian.measure.outcome import CALL, STATUSES
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
-from wardian.measure.syscalls.cells import STATUSES
-from wardian.measure.syscalls.matrix import Difference, Line, Matrix
-from wardian.measure.syscalls.usage import Use
+from wardian.measure.syscalls.matrix import CallLine, HostDifference, Matrix
+from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
 from wardian.text import printable
@@ -17,8 +17,6 @@ from wardian.text import printable
 TABLE_SCHEMA = "wardian.syscalls-table/1"
 SHOW_SCHEMA = "wardian.syscalls-show/1"
 COVERAGE_SCHEMA = "wardian.syscalls-coverage/1"
-# A short word for each status: the matrix is read at a glance.
-WORDS = {"supported": "yes", "partial": "partly", "denied": "denied", "missing": "missing"}
 LEGEND = "partly: see the notes   denied: refused   missing: no such call   .: not measured"
 _WIDE = 160
 
@@ -76,7 +74,7 @@ class One(NamedTuple):
     knowledge: Knowledge
     probes: Sequence[Specimen]
     skills: Sequence[str]
-    line: Line | None
+    line: CallLine | None
 
 
 def show_document(one: One) -> dict[str, Any]:
@@ -91,11 +89,11 @@ def show_document(one: One) -> dict[str, Any]:
     }
 
 
-def _statuses(line: Line) -> dict[str, str]:
+def _statuses(line: CallLine) -> dict[str, str]:
     return {name: cell.status for name, cell in line.cells.items()}
 
 
-def _results(line: Line) -> dict[str, Any]:
+def _results(line: CallLine) -> dict[str, Any]:
     return {
         name: {
             "status": cell.status,
@@ -144,7 +142,9 @@ def show_lines(one: One) -> list[str]:
 # Coverage
 
 
-def document(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[Use]) -> dict[str, Any]:
+def document(
+    matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[CallUse]
+) -> dict[str, Any]:
     """The JSON document of ``syscalls coverage``."""
     return {
         "schema": COVERAGE_SCHEMA,
@@ -176,7 +176,7 @@ def _sandbox(name: str, matrix: Matrix, artifacts: Sequence[Artifact]) -> dict[s
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: CallLine) -> dict[str, Any]:
     return {
         "name": line.name,
         "number": line.number,
@@ -190,7 +190,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
+def _use(use: CallUse, matrix: Matrix) -> dict[str, Any]:
     return {
         "name": use.name,
         "kind": use.kind,
@@ -200,7 +200,7 @@ def _use(use: Use, matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
+def served(use: CallUse, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     """How many of a program's calls a sandbox supports, and which it does not."""
     statuses = {name: matrix.status(name, sandbox) for name in use.calls}
     return {
@@ -211,7 +211,7 @@ def served(use: Use, matrix: Matrix, sandbox: str) -> dict[str, Any]:
     }
 
 
-def lacking(use: Use, matrix: Matrix) -> str:
+def lacking(use: CallUse, matrix: Matrix) -> str:
     """What a program uses and does not have; sandboxes that lack the same, together."""
     together: dict[str, list[str]] = {}
     for name in matrix.sandboxes:
@@ -239,12 +239,12 @@ def matrix_lines(matrix: Matrix) -> list[str]:
     return columns(cells)
 
 
-def _word(line: Line, sandbox: str) -> str:
+def _word(line: CallLine, sandbox: str) -> str:
     if sandbox not in line.cells:
         return "."
     cell = line.cells[sandbox]
     told = f" {cell.ok}/{cell.asked}" if cell.status == "partial" else ""
-    return WORDS[cell.status] + told
+    return STATUSES[cell.status].word + told
 
 
 def counts_lines(matrix: Matrix) -> list[str]:
@@ -262,13 +262,11 @@ def counts_lines(matrix: Matrix) -> list[str]:
 
 def _counted(counts: dict[str, int]) -> str:
     """``84 yes, 2 denied``."""
-    words = {**WORDS, "unmeasured": "unmeasured"}
-    return ", ".join(
-        f"{counts[key]} {words[key]}" for key in (*STATUSES, "unmeasured") if counts[key]
-    )
+    words = {key: STATUSES[key].word for key in CALL} | {"unmeasured": "unmeasured"}
+    return ", ".join(f"{counts[key]} {words[key]}" for key in words if counts[key])
 
 
-def use_lines(uses: Iterable[Use], matrix: Matrix) -> list[str]:
+def use_lines(uses: Iterable[CallUse], matrix: Matrix) -> list[str]:
     """What programs use, and how much of it each sandbox supports."""
     cells = [["program", "calls", *matrix.sandboxes, "lacking"]]
     for use in uses:
@@ -292,7 +290,7 @@ def note_lines(matrix: Matrix) -> list[str]:
     ]
 
 
-def difference_lines(ones: Iterable[Difference]) -> list[str]:
+def difference_lines(ones: Iterable[HostDifference]) -> list[str]:
     """Differences that policy does not explain."""
     lines = []
     for one in ones:

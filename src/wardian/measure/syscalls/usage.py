@@ -7,17 +7,18 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from wardian import __version__
 from wardian.errors import InputError, WardianError
+from wardian.homes import own_directory
 from wardian.observe.trace import traced
-from wardian.runner.cases.model import DEFAULT_FILE, Case, read_cases
+from wardian.pool import pool
+from wardian.runner.cases.model import SkillCase
+from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
-from wardian.runner.state import home
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.programs import on_path
 from wardian.sandbox.run.result import Result
@@ -31,10 +32,10 @@ TIMEOUT_S = 60.0
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SKILL = "skill"
 
-OnDone = Callable[["Use"], None]
+OnDone = Callable[["CallUse"], None]
 
 
-class Program(NamedTuple):
+class TracedProgram(NamedTuple):
     """Something that is started, and then works. ``kind`` is interpreter or tools."""
 
     name: str
@@ -44,7 +45,7 @@ class Program(NamedTuple):
     work: str
 
 
-class Use(NamedTuple):
+class CallUse(NamedTuple):
     """The calls that a program or a skill made. ``problem`` says why they could not be seen."""
 
     name: str
@@ -58,11 +59,13 @@ How = Literal["usual", "again", "known"]
 """Trace what was not traced before; trace everything again; or trace nothing."""
 
 
-def programs() -> list[Program]:
+def programs() -> list[TracedProgram]:
     """Those of programs.toml."""
     with open(HERE / "programs.toml", "rb") as file:
         found = tomllib.load(file)
-    return [Program(name, **one | {"start": tuple(one["start"])}) for name, one in found.items()]
+    return [
+        TracedProgram(name, **one | {"start": tuple(one["start"])}) for name, one in found.items()
+    ]
 
 
 def skills_dir(given: str | None = None) -> Path | None:
@@ -89,25 +92,26 @@ def measure_use(
     jobs: int | None = None,
     how: How = "usual",
     on_done: OnDone | None = None,
-) -> list[Use]:
+) -> list[CallUse]:
     """What each program and each skill uses; never raises for what one of them does."""
 
-    def run(one: Program | Path) -> Use:
-        use = program_use(one, how) if isinstance(one, Program) else skill_use(one, how)
+    def run(one: TracedProgram | Path) -> CallUse:
+        use = program_use(one, how) if isinstance(one, TracedProgram) else skill_use(one, how)
         if on_done is not None:
             on_done(use)
         return use
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="use") as pool:
-        return list(pool.map(run, (*programs(), *skills)))
+    with pool(jobs, name="use") as workers:
+        every: list[TracedProgram | Path] = [*programs(), *skills]
+        return workers.map(run, every)
 
 
 # Programs
 
 
-def program_use(program: Program, how: How = "usual") -> Use:
+def program_use(program: TracedProgram, how: How = "usual") -> CallUse:
     """The calls of its start and of its work."""
-    use = Use(program.name, program.kind)
+    use = CallUse(program.name, program.kind)
     system = {"PATH": _SYSTEM_PATH}
     found = on_path(program.program, system) or on_path(program.program, os.environ)
     if found is None:
@@ -119,7 +123,7 @@ def program_use(program: Program, how: How = "usual") -> Use:
     return _kept(key, use, lambda: _program_calls(program, found, script), how)
 
 
-def _program_calls(program: Program, path: str, script: bytes) -> set[str]:
+def _program_calls(program: TracedProgram, path: str, script: bytes) -> set[str]:
     calls: set[str] = set()
     for args in (program.start, (program.work,)):
         with Sandbox.create(Policy.default()) as sandbox:
@@ -143,9 +147,9 @@ def _ended(result: Result) -> str:
 # Skills
 
 
-def skill_use(folder: Path, how: How = "usual") -> Use:
+def skill_use(folder: Path, how: How = "usual") -> CallUse:
     """The calls of the scripts that its cases run; what sets a case up is not the skill's."""
-    use = Use(folder.name, SKILL)
+    use = CallUse(folder.name, SKILL)
     file = folder / DEFAULT_FILE
     if not os.path.lexists(file):
         return use._replace(problem="it has no cases", skipped=True)
@@ -157,7 +161,7 @@ def skill_use(folder: Path, how: How = "usual") -> Use:
     return _kept(key, use, lambda: _skill_calls(folder, cases), how)
 
 
-def _skill_calls(folder: Path, cases: Sequence[Case]) -> set[str]:
+def _skill_calls(folder: Path, cases: Sequence[SkillCase]) -> set[str]:
     calls: set[str] = set()
 
     def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
@@ -178,12 +182,12 @@ def _skill_calls(folder: Path, cases: Sequence[Case]) -> set[str]:
 # What was seen before
 
 
-def _kept(key: tuple[Any, ...], use: Use, look: Callable[[], set[str]], how: How) -> Use:
+def _kept(key: tuple[Any, ...], use: CallUse, look: Callable[[], set[str]], how: How) -> CallUse:
     """What was seen of the same content under the same circumstances counts again."""
     name = os.uname()
     around = (__version__, name.release, name.machine, Policy.default().digest, os.geteuid() == 0)
     digest = hashlib.sha256(repr((key, around)).encode()).hexdigest()[:32]
-    place = os.path.join(home("XDG_CACHE_HOME", ".cache"), "usage", f"{digest}.json")
+    place = os.path.join(own_directory("cache"), "usage", f"{digest}.json")
     calls = None if how == "again" else _read(place)
     if calls is None:
         if how == "known":

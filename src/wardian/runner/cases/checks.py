@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from wardian.runner.cases.model import Expectation, FileExpectation, TextExpectation
+from wardian.runner.cases.model import CaseExpectation, FileExpectation, TextExpectation
 from wardian.runner.cases.patterns import Matcher, PatternError
 
 SHOWN = 200
@@ -24,7 +24,7 @@ class Observed(NamedTuple):
     refused: tuple[str, ...] = ()
 
 
-def problems(expect: Expectation, seen: Observed, *, sandboxed: bool) -> list[str]:
+def problems(expect: CaseExpectation, seen: Observed, *, sandboxed: bool) -> list[str]:
     """Sentences, one for each expectation that was not met. Refusals are a sandbox's business."""
     found = []
     if expect.exit is not None and seen.exit != expect.exit:

@@ -17,7 +17,7 @@ caller's policy has it already, and otherwise the case is not run.
 from __future__ import annotations
 
 from wardian.errors import UsageError
-from wardian.runner.cases.model import Case
+from wardian.runner.cases.model import SkillCase
 from wardian.sandbox.policy.policy import Policy
 
 
@@ -25,7 +25,7 @@ class NotGrantedError(UsageError):
     """A case asks for more than the caller grants. It was not run."""
 
 
-def granted(case: Case, policy: Policy) -> Policy:
+def granted(case: SkillCase, policy: Policy) -> Policy:
     """The caller's policy as this case gets it. Raises NotGrantedError."""
     if case.network not in ("none", policy.network):
         raise NotGrantedError(
@@ -35,7 +35,7 @@ def granted(case: Case, policy: Policy) -> Policy:
     return tightened(case, policy)
 
 
-def tightened(case: Case, policy: Policy) -> Policy:
+def tightened(case: SkillCase, policy: Policy) -> Policy:
     """The policy with what the case gives up, and nothing of what it asks for besides."""
     times = [time for time in (policy.limits.time_s, case.time_s) if time is not None]
     named = {name for name, _ in policy.set_env}

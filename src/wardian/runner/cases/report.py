@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
-from wardian.runner.cases.running import Outcome
+from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
+from wardian.junit import junit as junit_document
+from wardian.runner.cases.running import CaseOutcome
 from wardian.text import printable
 
 SCHEMA = "wardian.test/1"
-# What XML 1.0 can't hold, escaped or not.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def table(outcomes: Sequence[Outcome]) -> list[str]:
+def table(outcomes: Sequence[CaseOutcome]) -> list[str]:
     """Skill × script × case, a column for each backend, then what was wrong."""
     backends = list(dict.fromkeys(one.backend for one in outcomes))
-    rows: dict[tuple[str, str, str], dict[str, Outcome]] = {}
+    rows: dict[tuple[str, str, str], dict[str, CaseOutcome]] = {}
     for one in outcomes:
         rows.setdefault((one.skill, one.case.script, one.case.name), {})[one.backend] = one
     head = ("skill", "script", "case")
@@ -38,7 +36,7 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     return lines
 
 
-def summary(outcomes: Iterable[Outcome]) -> str:
+def summary(outcomes: Iterable[CaseOutcome]) -> str:
     """One line of counts."""
     counts = Counter(one.verdict for one in outcomes)
     total = sum(counts.values())
@@ -49,7 +47,7 @@ def summary(outcomes: Iterable[Outcome]) -> str:
 _WORDS = {"pass": "passed", "fail": "failed", "error": "in error", "skip": "skipped"}
 
 
-def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document(outcomes: Sequence[CaseOutcome]) -> dict[str, Any]:
     """The JSON document (docs/test.md)."""
     counts = Counter(one.verdict for one in outcomes)
     return {
@@ -72,41 +70,26 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def junit(outcomes: Sequence[Outcome]) -> str:
+def junit(outcomes: Sequence[CaseOutcome]) -> str:
     """JUnit XML, one suite for each skill and backend."""
-    suites: dict[tuple[str, str], list[Outcome]] = {}
+    suites: dict[tuple[str, str], list[JunitCase]] = {}
     for one in outcomes:
-        suites.setdefault((one.skill, one.backend), []).append(one)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
-    for (skill, backend), ones in suites.items():
-        counts = Counter(one.verdict for one in ones)
-        lines.append(
-            f'<testsuite name={_attribute(f"{skill} [{backend}]")} tests="{len(ones)}" '
-            f'failures="{counts["fail"]}" errors="{counts["error"]}" skipped="{counts["skip"]}" '
-            f'time="{sum(one.seconds for one in ones):.3f}">'
+        suites.setdefault((one.skill, one.backend), []).append(
+            JunitCase(
+                one.case.name,
+                f"{one.skill}.{one.case.script}",
+                one.seconds,
+                _JUNIT[one.verdict],
+                one.problems[0].split("\n")[0] if one.problems else one.verdict,
+                "\n".join(one.problems),
+            )
         )
-        lines += [_junit_case(one) for one in ones]
-        lines.append("</testsuite>")
-    return "\n".join([*lines, "</testsuites>", ""])
+    return junit_document(
+        JunitSuite(f"{skill} [{backend}]", cases) for (skill, backend), cases in suites.items()
+    )
 
 
-def _junit_case(one: Outcome) -> str:
-    name, where = _attribute(one.case.name), _attribute(f"{one.skill}.{one.case.script}")
-    opening = f'<testcase name={name} classname={where} time="{one.seconds:.3f}"'
-    if one.verdict == "pass":
-        return f"{opening}/>"
-    kind = {"fail": "failure", "error": "error", "skip": "skipped"}[one.verdict]
-    message = _attribute(one.problems[0].split("\n")[0] if one.problems else one.verdict)
-    body = escape(_xml("\n".join(one.problems)))
-    return f"{opening}><{kind} message={message}>{body}</{kind}></testcase>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_xml(text))
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+_JUNIT = {"pass": "", "fail": FAILURE, "error": ERROR, "skip": SKIPPED}
 
 
 def _row(key: Sequence[str], widths: Sequence[int], cells: Sequence[str]) -> str:
@@ -114,7 +97,7 @@ def _row(key: Sequence[str], widths: Sequence[int], cells: Sequence[str]) -> str
     return "  ".join([*left, *(f"{cell:<14}" for cell in cells)]).rstrip()
 
 
-def _cell(one: Outcome | None) -> str:
+def _cell(one: CaseOutcome | None) -> str:
     if one is None:
         return ""
     return one.verdict if one.verdict == "skip" else f"{one.verdict} {one.seconds:.2f} s"

@@ -12,14 +12,13 @@ from wardian.errors import UsageError, WardianError
 from wardian.runner.assembly import Wanted, assembled
 from wardian.runner.cases.checks import Observed, differences, problems
 from wardian.runner.cases.granting import granted, tightened
-from wardian.runner.cases.model import Case
+from wardian.runner.cases.model import SkillCase
 from wardian.runner.interpreters import Missing
 from wardian.runner.invocation import SKILL, STATE, Invocation, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.script import choose
-from wardian.sandbox.backends import shortfall
-from wardian.sandbox.files import remove_tree
+from wardian.sandbox.paths.removal import remove_tree
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.programs import on_path
@@ -32,16 +31,9 @@ SHOWN_CHARS = 1 << 16
 HOST = "host"
 
 
-def as_asked(policy: Policy, backend: str) -> Policy:
+def as_asked(backend: str, policy: Policy) -> Policy:
     """Every wall, or no run."""
     return policy
-
-
-def without_shortfall(policy: Policy, backend: str) -> Policy:
-    """The walls that this backend has: what it can't put up is given up by name. Raises UsageError.
-    Whoever asks for it tells it (``wardian.sandbox.backends.shortfall``)."""
-    given_up = shortfall(backend, policy)
-    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
 
 
 def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
@@ -62,15 +54,15 @@ class Options(NamedTuple):
     say: Callable[[str], None] = print
     policy: Policy | None = None
     narrower: Policy | None = None
-    at_best: Callable[[Policy, str], Policy] = as_asked
+    at_best: Callable[[str, Policy], Policy] = as_asked  # or ``wardian.sandbox.backends.fitted``
     run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
 
-class Outcome(NamedTuple):
+class CaseOutcome(NamedTuple):
     """One case in one backend. ``verdict`` is pass, fail, error or skip."""
 
     skill: str
-    case: Case
+    case: SkillCase
     backend: str
     verdict: str
     problems: tuple[str, ...] = ()
@@ -78,17 +70,17 @@ class Outcome(NamedTuple):
     observed: Observed | None = None
 
 
-def run_case(skill: Located, case: Case, options: Options) -> list[Outcome]:
+def run_case(skill: Located, case: SkillCase, options: Options) -> list[CaseOutcome]:
     """An outcome for each backend; never raises for what the case or the skill does."""
     lacking = [name for name in case.needs if on_path(name, os.environ) is None]
-    oracle: Outcome | None = None
+    oracle: CaseOutcome | None = None
     if options.oracle is not None and not lacking and _wanted_in(case, options.oracle):
         oracle = _run_in(skill, case, options.oracle, options)
     outcomes = []
     for backend in options.backends:
         if lacking or not _wanted_in(case, backend):
             why = f"{', '.join(lacking)} not installed" if lacking else f"not for {backend}"
-            outcomes.append(Outcome(skill.name, case, backend, "skip", (why,)))
+            outcomes.append(CaseOutcome(skill.name, case, backend, "skip", (why,)))
             continue
         if oracle is not None and backend == options.oracle:
             outcomes.append(oracle)
@@ -98,7 +90,7 @@ def run_case(skill: Located, case: Case, options: Options) -> list[Outcome]:
     return [_judged(outcome) for outcome in outcomes]
 
 
-def _judged(outcome: Outcome) -> Outcome:
+def _judged(outcome: CaseOutcome) -> CaseOutcome:
     """With the end of what was printed, and without what was written: many cases would fill the
     memory."""
     observed = outcome.observed
@@ -109,11 +101,11 @@ def _judged(outcome: Outcome) -> Outcome:
     return outcome._replace(observed=observed._replace(stdout=stdout, stderr=stderr, files=names))
 
 
-def _wanted_in(case: Case, backend: str) -> bool:
+def _wanted_in(case: SkillCase, backend: str) -> bool:
     return not case.backends or backend in case.backends
 
 
-def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
+def _compared(outcome: CaseOutcome, oracle: CaseOutcome) -> CaseOutcome:
     if outcome.observed is None or oracle.observed is None:
         if outcome.verdict == "pass":
             return outcome._replace(
@@ -128,7 +120,7 @@ def _compared(outcome: Outcome, oracle: Outcome) -> Outcome:
     return outcome._replace(verdict=verdict, problems=(*outcome.problems, *found))
 
 
-def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outcome:
+def _run_in(skill: Located, case: SkillCase, backend: str, options: Options) -> CaseOutcome:
     started = time.monotonic()
     state = tempfile.mkdtemp(prefix="wardian-state-") if case.state else None
     # Without a sandbox there is no private home, and a script's caches and settings would stay.
@@ -149,11 +141,11 @@ def _run_in(skill: Located, case: Case, backend: str, options: Options) -> Outco
             if place is not None:
                 remove_tree(place)
     seconds = time.monotonic() - started
-    return Outcome(skill.name, case, backend, verdict, tuple(found), seconds, observed)
+    return CaseOutcome(skill.name, case, backend, verdict, tuple(found), seconds, observed)
 
 
 def _observe(
-    skill: Located, case: Case, backend: str, options: Options, state: str | None
+    skill: Located, case: SkillCase, backend: str, options: Options, state: str | None
 ) -> Observed:
     inside = backend != HOST
     full = granted(case, options.policy or Policy.default())
@@ -163,7 +155,7 @@ def _observe(
     call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
-    policy = options.at_best(narrower or full, backend)
+    policy = options.at_best(backend, narrower or full)
     with Sandbox(under(policy, call), backend_name=backend) as sandbox:
         work = sandbox.work_path
         if state is not None and inside and os.geteuid() == 0:
@@ -176,7 +168,7 @@ def _observe(
         if narrower is None or not commands:
             _set_up(sandbox, commands)
         else:
-            wide = options.at_best(full, backend)
+            wide = options.at_best(backend, full)
             with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
                 _set_up(other, commands)
         result = _runs(sandbox, call, case, places, options)
@@ -219,7 +211,7 @@ def _set_up(sandbox: Sandbox, commands: list[list[str]]) -> None:
 
 
 def _runs(
-    sandbox: Sandbox, call: Invocation, case: Case, places: dict[str, str], options: Options
+    sandbox: Sandbox, call: Invocation, case: SkillCase, places: dict[str, str], options: Options
 ) -> Result:
     for args in case.before:
         words = [_placed(word, places) for word in args]
@@ -248,7 +240,7 @@ def _observed(result: Result, files: dict[str, bytes], names: dict[str, str]) ->
     )
 
 
-def _files(work: str, case: Case) -> dict[str, bytes]:
+def _files(work: str, case: SkillCase) -> dict[str, bytes]:
     """The files that are new or other than they were laid out."""
     given = dict(case.files)
     found = {}

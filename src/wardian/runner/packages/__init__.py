@@ -20,7 +20,7 @@ inside/               programs of wardian's that run in the sandboxes
 
 from __future__ import annotations
 
-from wardian.runner.packages.model import PreparationError, Prepared
+from wardian.runner.packages.model import PreparationError, PreparedPackages
 from wardian.runner.packages.preparing import prepare
 
-__all__ = ["PreparationError", "Prepared", "prepare"]
+__all__ = ["PreparationError", "PreparedPackages", "prepare"]

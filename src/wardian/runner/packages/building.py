@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from wardian.descriptors import FOLDER
 from wardian.errors import UsageError
 from wardian.runner.packages import cabinet, store
 from wardian.runner.packages.model import (
     Archive,
-    Candidate,
-    Job,
     Locked,
     OldToolError,
+    PackageFile,
+    Preparation,
     PreparationError,
 )
 from wardian.runner.packages.pins import Pins, refuse_unpinned
@@ -49,7 +50,7 @@ DEFAULT = ("setuptools>=40.8.0", "wheel")
 class Works(NamedTuple):
     """One gathering of wheels: what it uses, and what it has built so far, by filename."""
 
-    job: Job
+    job: Preparation
     tools: Tools
     settings: Settings
     built: dict[str, Archive]
@@ -68,7 +69,7 @@ class Works(NamedTuple):
         return [*found, stored(self.job)] if self.job.offline else found
 
 
-def gathered_or_built(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
+def gathered_or_built(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
     """The wheels of the job's requirements; those that there are not, built. PreparationError."""
     return _gathered(Works(job, tools, settings, {}, 0, job.pins), job.needs.python)
 
@@ -115,7 +116,7 @@ def _without_source_url(works: Works, text: str) -> str:
         return text
     plain, _, fragment = requirement.url.partition("#")
     hashes = tuple(tuple(fragment.split("=", 1)) for fragment in [fragment] if fragment)
-    candidate = Candidate(plain, hashes)  # type: ignore[arg-type]
+    candidate = PackageFile(plain, hashes)  # type: ignore[arg-type]
     locked = Locked(requirement.name, "", (candidate,), direct=True)
     (archive,) = download(works.job, works.tools, works.settings, [locked], works.pins)
     wheel = _build(works, requirement.name, archive)
@@ -139,7 +140,7 @@ def _sources(works: Works, requirements: Sequence[str]) -> list[tuple[str, Archi
     room = fetching(works.job, folder, settings, [*works.tools.shares, *links])
     data = json.dumps(plan).encode()
     run(works.job, room, works.tools.program("explore"), works.tools.name, data)
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(folder, FOLDER)
     try:
         about = json.loads(cabinet.read_new(os.path.join(folder, "found.json"), FOUND_BYTES))
         return [(str(one["name"]), _taken_in(fd, number, one)) for number, one in enumerate(about)]
@@ -187,13 +188,13 @@ def _build(works: Works, name: str, source: Archive) -> Archive:
     return wheel
 
 
-def _names(job: Job, what: str) -> tuple[str, ...]:
+def _names(job: Preparation, what: str) -> tuple[str, ...]:
     return ("scratch", os.path.basename(job.scratch), f"{what}-{len(os.listdir(job.scratch))}")
 
 
 def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, ...]:
     """What the archive says it is built with; its own words, so parsed like a skill's."""
-    from wardian.skills import toml
+    from wardian import toml
 
     job, tools = works.job, works.tools
     place = store.laid_out([source], _names(job, "source"))
@@ -217,12 +218,12 @@ def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, 
         ) from None
 
 
-def _only_wheel(job: Job, out: str, name: str) -> Archive:
+def _only_wheel(job: Preparation, out: str, name: str) -> Archive:
     """The wheel that a build left, by descriptor; it must be the one that was to be built."""
     from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
     try:
-        fd = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fd = os.open(out, FOLDER)
     except OSError:
         raise PreparationError(f"building {name} left no wheel") from None
     try:

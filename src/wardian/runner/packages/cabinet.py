@@ -10,18 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wardian.descriptors import FILE, FOLDER, NEW_FILE
+from wardian.homes import own_directory
 from wardian.runner.packages.model import PreparationError, Say
-from wardian.runner.state import home
 
 SCHEMA = 2
 RECORD_BYTES = 4 << 20
-_DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def cache() -> str:
     """Where everything is kept; all of it can be removed at any time."""
-    return os.path.join(home("XDG_CACHE_HOME", ".cache"), f"packages-{SCHEMA}")
+    return os.path.join(own_directory("cache"), f"packages-{SCHEMA}")
 
 
 @contextmanager
@@ -33,7 +32,7 @@ def drawer(*names: str) -> Iterator[int]:
     fd = -1
     try:
         os.makedirs(os.path.dirname(cache()), mode=0o700, exist_ok=True)
-        fd = os.open(os.path.dirname(cache()), _DIR)
+        fd = os.open(os.path.dirname(cache()), FOLDER)
         for name in (os.path.basename(cache()), *names):
             below = _step(fd, name)
             os.close(fd)
@@ -56,7 +55,7 @@ def _step(parent: int, name: str) -> int:
         os.mkdir(name, 0o700, dir_fd=parent)
     except FileExistsError:
         pass
-    fd = os.open(name, _DIR, dir_fd=parent)
+    fd = os.open(name, FOLDER, dir_fd=parent)
     about = os.fstat(fd)
     if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o022:
         os.close(fd)
@@ -101,7 +100,7 @@ def forget(digest: str) -> None:
 def write_new(folder: int, name: str, data: bytes, mode: int = 0o600) -> None:
     """A file, whole or not at all; what stood at the name is replaced, never written through."""
     temporary = f".{os.urandom(8).hex()}"
-    fd = os.open(temporary, _NEW, mode, dir_fd=folder)
+    fd = os.open(temporary, NEW_FILE, mode, dir_fd=folder)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
@@ -117,7 +116,7 @@ def read_new(path: str, limit: int) -> bytes:
     Its directory is wardian's own. Raises PreparationError.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, FILE)
         with os.fdopen(fd, "rb") as file:
             about = os.fstat(fd)
             if not stat.S_ISREG(about.st_mode) or about.st_size > limit:
@@ -157,6 +156,6 @@ def discard(path: str) -> None:
     if not is_directory:
         os.unlink(path)
         return
-    from wardian.sandbox.files import remove_tree
+    from wardian.sandbox.paths.removal import remove_tree
 
     remove_tree(path)

@@ -8,13 +8,13 @@ import stat
 from collections.abc import Container, Iterator
 from itertools import islice
 
+from wardian.descriptors import FOLDER, open_below, parts_of
 from wardian.runner.outputs import stays_inside
 from wardian.runner.packages.model import PreparationError
 from wardian.text import printable
 
 MAX_ENTRIES = 500_000
 MAX_DEPTH = 256
-_DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def refuse_strange(path: str, known: Container[str] = ()) -> None:
@@ -22,7 +22,7 @@ def refuse_strange(path: str, known: Container[str] = ()) -> None:
 
     ``known`` are the names, below ``path``, of links that wardian made and checks itself.
     """
-    root = os.open(path, _DIR)
+    root = os.open(path, FOLDER)
     try:
         for name, about, target in _entries(root):
             kind = stat.S_IFMT(about.st_mode)
@@ -62,16 +62,10 @@ def _entries(root: int) -> Iterator[tuple[str, os.stat_result, str | None]]:
 
 
 def _opened(root: int, path: str) -> int:
-    fd = os.dup(root)
-    for part in path.split("/") if path else ():
-        try:
-            below = os.open(part, _DIR, dir_fd=fd)
-        except OSError as error:
-            raise _refused(path, f"can't be opened: {error.strerror}") from None
-        finally:
-            os.close(fd)
-        fd = below
-    return fd
+    try:
+        return open_below(os.dup(root), parts_of(path))
+    except OSError as error:
+        raise _refused(path, f"can't be opened: {error.strerror}") from None
 
 
 def _refused(name: str, why: str) -> PreparationError:

@@ -23,7 +23,7 @@ class OldToolError(PreparationError):
     """The package manager lacks something that wardian needs of it; another may have it."""
 
 
-class Prepared(NamedTuple):
+class PreparedPackages(NamedTuple):
     """``python`` starts the environment's own interpreter; all are absolute paths.
 
     ``root`` and ``base`` are what a run must see of it, read-only: the environment, and the
@@ -36,7 +36,7 @@ class Prepared(NamedTuple):
     base: str = ""
 
 
-class Job(NamedTuple):
+class Preparation(NamedTuple):
     """One environment to be made at ``path``; ``scratch`` is private to this preparation."""
 
     path: str
@@ -48,7 +48,7 @@ class Job(NamedTuple):
     pins: Pins
 
 
-class Candidate(NamedTuple):
+class PackageFile(NamedTuple):
     """One file that would serve: where it is, and the hashes its index gives."""
 
     url: str
@@ -66,7 +66,7 @@ class Locked(NamedTuple):
 
     name: str
     version: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[PackageFile, ...]
     direct: bool = False  # named by a URL, in the requirements or in a package's metadata
 
 

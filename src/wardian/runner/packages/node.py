@@ -9,9 +9,10 @@ import stat
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store
 from wardian.runner.packages.contents import refuse_strange
-from wardian.runner.packages.model import Archive, Job, PreparationError
+from wardian.runner.packages.model import Archive, Preparation, PreparationError
 from wardian.runner.packages.python import new_folder
 from wardian.runner.packages.rooms import ARCHIVES, Room, fetching, installing, not_allowed, run
 from wardian.runner.packages.specs import Package, lock_fault, read_lock
@@ -34,7 +35,7 @@ class Npm(NamedTuple):
     folder: str  # where node is
 
 
-def make(job: Job, node: str, npm: str) -> dict[str, Any]:
+def make(job: Preparation, node: str, npm: str) -> dict[str, Any]:
     """Make node_modules in ``job.path``; returns what is to be recorded of it."""
     from wardian.runner.indexes import npm_settings, origin
 
@@ -77,7 +78,7 @@ def _options(build: bool) -> list[str]:
 # Fetch
 
 
-def _locked(job: Job, tool: Npm, settings: Settings) -> bytes:
+def _locked(job: Preparation, tool: Npm, settings: Settings) -> bytes:
     """What npm chooses. It reads descriptions only: nothing is unpacked, and there is no git."""
     folder = new_folder(job, "lock")
     _write(folder, "package.json", job.needs.package_json or b"{}")
@@ -95,7 +96,7 @@ def _locked(job: Job, tool: Npm, settings: Settings) -> bytes:
     return cabinet.read_new(os.path.join(folder, "package-lock.json"), LOCK_BYTES)
 
 
-def _room(job: Job, tool: Npm, settings: Settings, folder: str) -> Room:
+def _room(job: Preparation, tool: Npm, settings: Settings, folder: str) -> Room:
     room = fetching(job, folder, settings, tool.shares)
     if len(tool.command) > 1:
         return room
@@ -103,7 +104,7 @@ def _room(job: Job, tool: Npm, settings: Settings, folder: str) -> Room:
 
 
 def _fetched(
-    job: Job, tool: Npm, settings: Settings, packages: Sequence[Package]
+    job: Preparation, tool: Npm, settings: Settings, packages: Sequence[Package]
 ) -> dict[str, Archive]:
     """The archive of each place, from the store or fetched into it."""
     missing = {one.url: one for one in packages if _in_store(one) is None}
@@ -139,7 +140,7 @@ def _taken_in(folder: str, packages: Sequence[Package]) -> dict[str, Archive]:
     by_hash: dict[tuple[str, str], Archive] = {}
     weak = {h for one in packages for h in one.hashes if "sha512" not in dict(one.hashes)}
     for parent, name, digest in _contents(content):
-        fd = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fd = os.open(parent, FOLDER)
         try:
             others = store.hashes_of(fd, name, {algorithm for algorithm, _ in weak})
             archive = store.take_in(store.NPM, fd, name, f"{digest}.tgz", [("sha512", digest)])
@@ -163,7 +164,7 @@ def _contents(root: str) -> list[tuple[str, str, str]]:
 # Install
 
 
-def _install(job: Job, tool: Npm, lock: bytes, archives: dict[str, Archive]) -> None:
+def _install(job: Preparation, tool: Npm, lock: bytes, archives: dict[str, Archive]) -> None:
     names = ("scratch", os.path.basename(job.scratch), "archives")
     for archive in archives.values():
         first, second, rest = archive.digest[:2], archive.digest[2:4], archive.digest[4:]
@@ -205,7 +206,7 @@ def _with_hashes(lock: bytes, archives: dict[str, Archive]) -> bytes:
 
 
 def _write(folder: str, name: str, data: bytes) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(folder, FOLDER)
     try:
         cabinet.write_new(fd, name, data, 0o644)
     finally:

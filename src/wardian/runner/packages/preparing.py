@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wardian.runner.packages import cabinet
-from wardian.runner.packages.model import Job, PreparationError, Prepared, Say
+from wardian.runner.packages.model import Preparation, PreparationError, PreparedPackages, Say
 
 if TYPE_CHECKING:
     from wardian.runner.needs import Needs
@@ -23,7 +23,7 @@ Record = dict[str, Any]
 
 def prepare(
     needs: Needs, wish: Wish, *, offline: bool = False, build: bool = False, say: Say
-) -> Prepared | None:
+) -> PreparedPackages | None:
     """From the cache, or made now. None if this host has no interpreter for it, which is reported
     by whoever looks for one. Raises PreparationError."""
     if needs.package_json is not None:
@@ -31,7 +31,9 @@ def prepare(
     return _python(needs, wish, offline=offline, build=build, say=say)
 
 
-def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -> Prepared | None:
+def _python(
+    needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say
+) -> PreparedPackages | None:
     from wardian.runner import pythons
     from wardian.runner.packages import venv
 
@@ -47,7 +49,7 @@ def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -
         )
     digest = _digest(["python", base.python, base.version, sorted(needs.python), build])
 
-    def make(job: Job) -> Record:
+    def make(job: Preparation) -> Record:
         from wardian.runner.packages.python import make
 
         return make(job, base)
@@ -56,7 +58,7 @@ def _python(needs: Needs, wish: Wish, *, offline: bool, build: bool, say: Say) -
         digest, needs, offline, build, say, make, {"base": base.python, "prefix": base.prefix}
     )
     prefix = "" if base.is_system else base.prefix
-    return Prepared(python=os.path.join(path, "bin/python"), root=path, base=prefix)
+    return PreparedPackages(python=os.path.join(path, "bin/python"), root=path, base=prefix)
 
 
 def _parsed(needs: Needs) -> tuple[Pins, Needs]:
@@ -76,7 +78,7 @@ def _parsed(needs: Needs) -> tuple[Pins, Needs]:
         raise SkillError(str(error), path=needs.origin, hint=error.hint) from None
 
 
-def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | None:
+def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> PreparedPackages | None:
     from wardian.sandbox.root.programs import on_path
 
     node, npm = (on_path(name, os.environ) for name in ("node", "npm"))
@@ -93,13 +95,13 @@ def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> Prepared | N
     ]
     digest = _digest(["node", *texts, build])
 
-    def make(job: Job) -> Record:
+    def make(job: Preparation) -> Record:
         from wardian.runner.packages.node import make
 
         return make(job, node, npm)
 
     path = _ready(digest, needs, offline, build, say, make, {})
-    return Prepared(node_modules=os.path.join(path, "node_modules"), root=path)
+    return PreparedPackages(node_modules=os.path.join(path, "node_modules"), root=path)
 
 
 def _digest(facts: Sequence[object]) -> str:
@@ -115,7 +117,7 @@ def _ready(
     offline: bool,
     build: bool,
     say: Say,
-    make: Callable[[Job], Record],
+    make: Callable[[Preparation], Record],
     expected: Record,
 ) -> str:
     """The path of the environment. What is recorded outside it decides, nothing inside does."""
@@ -125,7 +127,7 @@ def _ready(
         with cabinet.locked(digest, say):
             if not _is_ready(digest, path, expected):
                 scratch = cabinet.path_of("scratch", digest)
-                _make(digest, Job(path, scratch, needs, offline, build, say, pins), make)
+                _make(digest, Preparation(path, scratch, needs, offline, build, say, pins), make)
     return path
 
 
@@ -139,7 +141,7 @@ def _is_ready(digest: str, path: str, expected: Record) -> bool:
         return False
 
 
-def _make(digest: str, job: Job, make: Callable[[Job], Record]) -> None:
+def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) -> None:
     from wardian.runner.packages.rooms import wanted
 
     started = time.monotonic()

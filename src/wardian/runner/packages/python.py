@@ -7,14 +7,15 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store, venv
 from wardian.runner.packages.contents import refuse_strange
 from wardian.runner.packages.model import (
     Archive,
-    Candidate,
-    Job,
     Locked,
     OldToolError,
+    PackageFile,
+    Preparation,
     PreparationError,
 )
 from wardian.runner.packages.pins import Pins, narrowed, refuse_unpinned
@@ -41,7 +42,7 @@ STORED = "/store"
 _NOT_COMPILED = r"/(tests?|testing|test_\w+)/"
 
 
-def make(job: Job, base: venv.Base) -> dict[str, Any]:
+def make(job: Preparation, base: venv.BasePython) -> dict[str, Any]:
     """Make the environment at ``job.path``; returns what is to be recorded of it."""
     for text in () if job.build else source_urls(job.needs.python):
         name, _, url = text.partition(" @ ")
@@ -55,7 +56,7 @@ def make(job: Job, base: venv.Base) -> dict[str, Any]:
     }
 
 
-def _with_either(job: Job, base: venv.Base) -> tuple[Tools, list[Archive]]:
+def _with_either(job: Preparation, base: venv.BasePython) -> tuple[Tools, list[Archive]]:
     """By uv if there is one, else by pip; also if that uv turns out to be too old."""
     from wardian.runner.indexes import pip_settings, uv_settings
 
@@ -72,7 +73,7 @@ def _with_either(job: Job, base: venv.Base) -> tuple[Tools, list[Archive]]:
         return pip, _gathered(job, pip, pip_settings(os.environ))
 
 
-def _gathered(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
+def _gathered(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
     if job.build:
         from wardian.runner.packages.building import gathered_or_built
 
@@ -83,7 +84,7 @@ def _gathered(job: Job, tools: Tools, settings: Settings) -> list[Archive]:
     return download(job, tools, settings, locked, job.pins)
 
 
-def stored(job: Job) -> Share:
+def stored(job: Preparation) -> Share:
     """All wheels that came from indexes, hashed anew: what there is without a network."""
     wheels = (one for one in store.every(store.PYTHON) if one.filename.endswith(".whl"))
     sound = filter(None, (store.find(store.PYTHON, one.digest, one.filename) for one in wheels))
@@ -91,7 +92,7 @@ def stored(job: Job) -> Share:
     return Share(place, STORED)
 
 
-def new_folder(job: Job, name: str) -> str:
+def new_folder(job: Preparation, name: str) -> str:
     """A directory of this preparation's own for one sandbox to write to."""
     number = len(os.listdir(job.scratch))
     path = os.path.join(job.scratch, f"{name}-{number}")
@@ -100,7 +101,7 @@ def new_folder(job: Job, name: str) -> str:
 
 
 def download(
-    job: Job, tools: Tools, settings: Settings, locked: Sequence[Locked], pins: Pins
+    job: Preparation, tools: Tools, settings: Settings, locked: Sequence[Locked], pins: Pins
 ) -> list[Archive]:
     """The archives, from the store or fetched into it. Raises PreparationError."""
     locked = narrowed(pins, locked)
@@ -130,7 +131,7 @@ def download(
     return [found[n] for n in range(len(locked))]
 
 
-def _in_store(one: Locked, candidate: Candidate) -> Archive | None:
+def _in_store(one: Locked, candidate: PackageFile) -> Archive | None:
     sha256 = dict(candidate.hashes).get("sha256")
     return store.find(_drawer(one), sha256, candidate.filename) if sha256 else None
 
@@ -144,7 +145,7 @@ def _taken_in(
     folder: str, locked: Sequence[Locked], there: Sequence[Sequence[Archive | None]]
 ) -> dict[int, Archive]:
     """What was fetched, by its number in the plan, hashed and moved into the store."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(folder, FOLDER)
     found = {}
     try:
         for name in os.listdir(fd):
@@ -168,7 +169,7 @@ def _taken_in(
     return found
 
 
-def install(job: Job, tools: Tools, archives: Sequence[Archive]) -> None:
+def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> None:
     """Put wheels into the environment, in a sandbox without network. Raises PreparationError."""
     names = ("scratch", os.path.basename(job.scratch), "archives")
     place = store.laid_out(archives, names)

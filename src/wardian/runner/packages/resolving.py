@@ -7,16 +7,16 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from wardian.runner.indexes import origin
 from wardian.runner.packages.cabinet import read_new
 from wardian.runner.packages.model import (
-    Candidate,
-    Job,
     Locked,
     OldToolError,
+    PackageFile,
+    Preparation,
     PreparationError,
 )
 from wardian.runner.packages.requirements import is_loopback, url_fault
@@ -37,7 +37,7 @@ _OLD = re.compile(r"(?m)^error: (unexpected argument|invalid value) '(--format|p
 
 
 def resolve(
-    job: Job,
+    job: Preparation,
     tools: Tools,
     settings: Settings,
     folder: str,
@@ -49,21 +49,24 @@ def resolve(
     ``extra_links`` are directories with more wheels: those that were built, or the store's.
     """
     ask = _uv if tools.uv is not None else _pip
-    found = ask(job, tools, settings, folder, requirements, extra_links)
+    found = ask(_Asked(job, tools, settings, folder, requirements, extra_links))
     for one in found:
         _refuse_strange(one, settings, extra_links)
     return found
 
 
-def _uv(
-    job: Job,
-    tools: Tools,
-    settings: Settings,
-    folder: str,
-    requirements: Sequence[str],
-    extra_links: Sequence[Share],
-) -> list[Locked]:
+class _Asked(NamedTuple):
+    job: Preparation
+    tools: Tools
+    settings: Settings
+    folder: str
+    requirements: Sequence[str]
+    extra_links: Sequence[Share]
+
+
+def _uv(asked: _Asked) -> list[Locked]:
     """uv builds nothing with --no-build, and finds no git on an empty PATH."""
+    job, tools, settings, folder, requirements, extra_links = asked
     assert tools.uv is not None  # noqa: S101 - the caller chose by it
     room = fetching(job, folder, settings, [*tools.shares, *extra_links])
     command = [tools.uv, "pip", "compile", "-", "--no-build", "--format", "pylock.toml", "-q"]
@@ -87,15 +90,9 @@ def _uv(
     return read_pylock(read_new(os.path.join(folder, "pylock.toml"), LOCK_BYTES))
 
 
-def _pip(
-    job: Job,
-    tools: Tools,
-    settings: Settings,
-    folder: str,
-    requirements: Sequence[str],
-    extra_links: Sequence[Share],
-) -> list[Locked]:
+def _pip(asked: _Asked) -> list[Locked]:
     """pip prepares metadata of source archives by starting Python: in this room it can't."""
+    job, tools, settings, folder, requirements, extra_links = asked
     shares = [*tools.shares, *extra_links]
     room = fetching(job, folder, settings, shares, alone=True)
     command = [*tools.pip_in_process, "install", "--dry-run", "--ignore-installed", "--quiet"]
@@ -113,7 +110,7 @@ def _pip(
 
 def read_pylock(data: bytes) -> list[Locked]:
     """The packages of a pylock.toml (PEP 751). Raises PreparationError for what is no wheel."""
-    from wardian.skills import toml
+    from wardian import toml
 
     try:
         packages = toml.loads(data.decode("utf-8")).get("packages", [])
@@ -133,12 +130,12 @@ def _of_pylock(one: dict[str, Any]) -> Locked:
     return Locked(name, version, wheels)
 
 
-def _candidate(one: dict[str, Any]) -> Candidate:
+def _candidate(one: dict[str, Any]) -> PackageFile:
     hashes = {k: v for k, v in one.get("hashes", {}).items() if k in _HASHES}
     if not all(isinstance(v, str) and _HASH.fullmatch(v) for v in hashes.values()):
         raise ValueError
     url = one.get("url") or one["path"]
-    return Candidate(str(url), tuple(sorted(hashes.items())))
+    return PackageFile(str(url), tuple(sorted(hashes.items())))
 
 
 def read_report(data: bytes) -> list[Locked]:
@@ -171,7 +168,7 @@ def _refuse_strange(one: Locked, settings: Settings, extra_links: Sequence[Share
 
 
 def candidate_fault(
-    one: Locked, candidate: Candidate, known: set[str], local: Sequence[str]
+    one: Locked, candidate: PackageFile, known: set[str], local: Sequence[str]
 ) -> str | None:
     """Why a file that a resolver chose is not fetched, or None. Pure."""
     from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename

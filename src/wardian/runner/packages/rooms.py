@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from wardian.runner.packages.model import Job, PreparationError
+from wardian.runner.packages.model import Preparation, PreparationError
 from wardian.sandbox.policy.policy import Policy, Share
 from wardian.text import printable
 
@@ -37,7 +37,12 @@ class Room(NamedTuple):
 
 
 def fetching(
-    job: Job, folder: str, settings: Settings, tools: Sequence[Share], *, alone: bool = False
+    job: Preparation,
+    folder: str,
+    settings: Settings,
+    tools: Sequence[Share],
+    *,
+    alone: bool = False,
 ) -> Room:
     """Where archives come from. ``folder`` is written to; ``alone``: no process can be started."""
     variables = {**settings.variables, **_private(FETCH), "PATH": NO_PROGRAMS}
@@ -75,7 +80,9 @@ def _private(place: str) -> dict[str, str]:
     }
 
 
-def run(job: Job, room: Room, command: Sequence[str], tool: str, data: bytes | None = None) -> None:
+def run(
+    job: Preparation, room: Room, command: Sequence[str], tool: str, data: bytes | None = None
+) -> None:
     """Run one step to its end. Raises PreparationError with what the tool printed."""
     result, printed = attempt(job, room, command, data)
     if result.exit_code != 0:
@@ -83,7 +90,7 @@ def run(job: Job, room: Room, command: Sequence[str], tool: str, data: bytes | N
 
 
 def attempt(
-    job: Job, room: Room, command: Sequence[str], data: bytes | None = None
+    job: Preparation, room: Room, command: Sequence[str], data: bytes | None = None
 ) -> tuple[Result, str]:
     """Run one step; its result, and what it printed with passwords taken out."""
     from wardian.sandbox.sandbox import Sandbox
@@ -112,7 +119,7 @@ def _without(secrets: Sequence[str], printed: bytes) -> str:
     return without_passwords(text)
 
 
-def failure(job: Job, tool: str, printed: str, result: Result) -> PreparationError:
+def failure(job: Preparation, tool: str, printed: str, result: Result) -> PreparationError:
     """A step that failed, as an error that says what helps."""
     lines = [printable(line) for line in printed.splitlines() if line.strip()]
     shown = "\n".join(lines[-SHOWN_LINES:])
@@ -136,7 +143,7 @@ def not_allowed(what: str) -> PreparationError:
     )
 
 
-def wanted(job: Job) -> list[str]:
+def wanted(job: Preparation) -> list[str]:
     """The packages asked for, as they are shown."""
     import json
 

@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Iterable, Sequence
 
+from wardian.descriptors import FILE
 from wardian.runner.packages.cabinet import drawer, path_of
 from wardian.runner.packages.model import Archive, PreparationError
 
@@ -17,7 +18,6 @@ PYTHON, DIRECT, NPM = "python", "python-direct", "npm"
 ALGORITHMS = {PYTHON: "sha256", DIRECT: "sha256", NPM: "sha512"}  # by which each is named
 ARCHIVE_BYTES = 8 << 30
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*")
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def find(tool: str, digest: str, filename: str) -> Archive | None:
@@ -26,7 +26,7 @@ def find(tool: str, digest: str, filename: str) -> Archive | None:
         return None
     with drawer("store", tool) as folder:
         try:
-            fd = os.open(f"{digest}/{filename}", _READ, dir_fd=folder)
+            fd = os.open(f"{digest}/{filename}", FILE, dir_fd=folder)
         except OSError:
             return None
         try:
@@ -67,7 +67,7 @@ def _moved(
     if not _NAME.fullmatch(filename):
         raise PreparationError(f"{filename!r} can't be the name of an archive")
     try:
-        fd = os.open(name, _READ, dir_fd=folder)
+        fd = os.open(name, FILE, dir_fd=folder)
     except OSError as error:
         raise PreparationError(f"{filename} was not fetched: {error.strerror}") from None
     try:
@@ -91,7 +91,7 @@ def _moved(
 
 def hashes_of(folder: int, name: str, algorithms: Iterable[str]) -> list[tuple[str, str]]:
     """More hashes of a fetched file."""
-    fd = os.open(name, _READ, dir_fd=folder)
+    fd = os.open(name, FILE, dir_fd=folder)
     try:
         return [(one, _digest(fd, one)) for one in algorithms]
     finally:

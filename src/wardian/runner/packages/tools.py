@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from wardian.runner.packages.model import PreparationError
 from wardian.runner.packages.rooms import TOOLS
-from wardian.runner.packages.venv import Base
+from wardian.runner.packages.venv import BasePython
 from wardian.sandbox.policy.policy import Share
 
 LIBRARY = f"{TOOLS}/lib"
@@ -27,7 +27,7 @@ _INTO = (
 class Tools(NamedTuple):
     """What prepares Python packages; paths are those inside. ``uv`` is None where pip does it."""
 
-    base: Base
+    base: BasePython
     uv: str | None
     pip_at: str
     shares: tuple[Share, ...]
@@ -52,7 +52,7 @@ class Tools(NamedTuple):
         return [self.base.python, "-I", "-S", f"{LIBRARY}/{name}.py"]
 
 
-def tools_for(base: Base, env: Mapping[str, str]) -> Tools:
+def tools_for(base: BasePython, env: Mapping[str, str]) -> Tools:
     """uv if it is on the PATH, else pip. Raises PreparationError if there is neither."""
     uv = uv_program(env)
     if uv is not None:
@@ -68,7 +68,7 @@ def tools_for(base: Base, env: Mapping[str, str]) -> Tools:
     return found
 
 
-def pip_for(base: Base) -> Tools | None:
+def pip_for(base: BasePython) -> Tools | None:
     """pip, or None if there is none that can do what is needed."""
     pip = find_pip(base)
     if pip is None:
@@ -88,7 +88,7 @@ def uv_program(env: Mapping[str, str]) -> str | None:
     return os.path.realpath(find_program(found, env).path or found)
 
 
-def find_pip(base: Base) -> str | None:
+def find_pip(base: BasePython) -> str | None:
     """The folder of a pip, or a wheel of it: the base's own, wardian's, or the bundled one."""
     own = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     folders = [
@@ -110,7 +110,7 @@ def _version(name: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", name)[:2])
 
 
-def _shares_of(base: Base) -> list[Share]:
+def _shares_of(base: BasePython) -> list[Share]:
     return [] if base.is_system else [Share(base.prefix, base.prefix)]
 
 

@@ -7,6 +7,7 @@ import os
 import stat
 from typing import NamedTuple
 
+from wardian.descriptors import FILE, FOLDER, NEW_FILE
 from wardian.runner.packages.model import PreparationError
 
 _CONFIG = """home = {home}
@@ -16,7 +17,7 @@ executable = {python}
 """
 
 
-class Base(NamedTuple):
+class BasePython(NamedTuple):
     """An installed Python: what to start, its prefix, and its version; links resolved."""
 
     python: str
@@ -36,7 +37,7 @@ class Base(NamedTuple):
         return any(is_below(self.prefix, root) for root in INSIDE)
 
 
-def base_of(python: str) -> Base | None:
+def base_of(python: str) -> BasePython | None:
     """The installation behind a Python, or None if that is none.
 
     Told by its own files: a prefix counts only if the standard library lies in it, and never if
@@ -50,7 +51,7 @@ def base_of(python: str) -> Base | None:
     version = version_of(real)
     if version is None or len(version) < 2 or os.path.basename(folder) != "bin":
         return None
-    found = Base(real, prefix or "/", version)
+    found = BasePython(real, prefix or "/", version)
     home = os.path.expanduser("~")
     if prefix in ("", "/") or any(is_below(one, prefix) for one in (home, os.path.realpath(home))):
         return None
@@ -58,9 +59,9 @@ def base_of(python: str) -> Base | None:
     return found if os.path.isfile(library) and not os.path.islink(library) else None
 
 
-def make(path: str, base: Base) -> None:
+def make(path: str, base: BasePython) -> None:
     """Write the environment into an empty directory of wardian's own."""
-    root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    root = os.open(path, FOLDER)
     try:
         for name in (
             "bin",
@@ -72,15 +73,14 @@ def make(path: str, base: Base) -> None:
             os.mkdir(name, 0o755, dir_fd=root)
         for name, target in links(base).items():
             os.symlink(target, name, dir_fd=root)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        fd = os.open("pyvenv.cfg", flags, 0o644, dir_fd=root)
+        fd = os.open("pyvenv.cfg", NEW_FILE, 0o644, dir_fd=root)
         with os.fdopen(fd, "wb") as file:
             file.write(config(base))
     finally:
         os.close(root)
 
 
-def links(base: Base) -> dict[str, str]:
+def links(base: BasePython) -> dict[str, str]:
     """The links of an environment, by their names in it."""
     return {
         "bin/python": base.python,
@@ -90,16 +90,16 @@ def links(base: Base) -> dict[str, str]:
     }
 
 
-def config(base: Base) -> bytes:
+def config(base: BasePython) -> bytes:
     """The content of its pyvenv.cfg."""
     version = ".".join(map(str, (*base.version, 0)[:3]))
     home = os.path.dirname(base.python)
     return os.fsencode(_CONFIG.format(home=home, version=version, python=base.python))
 
 
-def refuse_changed(path: str, base: Base) -> None:
+def refuse_changed(path: str, base: BasePython) -> None:
     """Raises PreparationError if a package replaced a part of the environment itself."""
-    root = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    root = os.open(path, FOLDER)
     try:
         for name, target in links(base).items():
             if _link(root, name) != target:
@@ -126,7 +126,7 @@ def _link(root: int, name: str) -> str | None:
 
 def _content(root: int, name: str, limit: int) -> bytes | None:
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=root)
+        fd = os.open(name, FILE, dir_fd=root)
     except OSError:
         return None
     with os.fdopen(fd, "rb") as file:

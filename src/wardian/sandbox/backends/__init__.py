@@ -1,24 +1,25 @@
-"""The sandboxes that can run a command, each one leaf with one class that follows ``Backend``.
+"""The sandboxes that can run a command. Adding one is adding a file that has ``backend``, and its
+name to ``NAMES``.
 
-wardian     our own launcher, every wall of it
-bubblewrap  the policy as options of ``bwrap``
-bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
-gvisor      the policy as an OCI bundle for ``runsc``
-host        no sandbox at all
-bare        starting a command by the launcher without walls of the launcher's own
-walls       which of the policy's walls another sandbox puts up
-interior    what a guest of another sandbox finds inside
+wardian      our own launcher, every wall of it
+bubblewrap, bwrap   the same policy as options of ``bwrap``
+gvisor       the same policy as a bundle for ``runsc``
+host         no sandbox at all: the oracle
+interior     a command as it reads in another sandbox, and where a path inside lies outside
+walls        which of the policy's walls another sandbox puts up
+bare         a command under the launcher's supervision, without walls of its own
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.launcher import FD_FIRST_COPY
-from wardian.sandbox.run.process import OnBytes, Process
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
+from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -80,70 +81,60 @@ class Backend(Protocol):
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
 
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """The protections that a run of this policy would have to give up by name, for they can't
+        be put up here. Raises UsageError."""
+
+    def version(self) -> str:
+        """What its program says of itself; nothing for our own. Raises BackendError."""
+
 
 def backend(name: str) -> Backend:
     """The backend of that name. Raises UsageError."""
-    makers: dict[str, Callable[[], Backend]] = {
-        "wardian": _wardian,
-        "bubblewrap": _bubblewrap,
-        "gvisor": _gvisor,
-        "host": _host,
-    }
-    if name not in makers:
+    if name not in NAMES:
         raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
-    return makers[name]()
+    module = __import__(f"{__name__}.{name}", fromlist=["backend"])  # importlib takes time to load
+    made: Backend = module.backend()
+    return made
+
+
+def check_backends(names: str) -> tuple[str, ...]:
+    """``wardian,host`` as a tuple. Raises UsageError."""
+    chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    for name in chosen:
+        if name not in NAMES:
+            raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
+    if not chosen:
+        raise UsageError("no backend was named", hint="backends: " + ", ".join(NAMES))
+    return chosen
 
 
 def shortfall(name: str, policy: Policy) -> tuple[str, ...]:
-    """The protections that a run of this policy would have to give up by name in that backend, for
-    it can't put them up here. ``wardian`` says so itself, by WallError; ``host`` has none to give
-    up. Raises UsageError."""
-    if name == "bubblewrap":
-        from wardian.sandbox.backends import bubblewrap
+    """What a run of this policy would have to give up in that backend. Raises UsageError."""
+    return backend(name).shortfall(policy)
 
-        return bubblewrap.shortfall(policy)
-    if name == "gvisor":
-        from wardian.sandbox.backends import gvisor
 
-        return gvisor.shortfall(policy)
-    return ()
+def fitted(name: str, policy: Policy) -> Policy:
+    """The policy with its shortfall in that backend given up by name; whoever asks for it reports
+    ``shortfall``. Raises UsageError."""
+    given_up = shortfall(name, policy)
+    return policy._replace(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))
 
 
 def version(name: str) -> str:
-    """What another sandbox's program says of itself; nothing for our own. Raises BackendError."""
-    if name == "bubblewrap":
-        from wardian.sandbox.backends import bwrap
-
-        return bwrap.version(bwrap.program())
-    if name == "gvisor":
-        from wardian.sandbox.backends import gvisor
-
-        return gvisor.version(gvisor.program())
-    return ""
+    """What the program of that backend says of itself. Raises BackendError, UsageError."""
+    return backend(name).version()
 
 
-def _wardian() -> Backend:
-    from wardian.sandbox.backends.wardian import Wardian
-
-    return Wardian()
-
-
-def _bubblewrap() -> Backend:
-    from wardian.sandbox.backends.bubblewrap import Bubblewrap
-
-    return Bubblewrap()
-
-
-def _gvisor() -> Backend:
-    from wardian.sandbox.backends.gvisor import Gvisor
-
-    return Gvisor()
-
-
-def _host() -> Backend:
-    from wardian.sandbox.backends.host import HostBackend
-
-    return HostBackend()
-
-
-__all__ = ["NAMES", "Backend", "Copies", "Job", "backend", "copy_records", "shortfall", "version"]
+__all__ = [
+    "NAMES",
+    "Backend",
+    "Copies",
+    "Job",
+    "backend",
+    "check_backends",
+    "copy_records",
+    "fitted",
+    "shortfall",
+    "version",
+]

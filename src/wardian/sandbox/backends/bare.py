@@ -10,17 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.sandbox.backends import Job, copy_records
+from wardian.sandbox.limits import held_limits
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run import launcher, streams
 from wardian.sandbox.run.plan import Plan, finish
-from wardian.sandbox.run.process import Process, uninterrupted
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.result import Limit, Result
+from wardian.sandbox.run.starting import uninterrupted
 from wardian.sandbox.run.status import concluded, read_events
 
 NOT_HELD = "nothing: given up by name"
 ITS_OWN = ("exited", "signal", "exec")  # ends that nobody brought about
-# The descriptors of a program that reports its first process inside, as core/descriptors.h has them.
+# A program's descriptors that report its first process inside, as core/descriptors.h has them.
 FD_TOLD, FD_BLOCK = 12, 13
 # Of another sandbox's program, not of its guest. In English: its words are read.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
@@ -76,16 +78,8 @@ def time_limit(job: Job, policy: Policy) -> float | None:
 
 def held(job: Job, policy: Policy, *, cpu: str, memory: str, counted: bool) -> tuple[Limit, ...]:
     """The limits of a run, with what holds each; ``counted``: the wall limits.processes stands."""
-    limits, looked_at = policy.limits, "supervisor"
-    return (
-        Limit("time", time_limit(job, policy), looked_at),
-        Limit("cpu", limits.cpu_s, cpu),
-        Limit("memory", limits.memory_bytes, memory),
-        Limit("processes", limits.processes, "RLIMIT_NPROC" if counted else NOT_HELD),
-        Limit("files", limits.files, "RLIMIT_NOFILE"),
-        Limit("disk", limits.disk_bytes, "tmpfs size, RLIMIT_FSIZE, supervisor"),
-        Limit("output", limits.output_bytes, looked_at),
-    )
+    otherwise = {"cpu": cpu, "memory": memory} | ({} if counted else {"processes": NOT_HELD})
+    return held_limits(policy.limits._replace(time_s=time_limit(job, policy)), otherwise)
 
 
 def start(job: Job, bare: Bare) -> Process:

@@ -14,18 +14,20 @@ from collections.abc import Iterator, Sequence
 from wardian.errors import BackendError, ShareError
 from wardian.sandbox.backends import Job, bare, bwrap, walls
 from wardian.sandbox.backends.interior import (
-    Root,
     check_in_place,
     exec_errno,
+    in_order,
     on_host,
     place,
-    shared,
 )
 from wardian.sandbox.host import this_host
+from wardian.sandbox.limits import limit_records, rlimit_records
 from wardian.sandbox.policy.policy import Limits, Policy
 from wardian.sandbox.root.layout import INODES, WORK
+from wardian.sandbox.root.root import Root, make_root
+from wardian.sandbox.root.shares import admitted
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.plan import Plan, cgroup_records, limit_records, rlimit_records
+from wardian.sandbox.run.plan import Plan, cgroup_records
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import BARE, record
 from wardian.sandbox.run.result import Limit
@@ -51,15 +53,18 @@ def _walls(policy: Policy) -> walls.Walls:
     return walls.Walls("bubblewrap", lacking)
 
 
-def shortfall(policy: Policy) -> tuple[str, ...]:
-    """What a run under this policy has to give up here. Raises UsageError."""
-    return walls.shortfall(policy, _walls(policy))
-
-
 class Bubblewrap:
     """Turns a policy into bwrap's options once, then starts it."""
 
     name = "bubblewrap"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """What a run under this policy has to give up here. Raises UsageError."""
+        return walls.shortfall(policy, _walls(policy))
+
+    def version(self) -> str:
+        """Raises BackendError."""
+        return bwrap.version(bwrap.program())
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises SandboxError."""
@@ -67,7 +72,7 @@ class Bubblewrap:
         self.policy, self.own_work = policy, own_work
         self.protections = walls.settled(policy, _walls(policy))
         self.standing = {wall.name for wall in self.protections if wall.enforced}
-        self._sources = shared(policy, own_work)
+        self._sources = admitted(policy, own_work, WORK)
         self.identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self.identity, self.name)
         walls.give_up_work(policy, own_work)
@@ -75,7 +80,8 @@ class Bubblewrap:
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
-        argv, env, made = place(job, self.policy, self._sources)
+        argv, env, more = place(job, self.policy, self._sources)
+        made = make_root(self.policy, in_order((*more, *self._sources)))
         check_in_place(made)
         setsid = on_host(SETSID, made)
         if job.tty and setsid is not None and os.path.exists(setsid):
@@ -116,7 +122,9 @@ class _Guest:
     def __init__(self, backend: Bubblewrap, job: Job, made: Root) -> None:
         self._backend, self._job, self._made = backend, job, made
 
-    def start(self, call: bwrap.Call, argv: tuple[str, ...], limits: tuple[Limit, ...]) -> Process:
+    def start(
+        self, call: bwrap.BwrapCall, argv: tuple[str, ...], limits: tuple[Limit, ...]
+    ) -> Process:
         """Raises SandboxError."""
         kept: list[int] = []
         backend = self._backend
@@ -129,7 +137,7 @@ class _Guest:
             if isinstance(error, OSError):
                 raise _explained(error.strerror or str(error)) from None
             raise
-        plan = Plan(records, backend.protections, limits, {})
+        plan = Plan(records, backend.protections, limits)
         command = bare.Bare(
             backend.name,
             backend.policy,
@@ -143,7 +151,7 @@ class _Guest:
         )
         return bare.start(self._job, command)
 
-    def _records(self, call: bwrap.Call) -> Iterator[bytes]:
+    def _records(self, call: bwrap.BwrapCall) -> Iterator[bytes]:
         backend = self._backend
         limits = backend.policy.limits
         if "limits.processes" not in backend.standing:
@@ -185,7 +193,7 @@ def _with_own_processes(limits: Limits) -> Limits:
     return limits._replace(processes=limits.processes and limits.processes + own)
 
 
-def _numbered(call: bwrap.Call, program: bytes, kept: list[int]) -> list[str]:
+def _numbered(call: bwrap.BwrapCall, program: bytes, kept: list[int]) -> list[str]:
     """The options with descriptors put in, as a file: a command line has a size."""
     numbers = {}
     for i, data in enumerate(call.data):
@@ -224,4 +232,5 @@ def _explained(why: str) -> BackendError:
     )
 
 
-__all__ = ["Bubblewrap", "shortfall"]
+backend = Bubblewrap
+__all__ = ["Bubblewrap", "backend"]

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.backends import walls
-from wardian.sandbox.backends.interior import Root
 from wardian.sandbox.root.layout import HOSTNAME, USER_ID, layout
 from wardian.sandbox.root.programs import outside
+from wardian.sandbox.root.root import Root
 from wardian.sandbox.root.shares import is_below
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
@@ -48,7 +48,7 @@ def version(path: str) -> str:
     return done.stdout.strip() or path
 
 
-class Call(NamedTuple):
+class BwrapCall(NamedTuple):
     """Words like ``{data 3}`` and ``{opened 0}`` stand for descriptors. The paths that are
     ``staged`` appear as ``stage``/0, ``stage``/1 … to bwrap alone."""
 
@@ -69,7 +69,7 @@ def call(
     network: bool,
     proc: bool,
     tty: bool,
-) -> Call:
+) -> BwrapCall:
     """The options for one run; ``identity`` is who bwrap runs as, where that is not the caller."""
     known = options(path)
     words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
@@ -83,7 +83,7 @@ def call(
     steps = _Steps(words, identity, _stage(made), pins="--bind-fd" in known)
     steps.root(made, proc=proc)
     words += ["--chdir", cwd]
-    return Call(
+    return BwrapCall(
         tuple(words), tuple(steps.data), tuple(steps.opened), steps.stage, tuple(steps.staged)
     )
 

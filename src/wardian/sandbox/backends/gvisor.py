@@ -19,21 +19,29 @@ from typing import Any
 from wardian.errors import BackendError, SandboxError, UsageError
 from wardian.sandbox.backends import Job, bare, walls
 from wardian.sandbox.backends.interior import (
-    Root,
     check_in_place,
     exec_errno,
+    in_order,
     on_host,
     place,
-    shared,
 )
-from wardian.sandbox.files import WorkDir
 from wardian.sandbox.host import this_host
+from wardian.sandbox.limits import (
+    RLIMIT_FSIZE,
+    RLIMIT_NOFILE,
+    RLIMIT_NPROC,
+    limit_records,
+    rlimits,
+)
 from wardian.sandbox.policy.policy import Limits, Policy
 from wardian.sandbox.root.layout import HOSTNAME, INODES, USER_ID, WORK
 from wardian.sandbox.root.programs import outside
-from wardian.sandbox.run.plan import Plan, cgroup_records, limit_records
+from wardian.sandbox.root.root import Root, make_root
+from wardian.sandbox.root.shares import admitted
+from wardian.sandbox.run.plan import Plan, cgroup_records
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import BARE, record
+from wardian.sandbox.workdir import WorkDir
 
 PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = "running container: "
@@ -77,15 +85,18 @@ def _walls(policy: Policy) -> walls.Walls:
     return walls.Walls("gvisor", lacking, notes)
 
 
-def shortfall(policy: Policy) -> tuple[str, ...]:
-    """What a run under this policy has to give up here. Raises UsageError."""
-    return walls.shortfall(policy, _walls(policy))
-
-
 class Gvisor:
     """Makes a bundle for each run: a directory of our own, gone with it."""
 
     name = "gvisor"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """What a run under this policy has to give up here. Raises UsageError."""
+        return walls.shortfall(policy, _walls(policy))
+
+    def version(self) -> str:
+        """Raises BackendError."""
+        return version(program())
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises SandboxError."""
@@ -93,7 +104,7 @@ class Gvisor:
         self._policy, self._own_work = policy, own_work
         self._protections = walls.settled(policy, _walls(policy))
         self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
-        self._sources = shared(policy, own_work)
+        self._sources = admitted(policy, own_work, WORK)
         self._identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self._identity, self.name)
         walls.give_up_work(policy, own_work)
@@ -101,7 +112,8 @@ class Gvisor:
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
-        argv, env, made = place(job, self._policy, self._sources)
+        argv, env, more = place(job, self._policy, self._sources)
+        made = make_root(self._policy, in_order((*more, *self._sources)))
         check_in_place(made)
         _check_cwd(job.cwd or WORK, made)
         config = self._config(job, made, env, argv)
@@ -113,7 +125,7 @@ class Gvisor:
             counted=self._counted,
         )
         records = b"".join(self._records(made))
-        plan = Plan(records, self._protections, limits, {}, counted=("cpu", "memory"))
+        plan = Plan(records, self._protections, limits, counted=("cpu", "memory"))
         return _Guest(self._call(made), config, job, made).start(plan, self._policy)
 
     def _records(self, made: Root) -> Iterator[bytes]:
@@ -275,14 +287,12 @@ def _seccomp(policy: Policy) -> dict[str, Any]:
 
 
 def _rlimits(limits: Limits, *, counted: bool) -> dict[str, int]:
-    held = {"CORE": 0}
-    if limits.processes is not None and counted:
-        held["NPROC"] = limits.processes + 1  # the command itself comes first
-    if limits.files is not None:
-        held["NOFILE"] = limits.files
-    if limits.disk_bytes is not None:
-        held["FSIZE"] = limits.disk_bytes
-    return held
+    """Of the usual ones, those that gVisor's kernel holds; it writes no core files."""
+    held = rlimits(limits if counted else limits._replace(processes=None))
+    if RLIMIT_NPROC in held:
+        held[RLIMIT_NPROC] -= 1  # there is no reaper inside
+    kept = {"NPROC": RLIMIT_NPROC, "NOFILE": RLIMIT_NOFILE, "FSIZE": RLIMIT_FSIZE}
+    return {"CORE": 0} | {name: held[kind] for name, kind in kept.items() if kind in held}
 
 
 def _check_cwd(path: str, made: Root) -> None:
@@ -411,4 +421,5 @@ def _explained(why: str) -> BackendError:
     )
 
 
-__all__ = ["Gvisor", "program", "shortfall", "version"]
+backend = Gvisor
+__all__ = ["Gvisor", "backend", "program", "version"]

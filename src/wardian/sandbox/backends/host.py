@@ -13,14 +13,15 @@ from typing import Any
 
 from wardian.errors import BackendError, ShareError
 from wardian.sandbox.backends import Job, bare
-from wardian.sandbox.files import WorkDir
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import admitted_unwalled, is_below
-from wardian.sandbox.run.plan import ALWAYS, DEGRADABLE, Plan
+from wardian.sandbox.run.plan import Plan
 from wardian.sandbox.run.process import Process
+from wardian.sandbox.run.protections import ALWAYS, DEGRADABLE
 from wardian.sandbox.run.records import BARE, record
 from wardian.sandbox.run.result import Limit, Protection
+from wardian.sandbox.workdir import WorkDir
 
 # The host's own, as a command started by hand would find them.
 ENVIRONMENT = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR")
@@ -31,6 +32,14 @@ class HostBackend:
     """Starts commands as they are."""
 
     name = "host"
+
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """There is nothing to give up."""
+        return ()
+
+    def version(self) -> str:
+        """None of its own."""
+        return ""
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises ShareError if the work directory is not one, or a share is not there."""
@@ -72,7 +81,7 @@ class HostBackend:
             Limit("output", output_bytes, "host backend"),
         )
         walls = tuple(_absent(name) for name in _wall_names())
-        return Plan(b"".join(records), walls, limits, {})
+        return Plan(b"".join(records), walls, limits)
 
     def _environment(self, job: Job) -> dict[str, str]:
         own = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
@@ -112,3 +121,6 @@ def _judged(ending: bare.Ending, job: Job, env: Mapping[str, str]) -> bare.Endin
     if number != errno.EACCES or "/" in name or shutil.which(name, path=env.get("PATH")):
         return ending
     return ending.not_executed(errno.ENOENT)
+
+
+backend = HostBackend

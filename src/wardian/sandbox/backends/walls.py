@@ -13,7 +13,7 @@ from wardian.sandbox.host import fresh_guest_id, is_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import landlock
-from wardian.sandbox.run.plan import ALWAYS, CGROUP, DEGRADABLE, cgroup_protection
+from wardian.sandbox.run.protections import ALWAYS, CGROUP, DEGRADABLE, cgroup_protection
 from wardian.sandbox.run.result import Protection
 
 # A control group is no wall: where none can be made, the supervisor counts.

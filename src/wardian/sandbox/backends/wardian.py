@@ -7,15 +7,16 @@ import os
 from collections.abc import Sequence
 
 from wardian.sandbox.backends import Job, copy_records
+from wardian.sandbox.backends.interior import in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.root.programs import NOTHING, Program, find_program, placed
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
 from wardian.sandbox.run.plan import Plan, finish, make_plan
-from wardian.sandbox.run.process import Process, uninterrupted
+from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
+from wardian.sandbox.run.starting import uninterrupted
 from wardian.sandbox.run.status import interpret
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -48,7 +49,7 @@ class Wardian:
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
-            sources = sorted((*more, *self._sources), key=lambda s: s.at.count("/"))
+            sources = in_order((*more, *self._sources))
             watch: Scope | None = "everything" if traced else None
             plan = make_plan(
                 self._policy, sources, self._host, watch=watch, empty_work=self._empty_work
@@ -58,14 +59,8 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        program = NOTHING  # another root has programs of its own
-        if self._policy.rootfs is None:
-            program = placed(find_program(job.argv[0], os.environ, self._sources), self._sources)
-        plan = self._plan(program.sources, traced=job.on_trace is not None)
-        env = self._environment(plan, program, job)
-        argv = job.argv
-        if program.path and os.path.basename(program.path) != argv[0]:
-            argv = (program.path, *argv[1:])
+        argv, env, more = place(job, self._policy, self._sources)
+        plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
     def _launch(self, job: Job, plan: Plan, argv: tuple[str, ...], env: dict[str, str]) -> Process:
@@ -100,11 +95,13 @@ class Wardian:
             time_s=job.time_s,
         )
 
-    def _environment(self, plan: Plan, program: Program, job: Job) -> dict[str, str]:
-        env = plan.environment | self._policy.environment(os.environ) | dict(job.env)
-        if program.path and "PATH" not in job.env:
-            env["PATH"] = f"{os.path.dirname(program.path)}:{env['PATH']}"
-        return env
+    def shortfall(self, policy: Policy) -> tuple[str, ...]:
+        """It says so itself, by WallError."""
+        return ()
+
+    def version(self) -> str:
+        """None of its own."""
+        return ""
 
     def _streams(self, job: Job) -> tuple[streams.Streams, dict[int, int]]:
         """What the launcher gets, and our own ends by stream number."""
@@ -142,3 +139,6 @@ def _guest_of(sources: Sequence[Source]) -> int:
                 return owner
     fresh = fresh_guest_id()
     return fresh if fresh in mine else GUEST_FIRST
+
+
+backend = Wardian

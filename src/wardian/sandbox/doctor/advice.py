@@ -18,7 +18,7 @@ SYSCTLS = (
 )
 
 
-class Surroundings(NamedTuple):
+class HostFacts(NamedTuple):
     """Facts. A sysctl that this kernel lacks is not in ``sysctls``."""
 
     uid: int
@@ -35,14 +35,14 @@ class Advice(NamedTuple):
     fix: str
 
 
-def surroundings(launcher: str) -> Surroundings:
+def surroundings(launcher: str) -> HostFacts:
     """Look around; whatever can't be read is left out."""
     sysctls = {}
     for name in SYSCTLS:
         value = _read(f"/proc/sys/{name}")
         if value is not None:
             sysctls[name] = value.strip()
-    return Surroundings(
+    return HostFacts(
         os.geteuid(), kernel_version(os.uname().release), sysctls, container(), launcher
     )
 
@@ -67,7 +67,7 @@ def _read(path: str) -> str | None:
         return None
 
 
-def advice(wall: str, number: int, around: Surroundings) -> Advice:
+def advice(wall: str, number: int, around: HostFacts) -> Advice:
     """Why ``wall`` failed with this errno, here, and what to do."""
     if wall.startswith("namespace"):
         return _namespaces(wall, number, around)
@@ -80,7 +80,7 @@ def advice(wall: str, number: int, around: Surroundings) -> Advice:
     return Advice(_said(number), "")
 
 
-def landlock_advice(abi: int, around: Surroundings) -> Advice:
+def landlock_advice(abi: int, around: HostFacts) -> Advice:
     """Landlock is absent or older than wanted."""
     if abi:
         return Advice(f"this kernel has Landlock ABI {abi}", "use a newer kernel")
@@ -103,7 +103,7 @@ def _or_degrade(wall: str) -> str:
     return f", or --degrade {wall}" if wall in ("notify", "proc") else ""
 
 
-def _namespaces(wall: str, number: int, around: Surroundings) -> Advice:
+def _namespaces(wall: str, number: int, around: HostFacts) -> Advice:
     name = wall.removeprefix("namespace.")
     if around.sysctls.get("user/max_user_namespaces") == "0":
         return Advice(
@@ -145,7 +145,7 @@ def _namespaces(wall: str, number: int, around: Surroundings) -> Advice:
 _LIMIT_NAMES = {"mount": "mnt", "network": "net"}
 
 
-def _mounts(wall: str, number: int, around: Surroundings) -> Advice:
+def _mounts(wall: str, number: int, around: HostFacts) -> Advice:
     if number == errno.ENOSYS or (number == errno.EINVAL and around.kernel < (5, 12)):
         return Advice("mount_setattr came with Linux 5.12", "use a newer kernel")
     if number == errno.ENOSPC:

@@ -139,14 +139,14 @@ def _mount_proc() -> None:
 def seccomp_filter(flags: int = 0) -> None:
     """A filter that allows everything."""
 
-    class Program(ctypes.Structure):
+    class _Filter(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
     machine = os.uname().machine
     if machine not in SYS_SECCOMP:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     instruction = (ctypes.c_uint32 * 2)(0x06, 0x7FFF0000)  # BPF_RET, SECCOMP_RET_ALLOW
-    program = Program(1, ctypes.cast(instruction, ctypes.c_void_p))
+    program = _Filter(1, ctypes.cast(instruction, ctypes.c_void_p))
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _call("syscall", SYS_SECCOMP[machine], SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program))
 

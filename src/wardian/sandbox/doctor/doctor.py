@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, WallError, WardianError
+from wardian.sandbox.backends import NAMES, shortfall, version
 from wardian.sandbox.doctor import advice as around_us
-from wardian.sandbox.doctor.advice import Surroundings
+from wardian.sandbox.doctor.advice import HostFacts
 from wardian.sandbox.host import landlock_abi
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.launcher import LAUNCHER
-from wardian.sandbox.run.plan import DEGRADABLE
+from wardian.sandbox.run.protections import DEGRADABLE
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
 TRY_S = 20.0
 INTERPRETERS = ("python3", "node", "bash", "sh", "perl", "ruby", "git")
-PEERS = ("bubblewrap", "gvisor")
 
 
-class Check(NamedTuple):
+class Diagnosis(NamedTuple):
     """One thing looked at. ``needed``: the default policy does not run without it."""
 
     name: str
@@ -37,7 +37,7 @@ class Report(NamedTuple):
     """All checks; ``works`` is whether the default policy runs here."""
 
     works: bool
-    checks: tuple[Check, ...]
+    checks: tuple[Diagnosis, ...]
 
 
 def examine() -> Report:
@@ -61,14 +61,14 @@ def examine() -> Report:
     return Report(works, tuple(checks))
 
 
-def _launcher() -> Check:
+def _launcher() -> Diagnosis:
     if not os.path.exists(LAUNCHER):
         fix = "install again with a C compiler present: pip install --force-reinstall wardian"
-        return Check("launcher", "sandbox", False, f"{LAUNCHER} is not there", fix, True)
+        return Diagnosis("launcher", "sandbox", False, f"{LAUNCHER} is not there", fix, True)
     if not os.access(LAUNCHER, os.X_OK):
         fix = f"is its filesystem mounted noexec, or a directory above closed? ls -l {LAUNCHER}"
-        return Check("launcher", "sandbox", False, f"{LAUNCHER} can't be executed", fix, True)
-    return Check("launcher", "sandbox", True, LAUNCHER, needed=True)
+        return Diagnosis("launcher", "sandbox", False, f"{LAUNCHER} can't be executed", fix, True)
+    return Diagnosis("launcher", "sandbox", True, LAUNCHER, needed=True)
 
 
 def _outcome(policy: Policy, backend: str = "wardian") -> Result | WardianError:
@@ -82,49 +82,53 @@ def _outcome(policy: Policy, backend: str = "wardian") -> Result | WardianError:
         return SandboxError(str(error))
 
 
-def _sandbox(outcome: Result | WardianError) -> Check:
+def _sandbox(outcome: Result | WardianError) -> Diagnosis:
     name = "default policy"
     if isinstance(outcome, WardianError):
-        return Check(name, "sandbox", False, str(outcome), outcome.hint or "", True)
+        return Diagnosis(name, "sandbox", False, str(outcome), outcome.hint or "", True)
     if outcome.exit_code != 0:
         detail = f"sh ended with {outcome.exit_code} ({outcome.detail or outcome.reason})"
-        return Check(name, "sandbox", False, detail, "is there a shell in /usr/bin?", True)
-    return Check(name, "sandbox", True, f"a run takes {outcome.usage.wall_s * 1000:.0f} ms inside")
+        return Diagnosis(name, "sandbox", False, detail, "is there a shell in /usr/bin?", True)
+    return Diagnosis(
+        name, "sandbox", True, f"a run takes {outcome.usage.wall_s * 1000:.0f} ms inside"
+    )
 
 
-def _walls_that_stood(result: Result, around: Surroundings) -> Iterator[Check]:
+def _walls_that_stood(result: Result, around: HostFacts) -> Iterator[Diagnosis]:
     for wall in result.protections:
         fix, detail = "", wall.note
         if not wall.enforced and wall.name.startswith("landlock"):
             detail, fix = around_us.landlock_advice(landlock_abi(), around)
-        yield Check(wall.name, "wall", wall.enforced, detail, fix)
+        yield Diagnosis(wall.name, "wall", wall.enforced, detail, fix)
 
 
-def _walls_one_by_one(around: Surroundings) -> Iterator[Check]:
+def _walls_one_by_one(around: HostFacts) -> Iterator[Diagnosis]:
     from wardian.sandbox.doctor import attempts
 
     failed = attempts.failures(attempts.ACTIONS)
     for name in attempts.ACTIONS:
         if name not in failed:
-            yield Check(name, "wall", True)
+            yield Diagnosis(name, "wall", True)
             continue
         why, fix = around_us.advice(name, failed[name], around)
-        yield Check(name, "wall", False, why, fix, needed=True)
+        yield Diagnosis(name, "wall", False, why, fix, needed=True)
     abi = landlock_abi()
     if abi:
-        yield Check("landlock", "wall", True, f"ABI {abi}")
+        yield Diagnosis("landlock", "wall", True, f"ABI {abi}")
     else:
-        yield Check("landlock", "wall", False, *around_us.landlock_advice(abi, around), needed=True)
+        yield Diagnosis(
+            "landlock", "wall", False, *around_us.landlock_advice(abi, around), needed=True
+        )
 
 
-def _weaker() -> Iterator[Check]:
+def _weaker() -> Iterator[Diagnosis]:
     """Would it run with walls given up? Said only, never done."""
     policy, given_up = Policy.default(), list[str]()
     for _ in range(len(DEGRADABLE)):
         outcome = _outcome(policy)
         if isinstance(outcome, Result):
             flags = " ".join(f"--degrade {name}" for name in given_up)
-            yield Check(
+            yield Diagnosis(
                 "weaker run", "sandbox", True, f"this works here: wardian exec {flags} -- …"
             )
             return
@@ -136,7 +140,7 @@ def _weaker() -> Iterator[Check]:
         policy = policy._replace(degrade=tuple(given_up))
 
 
-def _owner() -> Check:
+def _owner() -> Diagnosis:
     """As root: the guest acts as the owner of what is shared, by an idmapped mount (Linux 5.12)."""
     import tempfile
 
@@ -148,67 +152,66 @@ def _owner() -> Check:
             policy = Policy.default().with_shares([Share(path, "/mnt/doctor", True)])
             outcome = _outcome(policy)
     except OSError as error:
-        return Check(name, "host", False, f"no temporary directory: {error}", "see TMPDIR")
+        return Diagnosis(name, "host", False, f"no temporary directory: {error}", "see TMPDIR")
     if isinstance(outcome, WardianError):
-        return Check(name, "host", False, str(outcome), outcome.hint or fix)
-    return Check(name, "host", True, "mounted with the owner's id mapped (tried in TMPDIR)")
+        return Diagnosis(name, "host", False, str(outcome), outcome.hint or fix)
+    return Diagnosis(name, "host", True, "mounted with the owner's id mapped (tried in TMPDIR)")
 
 
-def _cgroups() -> Check:
+def _cgroups() -> Diagnosis:
     """Informational: limits are held by the supervisor, rlimits and tmpfs sizes without any."""
     held = "limits are held by the supervisor, rlimits and tmpfs sizes in any case"
     try:
         with open("/proc/self/cgroup", encoding="utf-8", errors="replace") as file:
             lines = [line.rstrip("\n").split(":", 2) for line in file]
     except OSError as error:
-        return Check("cgroup delegation", "host", False, f"{error.strerror}; {held}")
+        return Diagnosis("cgroup delegation", "host", False, f"{error.strerror}; {held}")
     own = next((parts[2] for parts in lines if parts[0] == "0" and len(parts) == 3), None)
     if own is None:
-        return Check("cgroup delegation", "host", False, f"no cgroup v2 here; {held}")
+        return Diagnosis("cgroup delegation", "host", False, f"no cgroup v2 here; {held}")
     path = "/sys/fs/cgroup" + own
     if os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
-        return Check("cgroup delegation", "host", True, f"{path} is ours; not needed: {held}")
-    return Check("cgroup delegation", "host", False, f"{path} is not ours; {held}")
+        return Diagnosis("cgroup delegation", "host", True, f"{path} is ours; not needed: {held}")
+    return Diagnosis("cgroup delegation", "host", False, f"{path} is not ours; {held}")
 
 
-def _backends(works: bool, outcome: Result | WardianError | None) -> Iterator[Check]:
+def _backends(works: bool, outcome: Result | WardianError | None) -> Iterator[Diagnosis]:
     why = str(outcome) if isinstance(outcome, WardianError) else "the launcher is missing"
-    yield Check("wardian", "backend", works, "" if works else why)
-    yield Check("host", "backend", True, "no sandbox at all: for comparison only")
-    for name in PEERS:
-        yield _peer(name)
+    yield Diagnosis("wardian", "backend", works, "" if works else why)
+    yield Diagnosis("host", "backend", True, "no sandbox at all: for comparison only")
+    for name in NAMES:
+        if name not in ("wardian", "host"):
+            yield _peer(name)
 
 
-def _peer(name: str) -> Check:
+def _peer(name: str) -> Diagnosis:
     """Another sandbox's program, with what it can't put up given up by name."""
-    from wardian.sandbox.backends import shortfall, version
-
     policy = Policy.default()
     lacking = shortfall(name, policy)
     try:
         about = version(name)
     except (WardianError, OSError, subprocess.SubprocessError) as error:
-        return Check(name, "backend", False, str(error), getattr(error, "hint", None) or "")
+        return Diagnosis(name, "backend", False, str(error), getattr(error, "hint", None) or "")
     outcome = _outcome(policy._replace(degrade=lacking), name)
     if isinstance(outcome, WardianError):
-        return Check(name, "backend", False, f"{about}: {outcome}", outcome.hint or "")
+        return Diagnosis(name, "backend", False, f"{about}: {outcome}", outcome.hint or "")
     if outcome.exit_code != 0:
         detail = outcome.detail or outcome.reason
-        return Check(name, "backend", False, f"{about}: sh ended with {detail}")
+        return Diagnosis(name, "backend", False, f"{about}: sh ended with {detail}")
     flags = " ".join(f"--degrade {wall}" for wall in lacking)
-    return Check(name, "backend", True, f"{about}; with {flags}" if flags else about)
+    return Diagnosis(name, "backend", True, f"{about}; with {flags}" if flags else about)
 
 
-def _programs(works: bool) -> Iterator[Check]:
+def _programs(works: bool) -> Iterator[Diagnosis]:
     """Interpreters, started inside where that is possible."""
     for name in INTERPRETERS:
         found = _which(name)
         if found is None:
-            yield Check(
+            yield Diagnosis(
                 name, "program", False, "not on PATH", f"sudo apt install {_PACKAGES[name]}"
             )
         elif not works:
-            yield Check(name, "program", True, found)
+            yield Diagnosis(name, "program", True, found)
         else:
             yield _program(name, found)
 
@@ -216,17 +219,19 @@ def _programs(works: bool) -> Iterator[Check]:
 _PACKAGES = {name: name for name in INTERPRETERS} | {"node": "nodejs", "sh": "dash"}
 
 
-def _program(name: str, found: str) -> Check:
+def _program(name: str, found: str) -> Diagnosis:
     command = [name, "-c", ":"] if name == "sh" else [name, "--version"]
     try:
         with Sandbox(private_work=True) as sandbox:
             result = sandbox.run(command, timeout_s=TRY_S)
     except (WardianError, OSError) as error:
-        return Check(name, "program", False, f"{found}: {error}")
+        return Diagnosis(name, "program", False, f"{found}: {error}")
     if result.exit_code != 0:
-        return Check(name, "program", False, f"{found}: {result.detail or result.reason} inside")
+        return Diagnosis(
+            name, "program", False, f"{found}: {result.detail or result.reason} inside"
+        )
     version = next(filter(None, result.text.split("\n")), found)
-    return Check(name, "program", True, version[:60])
+    return Diagnosis(name, "program", True, version[:60])
 
 
 def _which(name: str) -> str | None:

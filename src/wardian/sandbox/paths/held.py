@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-_HELD = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+from wardian.descriptors import LISTABLE, PLACE
 
 
 class Held:
@@ -19,12 +19,12 @@ class Held:
         left on the way."""
         from wardian.sandbox.paths.named import open_real, trusted_path
 
-        return cls(open_real(trusted_path(path, option, missing_ok=False), _HELD))
+        return cls(open_real(trusted_path(path, option, missing_ok=False), PLACE))
 
     @classmethod
     def below(cls, parent: int, name: str) -> Held:
         """A directory of an open one. Raises OSError, also for a link."""
-        return cls(os.open(name, _HELD, dir_fd=parent))
+        return cls(os.open(name, PLACE, dir_fd=parent))
 
     @property
     def path(self) -> str:
@@ -33,7 +33,7 @@ class Held:
 
     def listable(self) -> int:
         """A descriptor to list it, the caller's own. Raises OSError."""
-        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.fd)
+        return os.open(".", LISTABLE, dir_fd=self.fd)
 
     def close(self) -> None:
         """Safe to call twice."""

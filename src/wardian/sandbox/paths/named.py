@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable
 
+from wardian.descriptors import LISTABLE, PLACE, open_below, parts_of
 from wardian.errors import UsageError
 from wardian.sandbox.root.shares import is_below
 
@@ -23,7 +24,6 @@ else:
     from wardian.values import NamedTuple
 
 MAX_LINKS = 40
-_STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Link(NamedTuple):
@@ -33,7 +33,7 @@ class Link(NamedTuple):
     owner: int
 
 
-class Way(NamedTuple):
+class ResolvedPath(NamedTuple):
     """Where a path leads, and the links that say so. ``missing``: what is not there yet."""
 
     real: str
@@ -41,14 +41,14 @@ class Way(NamedTuple):
     missing: str = ""
 
 
-def way_of(path: str, *, missing_ok: bool = False) -> Way:
+def way_of(path: str, *, missing_ok: bool = False) -> ResolvedPath:
     """Walk an absolute path, one name at a time. Raises OSError.
 
     With ``missing_ok`` what comes after the last directory there is stays as it is named.
     """
     at = "/"
     links: list[Link] = []
-    names = [name for name in path.split("/") if name][::-1]
+    names = parts_of(path)[::-1]
     while names:
         name = names.pop()
         if name in (".", ".."):
@@ -62,7 +62,7 @@ def way_of(path: str, *, missing_ok: bool = False) -> Way:
             if not missing_ok or ".." in rest:
                 raise
             missing = "/".join(rest)
-            return Way(os.path.join(at, missing), tuple(links), missing)
+            return ResolvedPath(os.path.join(at, missing), tuple(links), missing)
         if not stat.S_ISLNK(found.st_mode):
             if names and not stat.S_ISDIR(found.st_mode):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
@@ -73,8 +73,8 @@ def way_of(path: str, *, missing_ok: bool = False) -> Way:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         target = os.readlink(here)
         at = "/" if target.startswith("/") else at
-        names += [piece for piece in target.split("/") if piece][::-1]
-    return Way(at, tuple(links))
+        names += parts_of(target)[::-1]
+    return ResolvedPath(at, tuple(links))
 
 
 def trusted_owners() -> frozenset[int]:
@@ -84,7 +84,7 @@ def trusted_owners() -> frozenset[int]:
 
 
 def doubt(
-    way: Way, owners: Collection[int], shared_above: Callable[[str], str | None]
+    way: ResolvedPath, owners: Collection[int], shared_above: Callable[[str], str | None]
 ) -> str | None:
     """Why a way is not to be taken, if it is not: the first link that is not trusted, in a clause.
 
@@ -110,7 +110,7 @@ def was_shared(path: str) -> str | None:
     return shared_above(path, kept_places())
 
 
-def untrusted(way: Way, writable: Iterable[str] = ()) -> str | None:
+def untrusted(way: ResolvedPath, writable: Iterable[str] = ()) -> str | None:
     """``doubt`` on this machine; ``writable`` are what the run itself is to write to."""
     if not way.links:
         return None
@@ -136,7 +136,7 @@ def trusted_path(path: str, option: str, *, missing_ok: bool = True) -> str:
     return way.real
 
 
-def refuse_untrusted(way: Way, path: str, option: str) -> None:
+def refuse_untrusted(way: ResolvedPath, path: str, option: str) -> None:
     """Raises UsageError if a link that a guest may have left leads there."""
     why = untrusted(way)
     if why is not None:
@@ -158,25 +158,19 @@ def open_directory(path: str, *, make: int | None = None) -> int:
     are made with that mode. Raises OSError."""
     fd = _walked(path, make)
     try:
-        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
+        return os.open(".", LISTABLE, dir_fd=fd)
     finally:
         os.close(fd)
 
 
 def _walked(path: str, make: int | None) -> int:
-    fd = os.open("/", _STEP)
-    for name in path.split("/"):
-        if not name:
-            continue
+    def step(parent: int, name: str) -> int:
         try:
-            try:
-                below = os.open(name, _STEP, dir_fd=fd)
-            except FileNotFoundError:
-                if make is None:
-                    raise
-                os.mkdir(name, make, dir_fd=fd)
-                below = os.open(name, _STEP, dir_fd=fd)
-        finally:
-            os.close(fd)
-        fd = below
-    return fd
+            return os.open(name, PLACE, dir_fd=parent)
+        except FileNotFoundError:
+            if make is None:
+                raise
+        os.mkdir(name, make, dir_fd=parent)
+        return os.open(name, PLACE, dir_fd=parent)
+
+    return open_below(os.open("/", PLACE), parts_of(path), step)

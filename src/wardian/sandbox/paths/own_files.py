@@ -9,8 +9,9 @@ import sys
 
 from wardian import compiled
 from wardian.errors import ShareError
+from wardian.homes import KINDS, own_directory
 from wardian.sandbox.paths.named import way_of
-from wardian.sandbox.paths.shared_before import home, register_places
+from wardian.sandbox.paths.shared_before import register_places
 from wardian.sandbox.root.shares import is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -50,11 +51,7 @@ def kept_places() -> tuple[str, ...]:
 
 def wardian_homes() -> tuple[str, ...]:
     """wardian's own directories in the user's home: settings, state, cache."""
-    homes = (
-        home("XDG_CONFIG_HOME", ".config"),
-        home("XDG_STATE_HOME", ".local/state"),
-        home("XDG_CACHE_HOME", ".cache"),
-    )
+    homes = (own_directory(kind) for kind in KINDS)
     return tuple(place for place in homes if place.startswith("/"))
 
 
@@ -114,7 +111,7 @@ def _own(
     # A register that is not used is nobody's to make; if a guest makes it, it says too much.
     used = [place for i, place in enumerate(registers) if i == 0 or os.path.isdir(place)]
     closed = [PACKAGE, *_prefixes(), *map(os.path.realpath, used)]
-    closed += [os.path.realpath(home("XDG_CONFIG_HOME", ".config"))] if homes else []
+    closed += [os.path.realpath(own_directory("config"))] if homes else []
     searched = [] if cwd is None else [os.path.realpath(cwd)]
     links: set[str] = set()
     for named in (sys.executable, sys.prefix, _script()):

@@ -12,8 +12,8 @@ import os
 import stat
 import time
 
-_PATH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+from wardian.descriptors import LISTABLE, PLACE
+
 PATIENCE_S = 5.0  # for a guest that its supervisor's death has ended, and that is not gone yet
 _PAUSE_S = 0.02
 
@@ -42,7 +42,7 @@ def listable(at: int) -> int:
     Raises OSError."""
     if os.fstat(at).st_mode & 0o700 != 0o700:
         set_mode(at, 0o700)
-    return os.open(".", _LIST, dir_fd=at)
+    return os.open(".", LISTABLE, dir_fd=at)
 
 
 def remove_tree(
@@ -56,7 +56,7 @@ def remove_tree(
     With ``known``, only if it is still that directory; with ``if_owned_by``, only if that
     holds for its owner. Raises OSError for what stays: an immutable directory, or a mount point.
     """
-    at = os.open(path, _PATH)
+    at = os.open(path, PLACE)
     try:
         if known is not None and identity(at) != known:
             raise FileNotFoundError(errno.ENOENT, "another directory has its name now", path)
@@ -127,7 +127,7 @@ class _Removal:
                 left = above.pop()
                 if not above:
                     break
-                parent = os.open("..", _LIST, dir_fd=here)
+                parent = os.open("..", LISTABLE, dir_fd=here)
                 os.close(here)
                 here = parent
                 if identity(here) != above[-1].known:
@@ -156,7 +156,7 @@ class _Removal:
 
     def _open(self, parent: int, name: str) -> int:
         """A directory that is no mount point. Raises OSError."""
-        at = os.open(name, _PATH, dir_fd=parent)
+        at = os.open(name, PLACE, dir_fd=parent)
         try:
             if os.fstat(at).st_dev != self._device or _mount_id(at) != self._mount:
                 raise OSError(errno.EBUSY, "something is mounted on it")

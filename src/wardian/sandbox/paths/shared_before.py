@@ -18,7 +18,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 
+from wardian.descriptors import FOLDER, NEW_FILE
 from wardian.errors import ShareError
+from wardian.homes import own_directory, session_directory
 from wardian.sandbox.root.shares import is_below
 
 NAME = "shared-for-writing"
@@ -26,26 +28,13 @@ STAMP = "looked-through"
 PRUNE_EVERY_S = 24 * 3600
 KEPT_AS_MOVED_S = 30 * 24 * 3600
 NAME_MAX = 255
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def home(variable: str, default: str) -> str:
-    """wardian's own directory below an XDG one; a relative value does not count, as XDG says."""
-    base = os.environ.get(variable, "")
-    if not base.startswith("/"):
-        base = os.path.join(os.path.expanduser("~"), default)
-    return os.path.join(base, "wardian")
 
 
 def register_places() -> tuple[str, ...]:
     """Where the register may be, best first: the user's state, the session's, the machine's."""
-    places = [os.path.join(home("XDG_STATE_HOME", ".local/state"), NAME)]
-    session = os.environ.get("XDG_RUNTIME_DIR", "")
-    if session.startswith("/"):
-        places.append(os.path.join(session, "wardian", NAME))
-    if not places[0].startswith("/"):
-        del places[0]  # nobody knows this user's home
+    homes = (own_directory("state"), session_directory() or "")
+    # A relative one: nobody knows this user's home.
+    places = [os.path.join(place, NAME) for place in homes if place.startswith("/")]
     places.append(f"/tmp/wardian-{NAME}-{os.geteuid()}")  # noqa: S108 - its owner is checked
     return tuple(places)
 
@@ -155,7 +144,7 @@ def _opened(place: str, *, make: bool = False) -> int | None:
     try:
         if make and not os.path.isdir(place):
             os.makedirs(place, 0o700, exist_ok=True)
-        fd = os.open(place, _DIRECTORY)
+        fd = os.open(place, FOLDER)
     except OSError:
         return None
     found = os.fstat(fd)
@@ -221,7 +210,7 @@ def _made(register: int, path: str) -> bool:
 
 def _written(register: int, name: str, device: int, path: str) -> bool:
     try:
-        fd = os.open(name, _NEW, 0o600, dir_fd=register)
+        fd = os.open(name, NEW_FILE, 0o600, dir_fd=register)
     except FileExistsError:
         return False  # by another run, this moment
     with os.fdopen(fd, "wb") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from wardian.descriptors import put_file, write_all
 from wardian.errors import InputError, UsageError
 from wardian.sandbox.paths.named import (
     open_directory,
@@ -21,7 +22,6 @@ from wardian.sandbox.paths.named import (
 
 # The kernel's own names for what this process has open already: no guest makes links there.
 OPEN_ALREADY = ("/dev/fd/", "/dev/std", "/dev/null", "/dev/tty", "/proc/self/fd/")
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_whole(path: str, data: bytes | str, *, option: str = "-o") -> None:
@@ -33,17 +33,8 @@ def write_whole(path: str, data: bytes | str, *, option: str = "-o") -> None:
         return
     folder, name = os.path.split(os.path.abspath(path))
     fd = open_directory(trusted_path(folder, option), make=0o777)
-    temporary = f".{os.urandom(8).hex()}.partial"
     try:
-        with open(os.open(temporary, _NEW, 0o666, dir_fd=fd), "wb") as file:
-            file.write(content)
-        os.replace(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
-    except BaseException:
-        try:
-            os.unlink(temporary, dir_fd=fd)
-        except FileNotFoundError:
-            pass
-        raise
+        put_file(fd, name, 0o666, lambda new: write_all(new, content))
     finally:
         os.close(fd)
 

@@ -1,8 +1,10 @@
 """What a run may reach and use.
 
 policy      ``Policy``, ``Share``, ``Limits``: frozen values
-file        policy files: strict TOML, errors with line and column
+file        policy files read: strict TOML, errors with line and column
+writing     a policy written as a file
 difference  two policies compared by what they allow
+view        what of the host two policies show, and where
 units       512M, 30s
 presets/    the policies that ship with wardian
 """

@@ -1,9 +1,7 @@
 """Two policies compared by what they allow, not by how they are written. Pure, but for resolving
 links in the paths that they share.
 
-Each difference is one sentence about A and B, and says which of them allows more. Files are
-compared as the host has them, whatever place they stand at inside: whoever may read /a may read
-/a/b, whoever may write may read, and what another share covers can't be reached.
+Each difference is one sentence about A and B, and says which of them allows more.
 """
 
 from __future__ import annotations
@@ -14,11 +12,10 @@ from typing import Any, NamedTuple
 
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.policy.units import format_duration, format_size
-from wardian.sandbox.root.layout import WORK
+from wardian.sandbox.policy.view import NOTHING, READ, WRITE, Region, Resolve, View, moved, regions
 from wardian.sandbox.root.shares import is_below
-from wardian.sandbox.root.steps import base
 from wardian.sandbox.run import landlock
-from wardian.sandbox.run.plan import DEGRADABLE
+from wardian.sandbox.run.protections import DEGRADABLE
 from wardian.syscalls import lookup
 
 DIMENSIONS = (
@@ -30,13 +27,10 @@ DIMENSIONS = (
     "landlock",
     "protections",
 )
-NOTHING, READ, WRITE = 0, 1, 2
 _ACCESS = ("nothing", "read", "write")
 
-Resolve = Callable[[str], str]
 
-
-class Difference(NamedTuple):
+class PolicyDifference(NamedTuple):
     """``more`` is "a", "b", or None if neither allows more; ``a`` and ``b`` are what each has."""
 
     dimension: str
@@ -47,7 +41,9 @@ class Difference(NamedTuple):
     text: str
 
 
-def differences(a: Policy, b: Policy, resolve: Resolve = os.path.realpath) -> list[Difference]:
+def differences(
+    a: Policy, b: Policy, resolve: Resolve = os.path.realpath
+) -> list[PolicyDifference]:
     """What one allows and the other does not; none if they allow the same."""
     found = [
         *_files(a, b, resolve),
@@ -64,118 +60,19 @@ def differences(a: Policy, b: Policy, resolve: Resolve = os.path.realpath) -> li
 # Files
 
 
-class _Mount(NamedTuple):
-    path: str
-    at: str
-    write: bool
-
-
-class _View:
-    """What of the host one policy shows, and where."""
-
-    def __init__(self, policy: Policy, resolve: Resolve) -> None:
-        shares = [_Mount(resolve(share.path), share.at, share.write) for share in policy.shares]
-        if policy.work is not None:
-            shares.append(_Mount(resolve(policy.work), WORK, True))
-        self._base = list(_base(policy, resolve))
-        self.narrowed = policy.base is not None
-        # said twice, the later one counts
-        self._mounts = {mount.at: mount for mount in (*self._base, *shares)}
-        self.shares = [mount for mount in self._mounts.values() if mount in shares]
-
-    def access(self, path: str) -> int:
-        """What the guest may do to a path of the host."""
-        found = [WRITE if mount.write else READ for mount in self._showing(path)]
-        return max(found, default=NOTHING)
-
-    def places(self, path: str) -> list[str]:
-        """Where the guest finds it."""
-        return sorted(_moved(path, mount.path, mount.at) for mount in self._showing(path))
-
-    def edges(self, *, base: bool) -> set[str]:
-        """Every path of the host at which what the guest may do can change; those of the ``base``
-        only where two have not the same."""
-        found = {mount.path for mount in (*self.shares, *(self._base if base else ()))}
-        for outer in (*self._base, *self.shares):
-            for inner in self.shares:
-                if is_below(inner.at, outer.at):  # and hides what is there
-                    found.add(_moved(inner.at, outer.at, outer.path))
-        return found
-
-    def _showing(self, path: str) -> Iterator[_Mount]:
-        for mount in self._mounts.values():
-            if is_below(path, mount.path):
-                place = _moved(path, mount.path, mount.at)
-                if self._at(place) == mount:
-                    yield mount
-
-    def _at(self, place: str) -> _Mount:
-        """The innermost mount around a place."""
-        return max(
-            (mount for mount in self._mounts.values() if is_below(place, mount.at)),
-            key=lambda mount: len(mount.at),
-        )
-
-
-def _base(policy: Policy, resolve: Resolve) -> Iterator[_Mount]:
-    """What every guest can read, shared with it or not."""
-    if policy.rootfs is not None:
-        yield _Mount(resolve(policy.rootfs), "/", False)
-        return
-    for path, source, link in base(only=policy.base):
-        if link is None:
-            yield _Mount(source, path, False)
-
-
-def _moved(path: str, root: str, to: str) -> str:
-    """A path below ``root`` as it is called when that is called ``to``."""
-    rest = path[len(root.rstrip("/")) :]
-    return (to.rstrip("/") + rest) or "/"
-
-
-def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[Difference]:
+def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference]:
     roots = [policy.rootfs and resolve(policy.rootfs) for policy in (a, b)]
     if roots[0] != roots[1]:
         told = [f"the root file system {root}" if root else "the host's own /usr" for root in roots]
         text = f"A has {told[0]}, B {told[1]}"
-        yield Difference("files", "root", None, roots[0], roots[1], text)
-    views = _View(a, resolve), _View(b, resolve)
-    for region in _regions(views):
+        yield PolicyDifference("files", "root", None, roots[0], roots[1], text)
+    views = View(a, resolve), View(b, resolve)
+    for region in regions(views):
         yield _access_difference(region, views)
     yield from _places(views)
 
 
-class _Region(NamedTuple):
-    """Where A and B let the guest do different things: all below ``path``, but for ``apart``."""
-
-    path: str
-    levels: tuple[int, int]
-    apart: list[str]
-
-
-def _regions(views: tuple[_View, _View]) -> list[_Region]:
-    """At most one for each edge: between edges, nothing changes."""
-    found: list[_Region] = []
-    levels: dict[str, tuple[int, int]] = {}
-    region_of: dict[str, _Region | None] = {}
-    base = views[0].narrowed or views[1].narrowed
-    for path in sorted(views[0].edges(base=base) | views[1].edges(base=base)):
-        above = max((known for known in levels if is_below(path, known)), key=len, default=None)
-        around = region_of[above] if above is not None else None
-        levels[path] = views[0].access(path), views[1].access(path)
-        if levels[path][0] == levels[path][1]:
-            region_of[path] = None
-            if around is not None:
-                around.apart.append(path)
-        elif around is not None and levels[path] == around.levels:
-            region_of[path] = around
-        else:
-            found.append(_Region(path, levels[path], []))
-            region_of[path] = found[-1]
-    return found
-
-
-def _access_difference(region: _Region, views: tuple[_View, _View]) -> Difference:
+def _access_difference(region: Region, views: tuple[View, View]) -> PolicyDifference:
     path, levels, apart = region
     more = 0 if levels[0] > levels[1] else 1
     one, other = "AB"[more], "BA"[more]
@@ -185,7 +82,7 @@ def _access_difference(region: _Region, views: tuple[_View, _View]) -> Differenc
     where = f" (at {', '.join(places)})" if places else ""
     but = f", but for {', '.join(apart)}" if apart else ""
     also = f"; {other} only lets it read that" if verb == "write" else ""
-    return Difference(
+    return PolicyDifference(
         "files",
         path,
         one.lower(),
@@ -195,7 +92,7 @@ def _access_difference(region: _Region, views: tuple[_View, _View]) -> Differenc
     )
 
 
-def _places(views: tuple[_View, _View]) -> Iterator[Difference]:
+def _places(views: tuple[View, View]) -> Iterator[PolicyDifference]:
     """The same of the host, at another place: allows no more, and yet programs notice."""
     told: list[tuple[str, list[str], list[str]]] = []
     for path in sorted({share.path for view in views for share in view.shares}):
@@ -204,14 +101,14 @@ def _places(views: tuple[_View, _View]) -> Iterator[Difference]:
             continue
         implied = any(
             is_below(path, known)
-            and a == sorted(_moved(path, known, place) for place in known_a)
-            and b == sorted(_moved(path, known, place) for place in known_b)
+            and a == sorted(moved(path, known, place) for place in known_a)
+            and b == sorted(moved(path, known, place) for place in known_b)
             for known, known_a, known_b in told
         )
         told.append((path, a, b))
         if not implied:
             text = f"A shows {path} at {', '.join(a)}, B at {', '.join(b)}"
-            yield Difference("files", path, None, a, b, text)
+            yield PolicyDifference("files", path, None, a, b, text)
 
 
 # Network, environment
@@ -223,7 +120,7 @@ _NETWORKS = {
 }
 
 
-def _network(a: Policy, b: Policy) -> Iterator[Difference]:
+def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     if a.network == b.network:
         return
     told = [_NETWORKS.get(mode, f"the network {mode!r}") for mode in (a.network, b.network)]
@@ -231,22 +128,22 @@ def _network(a: Policy, b: Policy) -> Iterator[Difference]:
     if "none" in (a.network, b.network):
         more = "b" if a.network == "none" else "a"
     text = f"A gives the run {told[0]}; B {told[1]}"
-    yield Difference("network", "mode", more, a.network, b.network, text)
+    yield PolicyDifference("network", "mode", more, a.network, b.network, text)
 
 
-def _environment(a: Policy, b: Policy) -> Iterator[Difference]:
+def _environment(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     for name in sorted({*a.pass_env, *b.pass_env, *dict(a.set_env), *dict(b.set_env)}):
         one, other = _variable(a, name), _variable(b, name)
         if one == other:
             continue
         if one is None or other is None:
             who, what = ("B", other) if one is None else ("A", one)
-            yield Difference(
+            yield PolicyDifference(
                 "environment", name, who.lower(), one, other, f"{who} also {_told(name, what)}"
             )
         else:
             text = f"A {_told(name, one)}; B {_told(name, other)}"
-            yield Difference("environment", name, None, one, other, text)
+            yield PolicyDifference("environment", name, None, one, other, text)
 
 
 def _variable(policy: Policy, name: str) -> dict[str, str] | None:
@@ -266,7 +163,7 @@ def _told(name: str, what: dict[str, str] | None) -> str:
 # Syscalls
 
 
-def _syscalls(a: Policy, b: Policy) -> Iterator[Difference]:
+def _syscalls(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     names = {*a.allow_syscalls, *a.deny_syscalls, *b.allow_syscalls, *b.deny_syscalls}
     for name in sorted(names):
         decisions = _decision(a, name), _decision(b, name)
@@ -285,7 +182,7 @@ def _syscalls(a: Policy, b: Policy) -> Iterator[Difference]:
         else:
             text = f"{one} also allows {name}: {reason}"
         same = ranks[0] == ranks[1]
-        yield Difference("syscalls", name, None if same else one.lower(), *decisions, text)
+        yield PolicyDifference("syscalls", name, None if same else one.lower(), *decisions, text)
 
 
 _RANKS = {"deny": 0, "absent": 0, "when": 1, "allow": 2}
@@ -317,7 +214,7 @@ NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
 }
 
 
-def _limits(a: Policy, b: Policy) -> Iterator[Difference]:
+def _limits(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     for field, (noun, spelt) in NOUNS.items():
         one, other = getattr(a.limits, field), getattr(b.limits, field)
         if one == other:
@@ -329,7 +226,7 @@ def _limits(a: Policy, b: Policy) -> Iterator[Difference]:
             text = f"A allows {spelt(one)} {noun}, B sets no limit {_on(noun)}"
         else:
             text = f"A allows {spelt(one)} {noun}, B {spelt(other)}"
-        yield Difference("limits", field, more, one, other, text)
+        yield PolicyDifference("limits", field, more, one, other, text)
 
 
 def _on(noun: str) -> str:
@@ -339,7 +236,7 @@ def _on(noun: str) -> str:
 # Walls
 
 
-def _landlock(a: Policy, b: Policy) -> Iterator[Difference]:
+def _landlock(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     if a.landlock_abi == b.landlock_abi:
         return
     more = "a" if a.landlock_abi < b.landlock_abi else "b"
@@ -348,10 +245,10 @@ def _landlock(a: Policy, b: Policy) -> Iterator[Difference]:
         for abi in (a.landlock_abi, b.landlock_abi)
     ]
     text = f"A {told[0]}, B {told[1]}"
-    yield Difference("landlock", "abi", more, a.landlock_abi, b.landlock_abi, text)
+    yield PolicyDifference("landlock", "abi", more, a.landlock_abi, b.landlock_abi, text)
 
 
-def _protections(a: Policy, b: Policy) -> Iterator[Difference]:
+def _protections(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     given_up = _given_up(a), _given_up(b)
     for name in DEGRADABLE:
         has = [name in names for names in given_up]
@@ -362,7 +259,7 @@ def _protections(a: Policy, b: Policy) -> Iterator[Difference]:
             continue
         who, other = ("A", "B") if has[0] else ("B", "A")
         text = f"{who} gives up the wall {name}; {other} keeps it"
-        yield Difference("protections", name, who.lower(), has[0], has[1], text)
+        yield PolicyDifference("protections", name, who.lower(), has[0], has[1], text)
 
 
 def _given_up(policy: Policy) -> set[str]:

@@ -1,22 +1,20 @@
-"""Policy files: strict TOML. Whatever is wrong is told with file, line, column and the way out."""
+"""Policy files read: strict TOML. What is wrong is told with file, line, column and the way out."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
 
+from wardian import toml
 from wardian.errors import PolicyError, ShareError, UsageError, WardianError
 from wardian.sandbox.policy.policy import (
     NETWORKS,
     NEVER_DENIED,
-    Limits,
     Policy,
     Share,
     check_environment_name,
 )
 from wardian.sandbox.policy.units import (
-    format_duration,
-    format_size,
     parse_count,
     parse_duration,
     parse_size,
@@ -81,16 +79,7 @@ def read_policy(path: str, base: Policy) -> Policy:
 
 def parse_policy(text: str, path: str, base: Policy) -> Policy:
     """The text of a policy file that stands, or would stand, at ``path``. Raises PolicyError."""
-    import tomllib  # writing a policy needs none of it
-
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        message, line, column = syntax_place(text, str(error))
-        raise PolicyError(message, path=path, line=line, column=column) from None
-    except (ValueError, RecursionError) as error:  # digits, or nesting, without end
-        raise PolicyError(f"not TOML: {error}", path=path) from None
-    return _Reader(path, text).policy(document, base)
+    return _Reader(path, text).policy(toml.parse(text, path, PolicyError), base)
 
 
 def _read_text(path: str) -> str:
@@ -104,17 +93,6 @@ def _read_text(path: str) -> str:
         raise PolicyError("is not UTF-8 text", path=path, line=line) from None
 
 
-def syntax_place(text: str, message: str) -> tuple[str, int, int]:
-    """What is wrong, its line and column; tomllib ends messages with ``(at line L, column C)``."""
-    head, _, where = message.rpartition(" (at ")
-    words = where.rstrip(")").replace(",", "").split()
-    if len(words) == 4 and words[0] == "line":
-        return head, int(words[1]), int(words[3])
-    lines = text.splitlines() or [""]
-    head = head if where == "end of document)" else message
-    return head, len(lines), len(lines[-1]) + 1
-
-
 class _Reader:
     """One file: knows its text, so that what is wrong can be pointed at."""
 
@@ -125,12 +103,12 @@ class _Reader:
     def policy(self, document: dict[str, Any], base: Policy) -> Policy:
         for table, content in document.items():
             if table not in _KNOWN:
-                raise self.error([table], f"unknown table [{table}]", suggest(table, _KNOWN))
+                raise self.error([table], f"unknown table [{table}]", toml.suggest(table, _KNOWN))
             if not isinstance(content, dict):
                 raise self.error([table], f"{table} must be a table: write [{table}]")
             for key in content:
                 if key not in _KNOWN[table]:
-                    hint = suggest(key, _KNOWN[table])
+                    hint = toml.suggest(key, _KNOWN[table])
                     raise self.error([table, key], f"unknown key {key!r} in [{table}]", hint)
         return self.merged(document, base)
 
@@ -171,7 +149,7 @@ class _Reader:
         """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
         if paths is None:
             return None
-        from wardian.sandbox.root.steps import parts_of_host
+        from wardian.sandbox.root.root import parts_of_host
 
         if rootfs is not None:
             message = "base names parts of the host's /usr; a rootfs takes its place"
@@ -184,7 +162,7 @@ class _Reader:
         try:
             parts_of_host(named)
         except ShareError as error:
-            hint = error.hint or f"to share it besides: read = [{quoted(error.path)}]"
+            hint = error.hint or f"to share it besides: read = [{toml.quoted(error.path)}]"
             message = f"{error.path}: {error.why}"
             raise self.error(["files", "base"], message, hint, error.path) from None
         return named
@@ -220,40 +198,8 @@ class _Reader:
     def error(
         self, keys: list[str], message: str, hint: str | None = None, value: str | None = None
     ) -> PolicyError:
-        line, column = locate(self.text, keys, value)
+        line, column = toml.locate(self.text, keys, value)
         return PolicyError(message, path=self.path, line=line, column=column, hint=hint)
-
-
-def locate(text: str, keys: list[str], value: str | None = None) -> tuple[int, int]:
-    """Line and column of a key (or of a value below it) in TOML text that is known to parse."""
-    table, found = "", (1, 1)
-    dotted = ".".join(keys)
-    inside = False
-    for number, line in enumerate(text.splitlines(), 1):
-        bare = line.strip()
-        if bare.startswith("["):
-            table = bare.strip("[] ").split("]")[0].replace(" ", "").replace('"', "")
-            inside = False
-            if table == dotted or (len(keys) > 1 and table == keys[0]):
-                found = (number, line.index("[") + 1)
-            continue
-        name = bare.split("=")[0].strip().replace('"', "") if "=" in bare else ""
-        full = f"{table}.{name}" if table else name
-        if name and (full == dotted or dotted.startswith(full + ".")):
-            found, inside = (number, len(line) - len(line.lstrip()) + 1), full == dotted
-            if value is None and inside:
-                return found
-        if inside and value is not None and value in line:
-            return number, line.index(value) + 1
-    return found
-
-
-def suggest(word: str, known: Any) -> str:
-    """The nearest known word, or all of them."""
-    import difflib
-
-    near = difflib.get_close_matches(word, list(known), 1, 0.6)
-    return f"did you mean {near[0]!r}?" if near else "known: " + ", ".join(sorted(known))
 
 
 def _strings(raw: Any) -> list[str]:
@@ -319,14 +265,16 @@ def all_but(names: Collection[str]) -> list[str]:
 
 
 def _protections(raw: Any) -> list[str]:
-    from wardian.sandbox.run.plan import DEGRADABLE, check_degrade
+    from wardian.sandbox.run.protections import DEGRADABLE, check_degrade
 
     names = _strings(raw)
     try:
         check_degrade(names)
     except UsageError as error:
         unknown = next(name for name in names if name not in DEGRADABLE)
-        raise PolicyError(str(error), hint=error.hint or suggest(unknown, DEGRADABLE)) from None
+        raise PolicyError(
+            str(error), hint=error.hint or toml.suggest(unknown, DEGRADABLE)
+        ) from None
     return names
 
 
@@ -354,72 +302,3 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
 
 def _union(first: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first, *more)))
-
-
-def _escaped(character: str) -> str:
-    if character.isprintable():
-        return character
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def quoted(text: str) -> str:
-    """As a basic string of TOML."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(map(_escaped, escaped)) + '"'
-
-
-def _list(items: Any) -> str:
-    return "[" + ", ".join(quoted(str(item)) for item in items) + "]"
-
-
-def _limits_toml(limits: Limits) -> list[str]:
-    return [
-        f"time = {quoted(format_duration(limits.time_s))}",
-        f"cpu = {quoted(format_duration(limits.cpu_s))}",
-        f"memory = {quoted(format_size(limits.memory_bytes))}",
-        f"processes = {quoted(str(limits.processes or 'none'))}",
-        f"files = {quoted(str(limits.files or 'none'))}",
-        f"disk = {quoted(format_size(limits.disk_bytes))}",
-        f"output = {quoted(format_size(limits.output_bytes))}",
-    ]
-
-
-def _denied_toml(policy: Policy) -> str:
-    """What is denied, or all that is left where that is the same and shorter."""
-    from wardian.syscalls import rows
-
-    denied = set(policy.deny_syscalls)
-    left = [
-        row.name
-        for row in rows()
-        if row.kind in ("allow", "when") and row.name not in {*denied, *policy.allow_syscalls}
-    ]
-    same = tuple(all_but({*left, *policy.allow_syscalls})) == policy.deny_syscalls
-    if same and len(left) < len(denied):
-        return f"only = {_list(left)}"
-    return f"deny = {_list(policy.deny_syscalls)}"
-
-
-def write_policy(policy: Policy) -> str:
-    """The policy as TOML; reading it on top of an empty policy, or of the default, gives the same
-    value. So what passes of the environment is written as all that does."""
-    lines = ["[files]"]
-    lines.append(f"read = {_list(s for s in policy.shares if not s.write)}")
-    lines.append(f"write = {_list(s for s in policy.shares if s.write)}")
-    if policy.work:
-        lines.append(f"work = {quoted(policy.work)}")
-    if policy.rootfs:
-        lines.append(f"rootfs = {quoted(policy.rootfs)}")
-    if policy.base is not None:
-        lines.append(f"base = {_list(policy.base)}")
-    lines += ["", "[network]", f"mode = {quoted(policy.network)}"]
-    lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
-    variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
-    lines.append(f"set = {{{variables}}}")
-    lines += ["", "[limits]", *_limits_toml(policy.limits)]
-    lines += ["", "[syscalls]", f"allow = {_list(policy.allow_syscalls)}"]
-    lines.append(_denied_toml(policy))
-    lines += ["", "[landlock]", f"abi = {policy.landlock_abi}"]
-    lines += ["", "[protections]", f"degrade = {_list(policy.degrade)}", ""]
-    return "\n".join(lines)

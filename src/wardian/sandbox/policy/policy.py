@@ -116,9 +116,9 @@ class Policy(NamedTuple):
 
     def to_toml(self) -> str:
         """The policy as a file that ``from_toml`` reads back to the same value."""
-        from wardian.sandbox.policy import file as policy_file
+        from wardian.sandbox.policy.writing import write_policy
 
-        return policy_file.write_policy(self)
+        return write_policy(self)
 
     def but(self, **changes: Any) -> Policy:
         """The same policy with other values for these fields."""

@@ -1,6 +1,10 @@
 """What a guest was refused, and what would allow it.
 
 reading     the supervisor's notes → refusals that are worth reporting
+notes       what stands in a note
+files       files that a guest could not have
+others      calls, networks, processes and limits
+ranking     which refusals matter to a person, and in which order
 remedies    the option, and the policy lines, that would allow it
 asked_host  questions to the host about what a guest named, each asked once
 hostpath    whether the host has a path that a guest named

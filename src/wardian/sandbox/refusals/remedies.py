@@ -29,7 +29,7 @@ else:
 AF_UNIX = 1
 
 
-class Surroundings(NamedTuple):
+class RefusalContext(NamedTuple):
     """What a run's refusals are explained with."""
 
     policy: Policy
@@ -51,7 +51,7 @@ class Surroundings(NamedTuple):
 
 
 def to_share(
-    outside: str, inside: str, write: bool, around: Surroundings, *, owned: bool = False
+    outside: str, inside: str, write: bool, around: RefusalContext, *, owned: bool = False
 ) -> Allow | None:
     """Sharing a path of the host at a place inside; ``owned`` if only its owner may do it.
     None also if there is no time to find out."""
@@ -78,7 +78,7 @@ def to_share(
     return Allow(f"{option} {quoted(str(share))}", f"[files]\n{key} = [{toml(str(share))}]")
 
 
-def _work(around: Surroundings, write: bool) -> Allow | None:
+def _work(around: RefusalContext, write: bool) -> Allow | None:
     if _sharable(around.cwd, WORK, True, around) is None:
         return None
     if write and not os.access(around.cwd, os.W_OK):
@@ -86,7 +86,7 @@ def _work(around: Surroundings, write: bool) -> Allow | None:
     return Allow(f"--work {quoted(around.cwd)}", f"[files]\nwork = {toml(around.cwd)}")
 
 
-def _sharable(outside: str, inside: str, write: bool, around: Surroundings) -> Share | None:
+def _sharable(outside: str, inside: str, write: bool, around: RefusalContext) -> Share | None:
     """The share, if it can be spelled, read back, and put up."""
     share = Share(outside, inside, write)
     try:
@@ -129,7 +129,7 @@ def toml(text: str) -> str:
 # The network
 
 
-def to_reach(around: Surroundings, family: int = 0) -> Allow | None:
+def to_reach(around: RefusalContext, family: int = 0) -> Allow | None:
     """The host's network, and for its abstract sockets the wall that scopes them; None if neither
     stands in the way."""
     flags, lines = [], []

@@ -1,7 +1,8 @@
 """What the guest finds inside.
 
 layout         layout.toml as data: what every guest finds, whatever its policy
-steps          the root as the launcher's set-up steps
+root           what a guest's root is made of, as data
+steps          the same as the launcher's set-up steps
 shares         from the shares that a policy names to sources that may be mounted
 programs       finding the program that a command names, and what it needs to start
 installations  which installations of interpreters there are on this machine

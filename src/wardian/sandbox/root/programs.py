@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    from wardian.sandbox.paths.named import Way
+    from wardian.sandbox.paths.named import ResolvedPath
 else:
     from wardian.values import NamedTuple
 
@@ -197,7 +197,7 @@ def _behind_shim(found: str, env: Mapping[str, str]) -> str:
     return found
 
 
-def _behind_link(found: str, way: Way) -> str:
+def _behind_link(found: str, way: ResolvedPath) -> str:
     """A link into an installation (uv, pipx, npm) stands for the program there, but for one in an
     environment, which is what makes that environment be used."""
     from wardian.sandbox.root.installations import is_environment
@@ -230,7 +230,7 @@ def _places(paths: Sequence[str], env: Mapping[str, str]) -> list[str]:
 
 
 def _known_places(
-    found: str, way: Way, doubtful: str, env: Mapping[str, str], shares: Sequence[Source]
+    found: str, way: ResolvedPath, doubtful: str, env: Mapping[str, str], shares: Sequence[Source]
 ) -> list[str]:
     """What a way that is not trusted may lead to all the same. Raises ShareError."""
     from wardian.sandbox.root.installations import is_known
@@ -270,7 +270,7 @@ def _source(place: str) -> Source:
     return source._replace(owner=_needs_owner(way.real))
 
 
-def _is_lib64(place: str, way: Way) -> bool:
+def _is_lib64(place: str, way: ResolvedPath) -> bool:
     """The one link that every venv has: it leads to the directory beside it, which is shared."""
     own = os.path.basename(place) == "lib64" and os.readlink(place) == "lib"
     return own and len(way.links) == 1

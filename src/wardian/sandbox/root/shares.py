@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import NamedTuple
 
-    from wardian.sandbox.paths.named import Way
+    from wardian.sandbox.paths.named import ResolvedPath
     from wardian.sandbox.paths.own_files import Own
 else:
     from wardian.values import NamedTuple
@@ -148,7 +148,7 @@ def _real(path: str) -> str:
     return way_of(path).real
 
 
-def _way(share: Share) -> Way:
+def _way(share: Share) -> ResolvedPath:
     from wardian.sandbox.paths.named import way_of
 
     try:
@@ -157,7 +157,7 @@ def _way(share: Share) -> Way:
         raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
 
 
-def _refuse_links(share: Share, way: Way, writable: Collection[str]) -> None:
+def _refuse_links(share: Share, way: ResolvedPath, writable: Collection[str]) -> None:
     """A link that a guest may have left does not decide what is shared. Raises ShareError."""
     from wardian.sandbox.paths.named import untrusted
 
@@ -168,7 +168,7 @@ def _refuse_links(share: Share, way: Way, writable: Collection[str]) -> None:
         )
 
 
-def _resolve(share: Share, way: Way) -> Source:
+def _resolve(share: Share, way: ResolvedPath) -> Source:
     real = way.real
     try:
         mode = os.lstat(real).st_mode

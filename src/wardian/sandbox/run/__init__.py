@@ -1,11 +1,17 @@
 """One run: planned, launched, attended to, its result.
 
 plan      policy × host → exactly what the launcher will do
+protections  which walls stand: requested, available, enforced
+filter    the syscall filter of a policy
 landlock  Landlock's rights by ABI version, and the rules that repeat the mounts
 records   the form in which the launcher reads a plan
 launcher  starting the launcher
 streams   which of the launcher's stream kinds serves each of the caller's streams
-process   ``Process``: a run under way, and the ways to wait for it
+starting  from launching to a handle, whatever signals come
+process   ``Process``: the handle of a run under way
+traffic   the bytes of a run: its streams and what its supervisor says
+child     the supervisor as a process: waited for, looked after
+event_loop   waiting for a run on an asyncio loop
 status    what the launcher reported → a result or an error
 result    ``Result``: the guest's end, what it used, which walls held, what was refused
 """

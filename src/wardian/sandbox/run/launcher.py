@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import select
-import time
 
 from wardian import compiled
 from wardian.errors import BackendError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    import signal
     from typing import NamedTuple
 else:
-    import _signal as signal  # without an enum of each, which takes 2 ms
-
     from wardian.values import NamedTuple
 
 LAUNCHER = os.path.join(compiled.PLACE, "wardian-launch")
@@ -24,7 +19,6 @@ FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM, FD_TRACE = 3, 4, 5, 6, 9
 FD_FIRST_COPY = 10
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
-LAST_S = 5.0  # for what was killed; longer, and it hangs in the kernel
 
 
 class Launched(NamedTuple):
@@ -33,85 +27,6 @@ class Launched(NamedTuple):
     pid: int
     status: int
     control: int
-
-
-class Child:
-    """A process of ours to be waited for, and ended if it does not end. Every wait has a bound: it
-    may be stopped, or hang in the kernel."""
-
-    def __init__(self, pid: int) -> None:
-        """``pid`` 0: there is none to be waited for."""
-        self.pid, self.fd = pid, -1
-        self.is_gone = pid <= 0
-        try:
-            self.fd = -1 if self.is_gone else os.pidfd_open(pid)
-        except ProcessLookupError:
-            self.is_gone = True  # SIGCHLD is ignored, or someone else waited, and it was quick
-        except OSError:
-            pass  # an old kernel, or no descriptor is left: then it is asked now and then
-
-    def gone(self, within_s: float = 0.0) -> bool:
-        """True once it has ended."""
-        deadline = time.monotonic() + within_s
-        while not self.is_gone:
-            left_s = max(0.0, deadline - time.monotonic())
-            if self.fd >= 0:
-                self.is_gone = bool(_readable(self.fd, left_s))
-            else:
-                self.is_gone = not _lives(self.pid)
-                time.sleep(min(left_s, 0.01))
-            if left_s <= 0:
-                break
-        return self.is_gone
-
-    def is_stopped(self) -> bool:
-        """Someone has sent it SIGSTOP; left as it is, it would never end."""
-        try:
-            options = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
-            return self.fd >= 0 and os.waitid(os.P_PIDFD, self.fd, options) is not None
-        except OSError:
-            return False
-
-    def kill(self) -> None:
-        """Also what is stopped ends by this; with a launcher ends its guest."""
-        try:
-            if self.fd >= 0:
-                signal.pidfd_send_signal(self.fd, signal.SIGKILL)
-            elif not self.is_gone:
-                os.kill(self.pid, signal.SIGKILL)
-        except OSError:
-            pass  # it has ended
-
-    def reap(self, within_s: float) -> bool:
-        """Wait for its end, bring it about if that does not come; True if it is gone."""
-        if not self.gone(within_s):
-            self.kill()
-            self.gone(LAST_S)
-        fd, self.fd = self.fd, -1
-        try:
-            if fd >= 0:  # by pid, this could be another one that has its number now
-                os.waitid(os.P_PIDFD, fd, os.WEXITED | os.WNOHANG)
-            elif self.pid > 0:
-                os.waitpid(self.pid, os.WNOHANG)
-        except OSError:
-            pass  # SIGCHLD is ignored, or someone else waited
-        finally:
-            if fd >= 0:
-                os.close(fd)
-        return self.is_gone
-
-
-def _readable(fd: int, within_s: float) -> bool:
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return bool(poll.poll(int(within_s * 1000) + 1 if within_s > 0 else 0))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-    except OSError:
-        return False
 
 
 def raised(fd: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 
 MAGIC = b"wardian-plan 1\n"
 BARE = b"wardian-bare 1\n"  # without namespaces and root; each other wall where it is asked for
@@ -15,5 +14,5 @@ def record(*fields: str | bytes | int) -> bytes:
     parts = [bytes([len(fields)])]
     for item in fields:
         raw = item if isinstance(item, bytes) else os.fsencode(str(item))
-        parts += (struct.pack("<I", len(raw)), raw, b"\0")
+        parts += (len(raw).to_bytes(4, "little"), raw, b"\0")
     return b"".join(parts)

@@ -10,38 +10,34 @@ from collections.abc import Sequence
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
-from wardian.sandbox.run.plan import CGROUP, Plan
+from wardian.sandbox.run.plan import Plan
+from wardian.sandbox.run.protections import CGROUP
 from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    import signal
-    from typing import Any
+    from typing import Any, TypedDict, Unpack
 
     from wardian.sandbox.refusals.asked_host import AskedHost
-else:
-    import _signal as signal  # without an enum of each, which takes 2 ms
+
+    class RunFacts(TypedDict):
+        """What a run was, whatever came of it."""
+
+        command: Sequence[str]
+        plan: Plan
+        arch: str
+        policy: Policy
+
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
-_SIGNAL_LIMITS = {signal.SIGXCPU: "cpu", signal.SIGXFSZ: "disk"}
+_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
-def interpret(
-    status: bytes,
-    stdout: bytes,
-    stderr: bytes,
-    *,
-    command: Sequence[str],
-    plan: Plan,
-    arch: str,
-    policy: Policy,
-) -> Result:
+def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
     """Raises SandboxError if the sandbox could not be set up."""
-    return concluded(
-        read_events(status), stdout, stderr, command=command, plan=plan, arch=arch, policy=policy
-    )
+    return concluded(read_events(status), stdout, stderr, **about)
 
 
 def concluded(
@@ -250,14 +246,14 @@ def _refusals(
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
         return ()
     from wardian.sandbox.refusals.reading import refusals
-    from wardian.sandbox.refusals.remedies import Surroundings
+    from wardian.sandbox.refusals.remedies import RefusalContext
 
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = Surroundings(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
     return refusals(events, around)
 
 
@@ -274,7 +270,7 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
     struck = next((limit for limit in limits if limit.struck), None)
     if struck is None:
         return ()
-    from wardian.sandbox.refusals.reading import limit_refusal
+    from wardian.sandbox.refusals.others import limit_refusal
 
     reasons = {
         "time": f"the run was ended after {usage.wall_s:.2f} s",

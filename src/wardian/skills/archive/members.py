@@ -16,7 +16,7 @@ CHUNK_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArchiveLimits:
     """How much an archive may hold, in bytes really read; ``ratio`` is unpacked to packed."""
 
     archive_bytes: int = 512 << 20
@@ -42,7 +42,7 @@ class Member(Protocol):
 class Budget:
     """Counts the bytes that really come out; raises SkillError when a limit is passed."""
 
-    def __init__(self, limits: Limits, packed_bytes: int) -> None:
+    def __init__(self, limits: ArchiveLimits, packed_bytes: int) -> None:
         self._limits = limits
         self._packed = max(packed_bytes, 1)
         self._total = 0
@@ -82,7 +82,7 @@ class Budget:
 
 
 @contextmanager
-def archive_file(path: Path, limits: Limits) -> Iterator[BinaryIO]:
+def archive_file(path: Path, limits: ArchiveLimits) -> Iterator[BinaryIO]:
     """The archive's bytes, opened once for both passes; raises SkillError if it is no file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -98,7 +98,7 @@ def archive_file(path: Path, limits: Limits) -> Iterator[BinaryIO]:
         yield file
 
 
-def members_of(file: BinaryIO, limits: Limits) -> Iterator[Member]:
+def members_of(file: BinaryIO, limits: ArchiveLimits) -> Iterator[Member]:
     """The members, from the start; the format is told by content, never by the name.
 
     Raises SkillError for links, devices, encryption, damage and anything unknown.
@@ -107,10 +107,10 @@ def members_of(file: BinaryIO, limits: Limits) -> Iterator[Member]:
     head = file.read(512)
     file.seek(0)
     if head.startswith(b"PK"):
-        from .zips import zip_members
+        from wardian.skills.archive.zips import zip_members
 
         return zip_members(file, limits)
-    from .tars import compression_of, tar_members
+    from wardian.skills.archive.tars import compression_of, tar_members
 
     kind = compression_of(head)
     if kind is None:

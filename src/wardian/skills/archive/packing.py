@@ -10,14 +10,14 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from wardian.descriptors import FILE
 from wardian.errors import SkillError
+from wardian.skills.archive.members import CHUNK_BYTES, ArchiveLimits
+from wardian.skills.archive.names import Names, checked
 from wardian.skills.checking import check_manifest
 from wardian.skills.digest import AUTHORS_OWN
-from wardian.skills.reading import JUNK_FOLDERS, Entry, is_junk, walk
+from wardian.skills.reading import JUNK_FOLDERS, FolderEntry, is_junk, walk
 from wardian.skills.skill import MANIFEST_NAMES, Folder, opened
-
-from .members import CHUNK_BYTES, Limits
-from .names import Names, checked
 
 # The earliest date a zip can hold.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -70,7 +70,7 @@ def _require_valid(folder: Folder) -> None:
         )
 
 
-def _belongs(root: Path, entry: Entry, output: Path) -> bool:
+def _belongs(root: Path, entry: FolderEntry, output: Path) -> bool:
     if entry.path.startswith(AUTHORS_OWN):
         return False
     return not (output.exists() and entry.kind == "file" and _same(root / entry.path, output))
@@ -83,8 +83,8 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _require_packable(name: str, entries: list[Entry]) -> None:
-    limits, names = Limits(), Names()
+def _require_packable(name: str, entries: list[FolderEntry]) -> None:
+    limits, names = ArchiveLimits(), Names()
     if sum(entry.size for entry in entries) > limits.total_bytes:
         raise SkillError(f"more than {limits.total_bytes >> 20} MiB to pack", path=name)
     for entry in entries:
@@ -99,7 +99,7 @@ def _require_packable(name: str, entries: list[Entry]) -> None:
         names.add(checked(f"{name}/{entry.path}"), folder=False)
 
 
-def _write_atomically(output: Path, root: Path, name: str, entries: list[Entry]) -> None:
+def _write_atomically(output: Path, root: Path, name: str, entries: list[FolderEntry]) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=".wardian-pack-", dir=output.parent)
     try:
         with open(descriptor, "w+b") as file:
@@ -113,14 +113,13 @@ def _write_atomically(output: Path, root: Path, name: str, entries: list[Entry])
         raise
 
 
-def _add(archive: zipfile.ZipFile, root: Path, name: str, entry: Entry) -> None:
+def _add(archive: zipfile.ZipFile, root: Path, name: str, entry: FolderEntry) -> None:
     info = zipfile.ZipInfo(f"{name}/{entry.path}", _DATE)
     info.create_system = _UNIX
     info.external_attr = (stat.S_IFREG | (0o755 if entry.executable else 0o644)) << 16
     info.compress_type = zipfile.ZIP_DEFLATED
     info._compresslevel = 9  # type: ignore[attr-defined]  # public only from 3.13 on
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(root / entry.path, flags), "rb") as source:
+    with open(os.open(root / entry.path, FILE), "rb") as source:
         info.file_size = os.fstat(source.fileno()).st_size
         with archive.open(info, "w") as target:
             while chunk := source.read(CHUNK_BYTES):

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Literal, Protocol, cast
 
 from wardian.errors import SkillError
-
-from .members import CHUNK_BYTES, Budget, Limits, Member
+from wardian.skills.archive.members import CHUNK_BYTES, ArchiveLimits, Budget, Member
 
 Compression = Literal["none", "gzip", "bzip2", "xz"]
 
@@ -43,7 +42,7 @@ def compression_of(head: bytes) -> Compression | None:
     return "none"
 
 
-def tar_members(file: BinaryIO, kind: Compression, limits: Limits) -> Iterator[Member]:
+def tar_members(file: BinaryIO, kind: Compression, limits: ArchiveLimits) -> Iterator[Member]:
     """The members of a tar, in order; each must be read before the next is asked for."""
     file.seek(0, 2)
     stream = _Forward(_decompressed(file, kind), Budget(_doubled(limits), file.tell()))
@@ -171,9 +170,9 @@ def _member(info: tarfile.TarInfo, stream: _Forward) -> _TarMember:
     return _TarMember(name, info.isdir(), bool(info.mode & 0o111), size, info.offset_data, stream)
 
 
-def _doubled(limits: Limits) -> Limits:
+def _doubled(limits: ArchiveLimits) -> ArchiveLimits:
     """The stream's own limits: the files', and as much again for headers and padding."""
-    return Limits(total_bytes=limits.total_bytes * 2, ratio=limits.ratio * 2)
+    return ArchiveLimits(total_bytes=limits.total_bytes * 2, ratio=limits.ratio * 2)
 
 
 def _decompressed(file: BinaryIO, kind: Compression) -> _Readable:

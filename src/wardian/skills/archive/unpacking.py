@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from wardian.descriptors import NEW_FILE
 from wardian.errors import SkillError
+from wardian.skills.archive.members import ArchiveLimits, Budget, archive_file, members_of
+from wardian.skills.archive.names import Names, checked
 from wardian.skills.checking import check_manifest
 from wardian.skills.skill import Folder, load_folder
-
-from .members import Budget, Limits, archive_file, members_of
-from .names import Names, checked
 
 # What macOS adds to every zip it makes; not the author's, and not kept.
 _FOREIGN_TOP = "__MACOSX"
@@ -23,7 +23,7 @@ _EXTENSIONS = frozenset((".skill", ".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2
 
 
 def unpack(
-    archive: Path, directory: Path, *, lenient: bool = False, limits: Limits | None = None
+    archive: Path, directory: Path, *, lenient: bool = False, limits: ArchiveLimits | None = None
 ) -> Path:
     """Put the skill in ``archive`` into ``directory``, as a folder of its own; returns that.
 
@@ -33,7 +33,7 @@ def unpack(
     """
     missing = [place for place in (directory, *directory.parents) if not os.path.lexists(place)]
     try:
-        with _extracted(archive, directory, limits or Limits()) as folder:
+        with _extracted(archive, directory, limits or ArchiveLimits()) as folder:
             name = _accepted(archive, folder, lenient=lenient)
             target = directory / name
             with _told_of(archive):
@@ -47,14 +47,14 @@ def unpack(
 
 
 @contextmanager
-def unpacked(archive: Path, *, limits: Limits | None = None) -> Iterator[Path]:
+def unpacked(archive: Path, *, limits: ArchiveLimits | None = None) -> Iterator[Path]:
     """The archive's top folder in a private temporary directory, gone at the end."""
-    with _extracted(archive, None, limits or Limits()) as folder:
+    with _extracted(archive, None, limits or ArchiveLimits()) as folder:
         yield folder
 
 
 @contextmanager
-def _extracted(archive: Path, beside: Path | None, limits: Limits) -> Iterator[Path]:
+def _extracted(archive: Path, beside: Path | None, limits: ArchiveLimits) -> Iterator[Path]:
     """The skill's folder in a temporary directory, which goes whatever happens."""
     with _told_of(archive):
         root = _extract(archive, beside, limits)
@@ -64,7 +64,7 @@ def _extracted(archive: Path, beside: Path | None, limits: Limits) -> Iterator[P
         shutil.rmtree(root.parent, ignore_errors=True)
 
 
-def _extract(archive: Path, beside: Path | None, limits: Limits) -> Path:
+def _extract(archive: Path, beside: Path | None, limits: ArchiveLimits) -> Path:
     """Both passes over ``archive``; returns the folder in a new temporary directory."""
     with archive_file(archive, limits) as file:
         top = verify(file, limits)
@@ -94,7 +94,7 @@ def _told_of(archive: Path) -> Iterator[None]:
         raise SkillError(f"can't be unpacked: {error}", path=str(archive)) from error
 
 
-def verify(file: BinaryIO, limits: Limits) -> str | None:
+def verify(file: BinaryIO, limits: ArchiveLimits) -> str | None:
     """Read the whole archive and write nothing: the one top folder's name, or None.
 
     None means that SKILL.md lies at the top itself. Raises SkillError for all that is refused.
@@ -116,7 +116,7 @@ def verify(file: BinaryIO, limits: Limits) -> str | None:
 
 
 def _members(
-    file: BinaryIO, limits: Limits
+    file: BinaryIO, limits: ArchiveLimits
 ) -> Iterator[tuple[tuple[str, ...], bool, bool, Iterator[bytes]]]:
     """Parts of the checked name, is it a folder, is it executable, and its counted content."""
     file.seek(0, 2)
@@ -130,7 +130,7 @@ def _members(
             yield parts, member.folder, member.executable, budget.metered(member)
 
 
-def _write(file: BinaryIO, limits: Limits, root: Path, *, under: str | None) -> None:
+def _write(file: BinaryIO, limits: ArchiveLimits, root: Path, *, under: str | None) -> None:
     """The second pass; names are checked and bytes counted again, as the file may change."""
     for parts, folder, executable, chunks in _members(file, limits):
         if under is not None and parts[:1] not in ((), (under,)):
@@ -144,8 +144,7 @@ def _write(file: BinaryIO, limits: Limits, root: Path, *, under: str | None) -> 
 
 
 def _write_file(target: Path, chunks: Iterator[bytes], mode: int) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(target, flags, 0o600), "wb") as out:
+    with open(os.open(target, NEW_FILE, 0o600), "wb") as out:
         for chunk in chunks:
             out.write(chunk)
         os.fchmod(out.fileno(), mode)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from wardian.errors import SkillError
-
-from .members import CHUNK_BYTES, Limits, Member
+from wardian.skills.archive.members import CHUNK_BYTES, ArchiveLimits, Member
 
 # zipfile reads the whole index at once and makes an object of every 46 bytes of it.
 MAX_INDEX_BYTES = 2 << 20
@@ -22,7 +21,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LOCAL_HEADER_BYTES = 30
 
 
-def zip_members(file: BinaryIO, limits: Limits) -> Iterator[Member]:
+def zip_members(file: BinaryIO, limits: ArchiveLimits) -> Iterator[Member]:
     """The members of a zip, in the order of its index."""
     with _damage_told(), zipfile.ZipFile(_Bounded(file)) as archive:
         infos = archive.infolist()

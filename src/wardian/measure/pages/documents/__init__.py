@@ -1,13 +1,10 @@
-"""What people and programs read of a campaign. All of it is drawn from the same values, and pure.
+"""What people and programs read of a campaign, drawn from the facts as the HTML is. Pure.
 
-gathered       what the documents are drawn from
-markdown       tables, links, text made harmless
-evaluation     EVALUATION_YYYY-MM-DD.md
-analysis       SYSCALL_ANALYSIS.md
-skills         SKILLS_COMPATIBILITY_MATRIX.md
-capabilities   CAPABILITIES.md
-evidence       evidence/KIND-SANDBOX.md, to which every number leads
-machine        the same as JSON, and as JUnit XML
-summary        the step summary, within its limit
-decision       noop, comment, issue or pull request
+markdown    tables, links, text made harmless
+evaluation  EVALUATION_YYYY-MM-DD.md
+matrices    CAPABILITIES.md, SKILLS_COMPATIBILITY_MATRIX.md, SYSCALL_ANALYSIS.md
+evidence    evidence/KIND-SANDBOX.md, to which every number leads
+machine     the same as JSON, and as JUnit XML
+decision    noop, comment, issue or pull request
+writing     all of them written, with the step summary
 """

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from wardian.measure.findings.patches import patch_conflicts
 from wardian.measure.pages.documents.evaluation import finding_lines, headline
-from wardian.measure.pages.documents.gathered import Gathered
 from wardian.measure.pages.documents.markdown import block, several, text
+from wardian.measure.pages.facts import Facts
 from wardian.measure.store.model import Finding
 
 SCHEMA = "wardian.decision/1"
@@ -44,17 +44,15 @@ class Decision(NamedTuple):
         return {"schema": SCHEMA} | self._asdict() | {"patches": list(self.patches)}
 
 
-def decide(
-    gathered: Gathered, before: Sequence[Finding], open_ones: OpenOnes, prefix: str
-) -> Decision:
+def decide(facts: Facts, before: Sequence[Finding], open_ones: OpenOnes, prefix: str) -> Decision:
     """``before`` are the findings of the campaign that this one was compared with."""
     known = {one.slug for one in before}
-    new = [one for one in gathered.findings if one.slug not in known]
-    gone = known - {one.slug for one in gathered.findings}
+    new = [one for one in facts.findings if one.slug not in known]
+    gone = known - {one.slug for one in facts.findings}
     if not new:
-        return _nothing_new(gathered, sorted(gone))
+        return _nothing_new(facts, sorted(gone))
     mended = [one for one in new if _verified(one)]
-    body = _body(gathered, new, gone)
+    body = _body(facts, new, gone)
     reason = f"{several(len(new), 'new finding')}, {len(mended)} with a verified patch"
     title = f"{prefix} {_title(new)}".strip()[:MAX_TITLE]
     if open_ones.pulls:
@@ -70,13 +68,13 @@ def decide(
     return Decision("issue", reason, title, body)
 
 
-def _nothing_new(gathered: Gathered, gone: Sequence[str]) -> Decision:
-    findings, comparison = gathered.findings, gathered.comparison
+def _nothing_new(facts: Facts, gone: Sequence[str]) -> Decision:
+    findings, comparison = facts.findings, facts.comparison
     same = f"the same {several(len(findings), 'finding')} as before" if findings else "no finding"
     left = f", {several(len(gone), 'finding')} gone" if gone else ""
     if comparison.unchanged and comparison.stable_since is not None:
         same = f"unchanged since {comparison.stable_since.night}: {same}"
-    return Decision("noop", f"{same}{left}; {several(len(gathered.results), 'result')}")
+    return Decision("noop", f"{same}{left}; {several(len(facts.results), 'result')}")
 
 
 def _verified(one: Finding) -> bool:
@@ -102,10 +100,10 @@ def _joined(mended: Sequence[Finding]) -> tuple[list[str], str]:
     return chosen, whole
 
 
-def _body(gathered: Gathered, new: Sequence[Finding], gone: set[str]) -> str:
-    campaign = gathered.campaign
+def _body(facts: Facts, new: Sequence[Finding], gone: set[str]) -> str:
+    campaign = facts.campaign
     lines = [
-        f"Campaign of {campaign.night}: {headline(gathered)}.", "",
+        f"Campaign of {campaign.night}: {headline(facts)}.", "",
         f"Linux {text(campaign.kernel)}, wardian {campaign.wardian}, policy "
         f"`{campaign.policy_digest[:19]}`.", "",
     ]  # fmt: skip

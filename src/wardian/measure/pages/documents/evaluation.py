@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from wardian.measure.campaign.units import OURS
 from wardian.measure.history.changes import of_campaigns
 from wardian.measure.history.timeline import number as plain
-from wardian.measure.pages.documents.gathered import Gathered
 from wardian.measure.pages.documents.markdown import (
     SIGNS,
     block,
     code,
     number,
+    score,
     several,
     table,
     text,
 )
-from wardian.measure.pages.documents.skills import skill_rows
+from wardian.measure.pages.documents.matrices import NO_SPECIMEN, skill_rows
+from wardian.measure.pages.facts import Facts
 from wardian.measure.store.model import Finding
 
 NIGHTS_SHOWN = 10
@@ -24,26 +27,26 @@ KINDS = ("probe", "check", "suite", "skill")
 GROUPS_TITLE = "Coverage by group of system calls"
 
 
-def page(gathered: Gathered) -> str:
+def page(facts: Facts) -> str:
     """The whole document."""
     lines = [
-        f"# Evaluation, {gathered.campaign.night}", "",
-        *_summary(gathered), *_changed(gathered), *_timeline(gathered),
+        f"# Evaluation, {facts.campaign.night}", "",
+        *_summary(facts), *_changed(facts), *_timeline(facts),
     ]  # fmt: skip
-    if gathered.comparison.unchanged and not gathered.findings:
+    if facts.comparison.unchanged and not facts.findings:
         lines += ["Nothing changed, so this is all there is to say.", "", *_documents()]
         return "\n".join(lines)
     lines += [
-        *_coverage(gathered), *_interpreters(gathered), *_skills(gathered),
-        *_gaps(gathered), *_recommendations(gathered), *_next(gathered), *_documents(),
+        *_coverage(facts), *_interpreters(facts), *_skills(facts),
+        *_gaps(facts), *_recommendations(facts), *_next(facts), *_documents(),
     ]  # fmt: skip
     return "\n".join(lines)
 
 
-def headline(gathered: Gathered) -> str:
+def headline(facts: Facts) -> str:
     """The state of things in a sentence."""
-    comparison, findings = gathered.comparison, gathered.findings
-    if gathered.campaign.state == "partial":
+    comparison, findings = facts.comparison, facts.findings
+    if facts.campaign.state == "partial":
         return "partly measured: the budget was spent"
     since = comparison.stable_since
     if comparison.last is None:
@@ -59,36 +62,33 @@ def headline(gathered: Gathered) -> str:
     return f"{stable}; {several(len(findings), 'finding')}" + (f", worst {worst}" if worst else "")
 
 
-def _summary(gathered: Gathered) -> list[str]:
-    campaign = gathered.campaign
-    measured = gathered.figure("campaign.measured") or 0
-    reused = gathered.figure("campaign.reused") or 0
-    took = f"{gathered.seconds():.0f} s"
+def _summary(facts: Facts) -> list[str]:
+    campaign = facts.campaign
+    measured = facts.figure("campaign.measured")
+    reused = facts.figure("campaign.reused")
     lines = [
-        f"**{headline(gathered)[:1].upper()}{headline(gathered)[1:]}.**", "",
+        f"**{headline(facts)[:1].upper()}{headline(facts)[1:]}.**", "",
         f"Linux {text(campaign.kernel)} on {campaign.machine}, wardian {campaign.wardian}, policy "
         f"{code(campaign.policy_digest[:19])}; [{plain(measured)}](evaluation.json) results "
         f"measured, [{plain(reused)}](evaluation.json) used again because nothing they depend on "
-        f"changed, in {took}.", "",
+        f"changed, in {facts.figure('campaign.seconds'):.0f} s.", "",
     ]  # fmt: skip
     rows = []
     for kind in KINDS:
-        for sandbox in gathered.sandboxes:
-            total = gathered.number(kind, sandbox)
-            if total:
-                cells = [
-                    number(gathered.number(kind, sandbox, health), kind, sandbox, health)
-                    for health in SIGNS
-                ]
-                rows.append((kind, sandbox, number(total, kind, sandbox), *cells))
+        for sandbox in facts.sandboxes:
+            ones = facts.of(kind, sandbox)
+            counts = Counter(one.health for one in ones)
+            if ones:
+                cells = [number(counts[health], kind, sandbox, health) for health in SIGNS]
+                rows.append((kind, sandbox, number(len(ones), kind, sandbox), *cells))
     head = ("kind", "sandbox", "cases", *(f"{sign} {health}" for health, sign in SIGNS.items()))
     lines += table(head, rows)
-    if gathered.unsteady:
+    if facts.flaky:
         names = ", ".join(f"{code(one.case.name)} in {one.case.sandbox}"
-                          for one in gathered.unsteady[:10])  # fmt: skip
-        lines.append(f"- {several(len(gathered.unsteady), 'case')} as they should be only at the "
+                          for one in facts.flaky[:10])  # fmt: skip
+        lines.append(f"- {several(len(facts.flaky), 'case')} as they should be only at the "
                      f"second try: {names}.")  # fmt: skip
-    for step in gathered.steps:
+    for step in facts.steps:
         note = step.document.get("note") if isinstance(step.document, dict) else None
         if step.state == "partial":
             lines.append(f"- {step.name}: {step.total - step.done} of {step.total} were not "
@@ -98,12 +98,12 @@ def _summary(gathered: Gathered) -> list[str]:
     return [*lines, ""]
 
 
-def _changed(gathered: Gathered) -> list[str]:
-    comparison = gathered.comparison
+def _changed(facts: Facts) -> list[str]:
+    comparison = facts.comparison
     lines = ["## What changed", ""]
     if comparison.last is None:
         return [*lines, "There is no campaign to compare with: this is the first.", ""]
-    between = "; ".join(str(one) for one in of_campaigns(comparison.last, gathered.campaign))
+    between = "; ".join(str(one) for one in of_campaigns(comparison.last, facts.campaign))
     told = f" Between them: {text(between, 2000)}." if between else ""
     lines += [f"Compared with {comparison.last.night} ({comparison.last.uid[:8]}).{told}", ""]
     if not comparison.differences:
@@ -133,11 +133,11 @@ def _changed(gathered: Gathered) -> list[str]:
     return [*lines, ""]
 
 
-def _timeline(gathered: Gathered) -> list[str]:
+def _timeline(facts: Facts) -> list[str]:
     """Figures of our own sandbox over the last campaigns."""
     columns = [("probe.good", "probes as expected"), ("probe.bad", "not"), ("check.good", "checks"),
                ("skills.working", "skills working"), ("suite.good", "suite cases")]  # fmt: skip
-    history = gathered.history[-NIGHTS_SHOWN:]
+    history = facts.history[-NIGHTS_SHOWN:]
     used = [(name, title) for name, title in columns if any(name in f for _, f in history)]
     rows = []
     before: dict[str, float] = {}
@@ -145,18 +145,18 @@ def _timeline(gathered: Gathered) -> list[str]:
         values = {name: figures[name] for name, _ in used if name in figures}
         same = "first" if not before else "stable" if values == before else "changed"
         cells = [plain(values[name]) if name in values else "" for name, _ in used]
-        mark = "**" if campaign.id == gathered.campaign.id else ""
+        mark = "**" if campaign.id == facts.campaign.id else ""
         rows.append((f"{mark}{campaign.night}{mark}", *cells, same, f"`{campaign.uid[:8]}`"))
         before = values
     head = ("night", *(title for _, title in used), "", "campaign")
     return [f"## Stability, in {OURS}", "", *table(head, rows)]
 
 
-def _coverage(gathered: Gathered) -> list[str]:
+def _coverage(facts: Facts) -> list[str]:
     lines = [f"## {GROUPS_TITLE}", ""]
-    found = gathered.matrix
+    found = facts.matrix
     if not found.sandboxes:
-        return [*lines, "No specimen of a system call was among what was measured.", ""]
+        return [*lines, NO_SPECIMEN, ""]
     rows = []
     for name, by_sandbox in [("all", {}), *found.by_group().items()]:
         counts = by_sandbox or {sandbox: found.counts(sandbox) for sandbox in found.sandboxes}
@@ -173,42 +173,39 @@ def _coverage(gathered: Gathered) -> list[str]:
     return [*lines, note, "", *table(("group", "calls", *found.sandboxes), rows)]
 
 
-def _interpreters(gathered: Gathered) -> list[str]:
+def _interpreters(facts: Facts) -> list[str]:
     lines = ["## Interpreters", ""]
-    languages = sorted({str(one.case.about.get("language", "")) for one in gathered.of("skill")})
+    languages = sorted({str(one.case.about.get("language", "")) for one in facts.of("skill")})
     rows = []
     for language in filter(None, languages):
-        version = gathered.campaign.versions.get(f"interpreter:{language}", "")
+        version = facts.campaign.versions.get(f"interpreter:{language}", "")
         cells = []
-        for sandbox in gathered.sandboxes:
+        for sandbox in facts.sandboxes:
             ones = [
                 one
-                for one in gathered.of("skill", sandbox)
-                if one.case.about.get("language") == language and one.health != "absent"
+                for one in facts.of("skill", sandbox)
+                if one.case.about.get("language") == language
             ]
-            good = sum(one.health == "good" for one in ones)
-            sign = SIGNS["good"] if good == len(ones) else SIGNS["bad"]
-            link = f"[{good} of {len(ones)}](evidence/skill-{sandbox}.md)"
-            cells.append(f"{sign} {link}" if ones else "")
+            cells.append(score(ones, sandbox))
         rows.append((language, text(version), *cells))
     if not rows:
         return [*lines, "No case of a skill was measured.", ""]
-    return [*lines, *table(("language", "version", *gathered.sandboxes), rows)]  # fmt: skip
+    return [*lines, *table(("language", "version", *facts.sandboxes), rows)]  # fmt: skip
 
 
-def _skills(gathered: Gathered) -> list[str]:
+def _skills(facts: Facts) -> list[str]:
     lines = ["## Skills", ""]
-    if not gathered.skills:
+    if not facts.skills:
         return [*lines, "No skills were given.", ""]
-    head, rows = skill_rows(gathered)
+    head, rows = skill_rows(facts)
     return [*lines, "[All cases](SKILLS_COMPATIBILITY_MATRIX.md).", "", *table(head, rows)]
 
 
-def _gaps(gathered: Gathered) -> list[str]:
+def _gaps(facts: Facts) -> list[str]:
     lines = ["## Gaps", ""]
-    if not gathered.findings:
+    if not facts.findings:
         return [*lines, "None: everything that could be asked is as it should be.", ""]
-    for one in gathered.findings:
+    for one in facts.findings:
         lines += finding_lines(one)
     return lines
 
@@ -230,11 +227,11 @@ def finding_lines(one: Finding) -> list[str]:
     return [*lines, ""]
 
 
-def _recommendations(gathered: Gathered) -> list[str]:
+def _recommendations(facts: Facts) -> list[str]:
     lines = ["## Recommendations", ""]
-    proposed = [one for one in gathered.findings if one.document.get("proposal")]
+    proposed = [one for one in facts.findings if one.document.get("proposal")]
     if not proposed:
-        why = "no change was found that mends what is wrong" if gathered.findings else "none"
+        why = "no change was found that mends what is wrong" if facts.findings else "none"
         return [*lines, f"{why[:1].upper()}{why[1:]}.", ""]
     for one in proposed:
         proposal = one.document["proposal"]
@@ -250,11 +247,11 @@ def _recommendations(gathered: Gathered) -> list[str]:
     return lines
 
 
-def _next(gathered: Gathered) -> list[str]:
+def _next(facts: Facts) -> list[str]:
     todo = []
-    verified = [one for one in gathered.findings
+    verified = [one for one in facts.findings
                 if (one.document.get("proposal") or {}).get("verified")]  # fmt: skip
-    rest = [one for one in gathered.findings if one not in verified]
+    rest = [one for one in facts.findings if one not in verified]
     if verified:
         names = ", ".join(f"[{one.slug}](patches/{one.slug}.patch)" for one in verified)
         todo.append(f"Review and apply what is verified: {names}.")
@@ -262,7 +259,7 @@ def _next(gathered: Gathered) -> list[str]:
         probe = next((c for c in one.document["cases"] if c["kind"] == "probe"), None)
         how = f" `wardian probe blame {probe['name']}` tells which wall." if probe else ""
         todo.append(f"Look into: {text(one.title)}.{how}")
-    lacking = [entry["name"] for entry in gathered.skills if not entry["cases"]]
+    lacking = [entry["name"] for entry in facts.skills if not entry["cases"]]
     if lacking:
         todo.append(f"Write cases for {several(len(lacking), 'skill')} without any: "
                     f"{', '.join(map(text, lacking[:10]))}.")  # fmt: skip

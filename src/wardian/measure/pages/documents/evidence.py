@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from wardian.measure.pages.documents.gathered import Gathered
+from wardian.measure import refused
 from wardian.measure.pages.documents.markdown import SIGNS, code, several, table, text
-from wardian.measure.store.model import Result
+from wardian.measure.pages.facts import Facts
+from wardian.measure.store.model import Measurement
 
 ORDER = ("bad", "broken", "absent", "good")
 _WORDS = {
@@ -17,15 +18,15 @@ _WORDS = {
 }
 
 
-def pages(gathered: Gathered) -> dict[str, str]:
+def pages(facts: Facts) -> dict[str, str]:
     """File name → page."""
-    pairs = sorted({(one.case.kind, one.case.sandbox) for one in gathered.results})
-    return {f"{kind}-{sandbox}.md": _page(gathered, kind, sandbox) for kind, sandbox in pairs}
+    pairs = sorted({(one.case.kind, one.case.sandbox) for one in facts.results})
+    return {f"{kind}-{sandbox}.md": _page(facts, kind, sandbox) for kind, sandbox in pairs}
 
 
-def _page(gathered: Gathered, kind: str, sandbox: str) -> str:
-    ones = gathered.of(kind, sandbox)
-    campaign = gathered.campaign
+def _page(facts: Facts, kind: str, sandbox: str) -> str:
+    ones = facts.of(kind, sandbox)
+    campaign = facts.campaign
     lines = [
         f"# {kind} in {sandbox}, {campaign.night}", "",
         f"{several(len(ones), 'case')}, Linux {text(campaign.kernel)} on {campaign.machine}, "
@@ -40,16 +41,16 @@ def _page(gathered: Gathered, kind: str, sandbox: str) -> str:
         if chosen:
             lines += table(
                 ("case", "status", "since", "what", "measured"),
-                [_row(gathered, one) for one in chosen],
+                [_row(facts, one) for one in chosen],
             )
         for one in chosen if health in ("bad", "broken") else ():
             lines += _details(one)
     return "\n".join(lines)
 
 
-def _row(gathered: Gathered, one: Result) -> tuple[str, ...]:
-    since = gathered.comparison.flips.get(one.case.identity, "")
-    own = one.measured_in == gathered.campaign.uid
+def _row(facts: Facts, one: Measurement) -> tuple[str, ...]:
+    since = facts.comparison.flips.get(one.case.identity, "")
+    own = one.measured_in == facts.campaign.uid
     measured = "now" if own else f"{one.time[:10]} ({one.measured_in[:8]})"
     status = f"{SIGNS[one.health]} {one.status}" + (f" {one.outcome.errno}" if one.outcome.errno
                                                     else "")  # fmt: skip
@@ -57,21 +58,15 @@ def _row(gathered: Gathered, one: Result) -> tuple[str, ...]:
     return code(one.case.name), status, since, text(what), measured
 
 
-def _details(one: Result) -> list[str]:
+def _details(one: Measurement) -> list[str]:
     evidence: dict[str, Any] = dict(one.outcome.evidence)
     lines = [f"### {code(one.case.name)}", ""]
     for problem in evidence.get("problems", [])[:5]:
         lines.append(f"- {text(problem, 600)}")
-    for refusal in evidence.get("refusals", [])[:10]:
-        lines.append(f"- refused: {_refusal(refusal)}")
+    for refusal in one.outcome.refusals[:10]:
+        reason = f": {text(refusal.reason)}" if refusal.reason else ""
+        lines.append(f"- refused: {code(refused.text(refusal))}{reason}")
     for check in evidence.get("artifact", {}).get("checks", []):
         if check["ok"] is False:
             lines.append(f"- check {code(check['name'])}: {text(check['detail'])}")
     return [*lines, ""]
-
-
-def _refusal(refusal: Any) -> str:
-    if isinstance(refusal, str):
-        return code(refusal)
-    told = code(f"{refusal['kind']} {refusal['action']} {refusal['target']}".strip())
-    return f"{told}: {text(str(refusal.get('reason', '')))}"

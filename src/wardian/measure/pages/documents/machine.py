@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
-from wardian.measure.pages.documents.coverage import uses
+from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite, junit
 from wardian.measure.pages.documents.decision import Decision
 from wardian.measure.pages.documents.evaluation import headline
-from wardian.measure.pages.documents.gathered import Gathered
-from wardian.measure.store.model import Result
+from wardian.measure.pages.facts import Facts
+from wardian.measure.store.model import Measurement
 from wardian.measure.syscalls import report as coverage
 
 SCHEMA = "wardian.evaluation/1"
-# What XML 1.0 can't hold, escaped or not.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
+def document(facts: Facts, decision: Decision) -> dict[str, Any]:
     """Everything that the pages tell, and all results."""
-    campaign, comparison = gathered.campaign, gathered.comparison
+    campaign, comparison = facts.campaign, facts.comparison
     since = comparison.stable_since
     return {
         "schema": SCHEMA,
-        "headline": headline(gathered),
+        "headline": headline(facts),
         "campaign": {
             k: v for k, v in campaign._asdict().items() if k not in ("id", "owner", "policy")
         },
@@ -47,31 +42,31 @@ def document(gathered: Gathered, decision: Decision) -> dict[str, Any]:
         ],
         "findings": [
             {k: v for k, v in one._asdict().items() if k != "campaign_id"}
-            for one in gathered.findings
+            for one in facts.findings
         ],
         "figures": [
             {k: v for k, v in one._asdict().items() if k != "campaign_id"}
-            for one in gathered.figures
+            for one in facts.figures
         ],
         "steps": [
             {k: v for k, v in one._asdict().items() if k not in ("campaign_id", "document")}
-            for one in gathered.steps
+            for one in facts.steps
         ],
-        "skills": gathered.skills,
-        "syscalls": _coverage(gathered),
-        "results": [_result(one, comparison.flips) for one in gathered.results],
+        "skills": facts.skills,
+        "syscalls": _coverage(facts),
+        "results": [_result(one, comparison.flips) for one in facts.results],
         "decision": decision.action,
     }  # fmt: skip
 
 
-def _coverage(gathered: Gathered) -> dict[str, Any] | None:
+def _coverage(facts: Facts) -> dict[str, Any] | None:
     """As `wardian syscalls coverage --json` tells it; nothing if no call was measured."""
-    if not gathered.matrix.sandboxes:
+    if not facts.matrix.sandboxes:
         return None
-    return coverage.document(gathered.matrix, gathered.artifacts, uses(gathered))
+    return coverage.document(facts.matrix, facts.artifacts, facts.uses)
 
 
-def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
+def _result(one: Measurement, since: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
     return {
         "kind": one.case.kind,
         "name": one.case.name,
@@ -87,41 +82,17 @@ def _result(one: Result, since: Mapping[tuple[str, str, str], str]) -> dict[str,
     }
 
 
-def junit(gathered: Gathered) -> str:
+def junit_of(facts: Facts) -> str:
     """One suite for each kind and sandbox."""
-    suites: dict[tuple[str, str], list[Result]] = {}
-    for one in gathered.results:
+    suites: dict[tuple[str, str], list[JunitCase]] = {}
+    for one in facts.results:
         if one.case.kind != "trace":
-            suites.setdefault((one.case.kind, one.case.sandbox), []).append(one)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
-    for (kind, sandbox), ones in suites.items():
-        counts = Counter(one.health for one in ones)
-        lines.append(
-            f'<testsuite name={_attribute(f"{kind} [{sandbox}]")} tests="{len(ones)}" '
-            f'failures="{counts["bad"]}" errors="{counts["broken"]}" '
-            f'skipped="{counts["absent"]}" time="{sum(one.duration_s for one in ones):.3f}">'
-        )
-        lines += [_junit_case(one) for one in ones]
-        lines.append("</testsuite>")
-    return "\n".join([*lines, "</testsuites>", ""])
+            suites.setdefault((one.case.kind, one.case.sandbox), []).append(_junit_case(one))
+    return junit(JunitSuite(f"{kind} [{where}]", ones) for (kind, where), ones in suites.items())
 
 
-def _junit_case(one: Result) -> str:
-    where = _attribute(f"{one.case.kind}.{one.case.group or one.case.sandbox}")
-    opening = (
-        f'<testcase name={_attribute(one.case.name)} classname={where} time="{one.duration_s:.3f}"'
-    )
-    if one.health == "good":
-        return f"{opening}/>"
-    kind = {"bad": "failure", "broken": "error", "absent": "skipped"}[one.health]
+def _junit_case(one: Measurement) -> JunitCase:
+    where = f"{one.case.kind}.{one.case.group or one.case.sandbox}"
+    kind = {"bad": FAILURE, "broken": ERROR, "absent": SKIPPED}.get(one.health, "")
     told = one.outcome.cause or one.status
-    inner = f"<{kind} message={_attribute(told[:300])}>{escape(_xml(told))}</{kind}>"
-    return f"{opening}>{inner}</testcase>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_xml(text).replace("\n", " "))
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return JunitCase(one.case.name, where, one.duration_s, kind, told[:300], told)

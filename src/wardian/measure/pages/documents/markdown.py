@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from wardian.measure.store.model import Measurement
 from wardian.text import printable
 
 SIGNS = {"good": "✓", "bad": "✗", "broken": "!", "absent": "–"}
@@ -40,6 +41,14 @@ def number(value: float, kind: str, sandbox: str, health: str = "") -> str:
     shown = str(int(value))
     anchor = f"#{health}" if health else ""
     return f"[{shown}](evidence/{kind}-{sandbox}.md{anchor})"
+
+
+def score(results: Iterable[Measurement], sandbox: str) -> str:
+    """How many cases of skills are good, of those that could be asked; empty if none could."""
+    asked = [one for one in results if one.health != "absent"]
+    good = sum(one.health == "good" for one in asked)
+    sign = SIGNS["good"] if good == len(asked) else SIGNS["bad"]
+    return f"{sign} [{good} of {len(asked)}](evidence/skill-{sandbox}.md)" if asked else ""
 
 
 def block(raw: str, language: str = "") -> list[str]:

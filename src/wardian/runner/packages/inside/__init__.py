@@ -2,4 +2,9 @@
 
 They are started as files, by whichever Python the environment is for (3.8 or later), isolated and
 without its site packages; ``packaging`` lies beside them there.
+
+explore    find the packages that come as source only
+download   fetch archives
+simple     package indexes, and the files that fit this Python
+backend    what a source archive says about its build
 """

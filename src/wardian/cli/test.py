@@ -12,8 +12,8 @@ from wardian.cli.paths import NamedPath
 from wardian.cli.policy_flags import granted_policy, policy_flags
 
 if TYPE_CHECKING:
-    from wardian.runner.cases.model import Case
-    from wardian.runner.cases.running import Options, Outcome
+    from wardian.runner.cases.model import SkillCase
+    from wardian.runner.cases.running import CaseOutcome, Options
 
 
 @click.command(
@@ -78,13 +78,12 @@ def command(
     """
     from wardian.cli import output
     from wardian.runner.cases import report
-    from wardian.runner.cases.model import check_backends
-    from wardian.runner.cases.running import Options, without_shortfall
-    from wardian.sandbox.backends import NAMES, shortfall
+    from wardian.runner.cases.running import Options
+    from wardian.sandbox.backends import check_backends, fitted, shortfall
 
     granted = granted_policy(grants)
-    named = check_backends(backends, NAMES)
-    judge = check_backends(oracle, NAMES)[0] if oracle is not None else None
+    named = check_backends(backends)
+    judge = check_backends(oracle)[0] if oracle is not None else None
     for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
         given_up = shortfall(name, granted)
         if given_up:
@@ -93,7 +92,7 @@ def command(
         backends=named,
         oracle=judge,
         policy=granted,
-        at_best=without_shortfall,
+        at_best=fitted,
         no_deps=no_deps,
         offline=offline,
         build=build,
@@ -111,14 +110,16 @@ def command(
     ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
 
 
-def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[tuple[Path, Case]]:
+def _selected(
+    path: Path, cases_file: Path | None, pattern: str | None
+) -> list[tuple[Path, SkillCase]]:
     """The cases with the skill of each. Raises NothingMatched."""
     from fnmatch import fnmatchcase
 
     from wardian.errors import NothingMatched
-    from wardian.runner.cases.model import DEFAULT_FILE, read_cases
+    from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 
-    found: list[tuple[Path, Case]] = []
+    found: list[tuple[Path, SkillCase]] = []
     if cases_file is not None:
         for case in read_cases(str(cases_file)):
             found.append((_skill_of(case, path, cases_file), case))
@@ -136,7 +137,7 @@ def _selected(path: Path, cases_file: Path | None, pattern: str | None) -> list[
     return chosen
 
 
-def _skill_of(case: Case, path: Path, cases_file: Path) -> Path:
+def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
     """The skill that a case of a file named by --cases is for: at PATH or below it."""
     from wardian.errors import InputError
 
@@ -158,16 +159,15 @@ def _skills(path: Path) -> list[Path]:
 
 
 def _outcomes(
-    selected: list[tuple[Path, Case]], options: Options, jobs: int | None
-) -> list[Outcome]:
-    from concurrent.futures import ThreadPoolExecutor
-
+    selected: list[tuple[Path, SkillCase]], options: Options, jobs: int | None
+) -> list[CaseOutcome]:
+    from wardian.pool import pool
     from wardian.runner.cases.running import run_case
     from wardian.runner.location import located
 
-    def run(one: tuple[Path, Case]) -> list[Outcome]:
+    def run(one: tuple[Path, SkillCase]) -> list[CaseOutcome]:
         with located(str(one[0])) as skill:
             return run_case(skill, one[1], options)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        return [outcome for outcomes in pool.map(run, selected) for outcome in outcomes]
+    with pool(jobs) as workers:
+        return [outcome for outcomes in workers.map(run, selected) for outcome in outcomes]

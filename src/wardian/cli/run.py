@@ -5,37 +5,26 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from wardian.cli import exec as exec_command
-from wardian.cli import output
-from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.cli import output, running
+from wardian.cli.options import RUN_OPTIONS, Given, one, parse_between, policy_of
 from wardian.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     import click
 
-    from wardian.cli.exec import Watcher
+    from wardian.cli.running import RunWatcher
     from wardian.runner.assembly import Wanted
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
+    from wardian.runner.keeping import Destination, Kept
     from wardian.runner.location import Located
-    from wardian.runner.outputs import Kept, Target, Written
+    from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
 
-RUN_OPTIONS = (
-    Option("out", "DIR", "Keep the files that the script wrote to /work, in DIR."),
-    Option("force", "", "With --out: also into a directory that is not empty."),
-    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
-    Option("with", "PACKAGE", "One more Python package, as pip names it.", several=True),
-    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
-    Option("offline", "", "Prepare dependencies from what is cached only."),
-    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
-    *EXEC_OPTIONS,
-)
 SHOWN_FILES = 20
 SKILL_INSIDE = "/skill"
 
@@ -58,7 +47,7 @@ Options stand anywhere before the script's arguments, which follow --."""
 
 def run(args: list[str]) -> int:
     """Run the command line after ``wardian run`` and return its exit code. Raises WardianError."""
-    given, words = parsed(args, RUN_OPTIONS)
+    given, words = parse_between(args, RUN_OPTIONS)
     if "help" in given:
         from wardian.cli import commands
 
@@ -68,7 +57,7 @@ def run(args: list[str]) -> int:
     return run_script(words, given)
 
 
-def run_script(words: list[str], given: Given, watcher: Watcher | None = None) -> int:
+def run_script(words: list[str], given: Given, watcher: RunWatcher | None = None) -> int:
     """Run SCRIPT of SKILL with its arguments, or list the scripts if only SKILL is given."""
     from wardian.runner.location import located
 
@@ -92,36 +81,14 @@ def _skill(word: str, given: Given) -> str:
     return path
 
 
-def parsed(args: list[str], options: Sequence[Option]) -> tuple[Given, list[str]]:
-    """Options before, between and after SKILL and SCRIPT; from the third word on, all is ARGS."""
-    given: Given = {}
-    words: list[str] = []
-    rest = list(args)
-    while rest:
-        more, left = parse(rest, options)
-        for option in options:
-            values = more.get(option.name)
-            if values is None:
-                continue
-            if option.name in given and option.metavar and not option.several:
-                raise UsageError(f"--{option.name} can be given only once")
-            given.setdefault(option.name, []).extend(values)
-        ended = "--" in rest[: len(rest) - len(left)]
-        if ended or len(words) == 2:
-            return given, words + left
-        words += left[:1]
-        rest = left[1:]
-    return given, words
-
-
 def _run(
-    skill: Located, script: Chosen, args: list[str], given: Given, watcher: Watcher | None
+    skill: Located, script: Chosen, args: list[str], given: Given, watcher: RunWatcher | None
 ) -> int:
     from wardian.runner.assembly import Wanted, assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
 
-    as_json, tty = "json" in given, exec_command.wants_tty(given)
+    as_json, tty = "json" in given, running.wants_tty(given)
     backend = one(given, "backend") or "wardian"
     out = _target(given)
     wanted = Wanted(
@@ -143,23 +110,23 @@ def _run(
     from wardian.sandbox.sandbox import Sandbox
 
     make = Sandbox if watcher is None else watcher.sandbox
-    with exec_command.spooled(as_json=as_json) as spool:
+    with running.spooled(as_json=as_json) as spool:
         with make(under(policy, call), backend_name=backend) as sandbox:
             ran_as = (skill.name, skill.origin, script.path, skill.path)
-            result = exec_command.ran(
+            result = running.ran(
                 sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
             )
             made, kept = _made(sandbox, out)
         about = _about(skill, script, made, kept)
         if spool is not None and watcher is None:
-            exec_command.print_document(result, about, spool)
+            running.print_document(result, about, spool)
         elif "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
             if policy.rootfs is None:
                 _tell_missing_module(skill, script, result)
         if watcher is not None:
             return watcher.told(result, about, spool)
-    exec_command.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(args)
     return result.exit_code
@@ -189,7 +156,7 @@ def _nothing(line: str) -> None:
     """Said to nobody."""
 
 
-def _target(given: Given) -> Target | None:
+def _target(given: Given) -> Destination | None:
     out = one(given, "out")
     if out is None:
         if "force" in given:
@@ -197,7 +164,7 @@ def _target(given: Given) -> Target | None:
         return None
     if "work" in given:
         raise UsageError("--out and --work exclude each other", hint="--work keeps all there is")
-    from wardian.runner.outputs import check_target
+    from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
 
@@ -216,12 +183,12 @@ def _missing(missing: Missing, script: Chosen, *, as_json: bool) -> int:
 
     result = Result((missing.program, script.path), 127, "not found", detail=missing.why)
     if as_json:
-        output.print_json(exec_command.document_of(result))
+        output.print_json(running.document_of(result))
     output.say_error(missing.why, missing.hint)
     return result.exit_code
 
 
-def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | None]:
+def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kept | None]:
     if sandbox.policy.work is not None:
         return [], None
     root = sandbox.work_held.path
@@ -229,12 +196,12 @@ def _made(sandbox: Sandbox, out: Target | None) -> tuple[list[Written], Kept | N
         if out is not None:
             out.make()
         return [], None
-    from wardian.runner import outputs
+    from wardian.runner import keeping, outputs
 
     made = [found for found in outputs.written(root) if found.kind != "folder"]
     if out is None:
         return made, None
-    return made, outputs.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
+    return made, keeping.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
 
 
 def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:
@@ -308,23 +275,9 @@ def _list(skill: Located, *, as_json: bool) -> int:
 
 
 def __getattr__(name: str) -> click.Command:
-    """``command`` is drawn only when somebody wants to see it: click is slow to load."""
     if name != "command":
         raise AttributeError(name)
-    import click
+    from wardian.cli.commands import rendered
 
-    from wardian.cli.commands import Rendered, click_options
-
-    return Rendered(
-        "run",
-        callback=lambda args: click.get_current_context().exit(run(args)),
-        params=[
-            *click_options(RUN_OPTIONS),
-            click.Argument(["skill"]),
-            click.Argument(["script"], required=False),
-            click.Argument(["args"], nargs=-1),
-        ],
-        help=HELP,
-        epilog=EXAMPLES,
-        add_help_option=False,
-    )
+    words = ("skill", "[script]", "args...")
+    return rendered("run", run, RUN_OPTIONS, words, HELP, EXAMPLES)

@@ -10,15 +10,14 @@ from typing import NamedTuple
 from wardian.errors import UsageError
 from wardian.measure.campaign import units as making
 from wardian.measure.campaign.config import Config, ConfigError
-from wardian.measure.campaign.inventory import Entry, inventory, sources
-from wardian.measure.campaign.surroundings import Surroundings, fitted, here, working_sandboxes
+from wardian.measure.campaign.inventory import SkillEntry, inventory, sources
 from wardian.measure.campaign.trust import may_run, not_run
 from wardian.measure.campaign.units import Unit
+from wardian.measure.campaign.workbench import Workbench, here, working_sandboxes
 from wardian.measure.probes import expectations
-from wardian.measure.probes.sandboxes import Setting, setting
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
 from wardian.measure.suites.programs import find_programs
-from wardian.measure.suites.suite import place
+from wardian.measure.target import Target, target
 from wardian.sandbox.policy.difference import differences
 from wardian.sandbox.policy.policy import Policy
 
@@ -26,14 +25,14 @@ SUITE_POLICY = "conformance"  # what `wardian suite run` takes, too
 SUITE_TIMEOUT_S = 60.0
 
 
-class Prepared(NamedTuple):
+class CampaignPlan(NamedTuple):
     """All that a campaign will measure, and with what."""
 
     config: Config
-    around: Surroundings
-    entries: tuple[Entry, ...]
+    workbench: Workbench
+    entries: tuple[SkillEntry, ...]
     specimens: tuple[Specimen, ...]
-    settings: tuple[Setting, ...]
+    targets: tuple[Target, ...]
     profiles: dict[str, str]
     policy: Policy
     units: tuple[Unit, ...]
@@ -41,21 +40,21 @@ class Prepared(NamedTuple):
 
     @property
     def sandboxes(self) -> tuple[str, ...]:
-        return tuple(one.name for one in self.settings)
+        return tuple(one.name for one in self.targets)
 
 
 def prepare(
     config: Config,
     shard: tuple[int, int] = (1, 1),
-    elsewhere: tuple[Surroundings, tuple[str, ...]] | None = None,
-) -> Prepared:
+    elsewhere: tuple[Workbench, tuple[str, ...]] | None = None,
+) -> CampaignPlan:
     """``shard`` is number and total, from 1 on; ``elsewhere`` is what stands for this machine and
     its sandboxes, where others measure.
 
     Raises InputError, PolicyError, UsageError, NothingMatched.
     """
     making.forget_files()
-    around, working = elsewhere or (here(), ())
+    workbench, working = elsewhere or (here(), ())
     names = config.sandboxes or working or working_sandboxes()
     if not names:
         raise UsageError("no sandbox works here", hint="see: wardian doctor")
@@ -65,22 +64,21 @@ def prepare(
     known = expectations.Known.of(every)
     given = dict(config.profiles)
     profiles = {name: given.get(name, expectations.default_profile(name)) for name in names}
-    settings = tuple(
-        setting(name, policy, expectations.read_profile(profiles[name], known)) for name in names
-    )
+    expected = {name: expectations.read_profile(profiles[name], known) for name in names}
+    targets = tuple(target(name, policy) for name in names)
     chosen = select(find_specimens(probes_dir(config.probes or None)), config.select)
     entries = tuple(inventory(config.skills))
-    text = policy.to_toml()
-    found = making.of_specimens(chosen, settings, profiles, around, config.timeout_s, text)
-    digests = {name: fitted(name, policy).digest for name in names}
+    found = making.of_specimens(
+        chosen, targets, profiles, expected, workbench, config.timeout_s, policy
+    )
+    digests = {one.name: one.policy.digest for one in targets}
     for traced in (True, False):
-        found += making.of_skills(entries, text, digests, around, traced=traced)
+        found += making.of_skills(entries, policy, digests, workbench, traced=traced)
     if config.suites:
         wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
-        places = [place(name, wanted_policy) for name in names]
+        theirs_in = [target(name, wanted_policy) for name in names]
         programs = find_programs(config.suites).programs
-        theirs = wanted_policy.to_toml()
-        found += making.of_suites(programs, places, around, SUITE_TIMEOUT_S, theirs)
+        found += making.of_suites(programs, theirs_in, workbench, SUITE_TIMEOUT_S, wanted_policy)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
     left_out = not_run(found)
@@ -88,8 +86,16 @@ def prepare(
     number, total = shard
     wanted = [one for one in found if _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)
-    return Prepared(
-        config, around, entries, tuple(chosen), settings, profiles, policy, tuple(wanted), left_out
+    return CampaignPlan(
+        config,
+        workbench,
+        entries,
+        tuple(chosen),
+        targets,
+        profiles,
+        policy,
+        tuple(wanted),
+        left_out,
     )
 
 
@@ -121,30 +127,30 @@ def _shard(unit: Unit, total: int) -> int:
 # What results depend on, kept so that it can be told and taken back
 
 
-def kept_sources(prepared: Prepared) -> Iterable[tuple[str, dict[str, str]]]:
-    policy = prepared.config.policy
+def kept_sources(plan: CampaignPlan) -> Iterable[tuple[str, dict[str, str]]]:
+    policy = plan.config.policy
     text = _text(policy) if "/" in policy else None
-    for one in prepared.settings:
+    for one in plan.targets:
         yield one.policy.digest, {os.path.basename(policy): text} if text is not None else {}
-    for entry in prepared.entries:
+    for entry in plan.entries:
         files = sources(entry.path) if entry.digest else None
         if files is not None:
             yield entry.digest, files
-    for specimen in prepared.specimens:
+    for specimen in plan.specimens:
         found = _text(specimen.source)
         if found is not None:
             yield making.specimen_digest(specimen), {specimen.path: found}
     for digest, (path, text) in (
-        (digest, (path, _text(path))) for digest, path in profile_files(prepared).values()
+        (digest, (path, _text(path))) for digest, path in profile_files(plan).values()
     ):
         if text is not None:
             yield digest, {os.path.basename(path): text}
 
 
-def profile_files(prepared: Prepared) -> dict[str, tuple[str, str]]:
+def profile_files(plan: CampaignPlan) -> dict[str, tuple[str, str]]:
     """Sandbox → digest and path of the profile that stands for it."""
     found = {}
-    for sandbox, name in prepared.profiles.items():
+    for sandbox, name in plan.profiles.items():
         path = expectations.profile_path(name)
         text = _text(path)
         if text is not None:

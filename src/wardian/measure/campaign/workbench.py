@@ -11,21 +11,22 @@ from typing import NamedTuple
 
 import wardian
 from wardian.errors import WardianError
+from wardian.measure import versions
 from wardian.measure.probes.building import compiler
-from wardian.measure.probes.sandboxes import interpreter, told_version, version
-from wardian.sandbox.backends import NAMES, shortfall
-from wardian.sandbox.policy.policy import Policy
+from wardian.measure.target import target
+from wardian.measure.versions import NOT_INSTALLED, interpreter, program_version
+from wardian.sandbox.backends import NAMES
 from wardian.sandbox.root.programs import outside
-from wardian.sandbox.sandbox import Sandbox
 
 # What a measurement goes through. The command line, the store and the reports change nothing.
 _MEASURING = ("errors.py", "text.py", "values.py", "compiled.py", "syscalls", "sandbox", "skills",
-              "observe", "runner", "measure/probes", "measure/suites", "_bin")  # fmt: skip
+              "observe", "runner", "measure/outcome.py", "measure/target.py", "measure/versions.py",
+              "measure/probes", "measure/suites", "_bin")  # fmt: skip
 _LEFT_OUT = ("__pycache__", "data")
 LANGUAGES = ("python", "sh", "bash", "node", "r", "c")
 
 
-class Surroundings(NamedTuple):
+class Workbench(NamedTuple):
     """This machine, now."""
 
     host: str
@@ -52,11 +53,11 @@ class Surroundings(NamedTuple):
         }
 
 
-def here() -> Surroundings:
+def here() -> Workbench:
     """Asked anew each time; what it takes long to find out is remembered."""
     name = os.uname()
     found = tuple((language, interpreter_version(language)) for language in LANGUAGES)
-    return Surroundings(
+    return Workbench(
         host=name.nodename,
         kernel=name.release,
         machine=name.machine,
@@ -67,9 +68,9 @@ def here() -> Surroundings:
     )
 
 
-def sandbox_version(name: str, around: Surroundings) -> str:
+def sandbox_version(name: str, workbench: Workbench) -> str:
     """What the sandbox says it is; our own is told apart by its files."""
-    return f"wardian {around.wardian}" if name == "wardian" else version(name)
+    return f"wardian {workbench.wardian}" if name == "wardian" else versions.sandbox_version(name)
 
 
 @functools.cache
@@ -93,12 +94,12 @@ def interpreter_version(language: str) -> str:
     """What it says of itself, or that it is not installed."""
     path = compiler() if language == "c" else interpreter(language)
     if path is None:
-        return "not installed"
+        return NOT_INSTALLED
     real = os.path.realpath(path if "/" in path else outside(path, os.environ) or path)
     if language == "sh":  # some have no option that tells
         found = os.stat(real)
         return f"{os.path.basename(real)} of {found.st_size} bytes"
-    return told_version(real) or "unknown"
+    return program_version(real) or "unknown"
 
 
 @functools.cache
@@ -109,13 +110,7 @@ def working_sandboxes() -> tuple[str, ...]:
 
 def _works(name: str) -> bool:
     try:
-        with Sandbox.create(fitted(name, Policy.default()), backend=name) as sandbox:
+        with target(name).sandbox() as sandbox:
             return sandbox.run(["true"], timeout_s=30).exit_code == 0
     except (WardianError, OSError):
         return False
-
-
-def fitted(name: str, policy: Policy) -> Policy:
-    """The policy, with what a sandbox can't put up given up by name. Raises UsageError."""
-    given_up = shortfall(name, policy)
-    return policy.but(degrade=tuple(dict.fromkeys((*policy.degrade, *given_up))))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from wardian.measure.campaign.config import DEFAULT_FILE
-from wardian.measure.campaign.preparing import Prepared
+from wardian.measure.campaign.plan import CampaignPlan
 from wardian.measure.campaign.units import Unit
 from wardian.measure.findings.patches import Edit
 from wardian.sandbox.policy.difference import differences
@@ -19,7 +19,7 @@ Payload = Mapping[str, Any]
 Given = Callable[[Unit], Payload]
 
 
-class Candidate(NamedTuple):
+class Proposal(NamedTuple):
     """A change of files; ``given`` is what a unit gets where it is in force, for the while of a
     ``with``. ``widens``: units get rights that they do not have now."""
 
@@ -30,29 +30,29 @@ class Candidate(NamedTuple):
     widens: bool = False
 
 
-def policy_file(prepared: Prepared) -> tuple[str, str | None]:
+def policy_file(plan: CampaignPlan) -> tuple[str, str | None]:
     """Where the policy stands, and its text; where it would stand if there is no file yet."""
-    given = prepared.config.policy
+    given = plan.config.policy
     if "/" in given:
         with open(given, encoding="utf-8") as file:
             return given, file.read()
-    return os.path.join(os.path.dirname(config_file(prepared)), NEW_POLICY), None
+    return os.path.join(os.path.dirname(config_file(plan)), NEW_POLICY), None
 
 
-def config_file(prepared: Prepared) -> str:
+def config_file(plan: CampaignPlan) -> str:
     """What says what is measured, whether it is there or not."""
-    return prepared.config.path or os.path.join(os.getcwd(), DEFAULT_FILE)
+    return plan.config.path or os.path.join(os.getcwd(), DEFAULT_FILE)
 
 
-def of_policy(title: str, edits: Sequence[Edit], policy: Policy, now: Policy) -> Candidate:
+def of_policy(title: str, edits: Sequence[Edit], policy: Policy, now: Policy) -> Proposal:
     """Units under another policy."""
 
     @contextmanager
     def given() -> Iterator[Given]:
-        yield lambda unit: {"policy": policy.to_toml()}
+        yield lambda unit: {"policy": policy}
 
     wider = any(one.more != "a" for one in differences(now, policy))
-    return Candidate("policy", title, tuple(edits), given, wider)
+    return Proposal("policy", title, tuple(edits), given, wider)
 
 
 def shown(path: str) -> str:

@@ -1,0 +1,214 @@
+"""What ``exec`` and ``run`` share: one run on this terminal or into a document, recorded where that
+is asked for, and what is said of it afterwards. ``trace`` watches such a run."""
+
+from __future__ import annotations
+
+import os
+
+from wardian.cli import output
+from wardian.cli.options import Given, choice, one
+from wardian.cli.settings import record_directory
+from wardian.cli.signals import Forwarding, restore_terminal, terminal_state
+from wardian.errors import BackendError, UsageError
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from wardian.cli.spool import Spool, SpooledDocument
+    from wardian.sandbox.backends import Copies
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.result import Protection, Result
+    from wardian.sandbox.sandbox import Sandbox
+
+    class RunWatcher(Protocol):
+        """Sees a run that a command starts, and tells of it in the command's place."""
+
+        def sandbox(
+            self, policy: Policy, *, backend_name: str, private_work: bool = False
+        ) -> Sandbox: ...
+
+        def told(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
+            """The exit code; ``about`` is what the command itself would add to the document."""
+
+
+TTY_CHOICES = ("auto", "yes", "no")
+WORK = "/work"
+# Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
+ORDINARY_SIGNALS = (1, 2, 13, 15)
+
+
+def wants_tty(given: Given) -> bool:
+    """Is the guest to have a terminal of its own? Raises UsageError."""
+    wanted = choice(given, "tty", TTY_CHOICES)
+    if "json" in given:
+        if wanted == "yes":
+            raise UsageError("--tty yes and --json exclude each other")
+        return False
+    if wanted == "auto":
+        return os.isatty(0) and os.isatty(1)
+    if wanted == "yes" and not (os.isatty(0) and os.isatty(1)):
+        raise UsageError(
+            "--tty yes needs a terminal as standard input and output",
+            hint="leave it out, or make a terminal: script -qc 'wardian exec …' /dev/null",
+        )
+    return wanted == "yes"
+
+
+def working_directory(given: Given) -> str | None:
+    """Where the command starts, as the guest sees it; None for where it would anyway."""
+    cwd = one(given, "cwd")
+    return os.path.join(WORK, cwd) if cwd is not None else None
+
+
+# Running, in two ways, and both with a record of it or without
+
+
+def ran(
+    sandbox: Sandbox,
+    argv: list[str],
+    given: Given,
+    policy: Policy,
+    *,
+    tty: bool,
+    skill: tuple[str, str, str, str] | None = None,
+    spool: Spool | None = None,
+) -> Result:
+    """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
+    wants name, origin, script and folder. With ``spool``, output goes there."""
+    cwd = working_directory(given)
+
+    def start(copies: Copies | None = None) -> Result:
+        if spool is not None:
+            return captured(sandbox, argv, cwd, spool)
+        return passed_through(sandbox, argv, cwd, tty, copies)
+
+    directory = record_directory(one(given, "record"))
+    if directory is None:
+        return start()
+    from wardian.cli.recording import given_by_the_caller, recorded
+    from wardian.observe.record import RecordedRun, RecordedSkill
+
+    about = RecordedRun(
+        kind="exec" if skill is None else "run",
+        command=tuple(argv),
+        policy=sandbox.policy,
+        backend=one(given, "backend") or "wardian",
+        cwd=cwd,
+        given=given_by_the_caller(policy),
+        skill=RecordedSkill(*skill) if skill is not None else None,
+    )
+    return recorded(directory, about, start, spool=spool)
+
+
+def passed_through(
+    sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool, copies: Copies | None = None
+) -> Result:
+    """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
+    saved = terminal_state() if tty else None
+    try:
+        with Forwarding() as signals:
+            return signals.attend(sandbox.start_inherited(argv, cwd=cwd, tty=tty, copies=copies))
+    finally:
+        if saved is not None:
+            restore_terminal(saved)
+
+
+def captured(sandbox: Sandbox, argv: list[str], cwd: str | None, spool: Spool) -> Result:
+    """Standard input is ours still; output goes into the spool. The guest itself sees pipes."""
+    kept: list[int] = []
+    try:
+        kept += [os.dup(1), os.dup(2)]
+    except OSError as error:
+        for fd in kept:
+            os.close(fd)
+        raise BackendError(
+            f"output can't be kept: {(error.strerror or '').lower()}",
+            hint="run without --json, or see ulimit -n",
+        ) from None
+    with Forwarding() as signals:
+        try:
+            for target, fd in enumerate(spool.fds, 1):
+                os.dup2(fd, target)
+            process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
+        finally:
+            for target, fd in enumerate(kept, 1):
+                os.dup2(fd, target)
+                os.close(fd)
+        return signals.attend(process)
+
+
+class spooled:  # noqa: N801 - used like a function; contextlib costs a start more than this
+    """A spool, where a document is asked for; None otherwise. Raises BackendError."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._spool: Spool | None = None
+        if as_json:
+            from wardian.cli.spool import Spool
+
+            self._spool = Spool()
+
+    def __enter__(self) -> Spool | None:
+        return self._spool
+
+    def __exit__(self, *error: object) -> None:
+        if self._spool is not None:
+            self._spool.close()
+
+
+def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
+    """The result as JSON on stdout, with its output and ``more``."""
+    from wardian.cli.spool import SpooledDocument, print_json
+
+    within = SpooledDocument(spool)
+    print_json(document_of(result, within) | more, within)
+
+
+def document_of(result: Result, output_in: SpooledDocument | None = None) -> dict[str, Any]:
+    """Output that was spooled is put in when the document is written."""
+    document = result.document(output=True)
+    document["command"] = [output.valid(word) for word in result.command]
+    document["detail"] = output.valid(result.detail)
+    return document if output_in is None else document | output_in.fields()
+
+
+# What is said of it
+
+
+def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
+    """Say on standard error what happened, where that is wanted or needs saying."""
+    if verbose or (not quiet and noteworthy(result)):
+        from wardian.cli.summary import overlooked, summary
+
+        for line in summary(result, verbose=verbose):
+            output.say(line)
+        hint = overlooked(result.command[0]) if result.reason == "not found" else None
+        if hint is not None:
+            output.say_hint(hint)
+
+
+def noteworthy(result: Result) -> bool:
+    """Something happened that the exit code alone does not tell."""
+    if result.reason == "signal":
+        return result.signal not in ORDINARY_SIGNALS
+    if result.reason != "exited" or result.truncated or result.backend == "host":
+        return True
+    return bool(given_up(result)) or worth_telling(result)
+
+
+def worth_telling(result: Result) -> bool:
+    """Something was refused that programs do not look for as a matter of course."""
+    if not result.refusals:
+        return result.refusals_dropped > 0
+    from wardian.sandbox.refusals.ranking import is_news
+
+    return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
+
+
+def given_up(result: Result) -> list[Protection]:
+    """Walls that were wanted and did not stand, by the caller's own leave.
+
+    A wall that this kernel lacks, and that the policy did not insist on, is not among them; it is
+    in the result.
+    """
+    return [p for p in result.protections if p.requested and p.available and not p.enforced]

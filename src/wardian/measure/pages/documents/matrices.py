@@ -1,0 +1,116 @@
+"""What was measured by sandbox, as Markdown: capabilities, skills, system calls. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from wardian.measure.campaign.inventory import TIERS
+from wardian.measure.outcome import Status
+from wardian.measure.pages import views
+from wardian.measure.pages.documents.markdown import SIGNS, code, score, several, table, text
+from wardian.measure.pages.facts import Facts
+from wardian.measure.pages.views import CaseCell
+from wardian.measure.store.model import Measurement
+from wardian.measure.syscalls.pages import analysis
+
+NO_SPECIMEN = "No specimen of a system call was among what was measured."
+
+
+def system_calls(facts: Facts) -> str:
+    """SYSCALL_ANALYSIS.md, as `wardian syscalls coverage` writes it, for this campaign."""
+    if not facts.matrix.sandboxes:
+        return f"# System calls, {facts.campaign.night}\n\n{NO_SPECIMEN}\n"
+    return analysis(facts.matrix, facts.artifacts, facts.uses)
+
+
+def capabilities(facts: Facts) -> str:
+    """CAPABILITIES.md: what a program can do in each sandbox, by domain."""
+    lines = [
+        f"# Capabilities, {facts.campaign.night}", "",
+        "yes: allowed. no: blocked, as it should be. With an exclamation mark: not as it should "
+        "be. –: can't be asked here. Each was tried by a small program, just now or when anything "
+        "it depends on last changed.", "",
+    ]  # fmt: skip
+    flips = facts.comparison.flips
+    for domain, rows in groupby(views.rows(facts, "probe", "name"), lambda one: one.group):
+        cells = []
+        for row in rows:
+            known = [one.result.case for one in row.cells if one.result is not None]
+            since = max(flips.get(case.identity, "") for case in known)
+            told = map(_capability, row.cells)
+            cells.append((code(row.name), text(row.title), *told, since))
+        lines += [f"## {domain}", ""]
+        lines += table(("probe", "what", *facts.sandboxes, "unchanged since"), cells)
+    return "\n".join(lines)
+
+
+def _capability(cell: CaseCell) -> str:
+    if cell.result is None:
+        return ""
+    word, errno = _word(cell.sign), cell.result.outcome.errno
+    return f"{word} {errno}" if errno else word
+
+
+def _word(status: Status) -> str:
+    """Bold where it is not as it should be."""
+    shown = {"bad": f"**{status.word.lower()}**", "none": status.symbol, "lost": status.name}
+    return shown.get(status.tone, status.word)
+
+
+def skills(facts: Facts) -> str:
+    """SKILLS_COMPATIBILITY_MATRIX.md: skills × sandboxes, with tiers, and every case."""
+    lines = [
+        f"# Skills, {facts.campaign.night}", "",
+        "Measured: each case ran in each sandbox, and what came of it was checked. "
+        f"{SIGNS['good']} all cases pass, {SIGNS['bad']} some do not, {SIGNS['absent']} none "
+        "could be asked there.", "",
+    ]  # fmt: skip
+    if not facts.skills:
+        return "\n".join([*lines, "No skills were given.", ""])
+    head, rows = skill_rows(facts)
+    lines += table(head, rows)
+    lines += [f"- tier {number}: needs {what}" for number, what in TIERS.items()]
+    lines.append("")
+    for entry in facts.skills:
+        lines += _skill(facts, entry)
+    return "\n".join(lines)
+
+
+def skill_rows(facts: Facts) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Head and rows of the table of skills."""
+    rows = []
+    for entry in facts.skills:
+        languages = sorted({one["language"] for one in entry["scripts"] if one["language"]})
+        cells = []
+        for sandbox in facts.sandboxes:
+            ones = [one for one in facts.of("skill", sandbox) if one.case.group == entry["name"]]
+            cells.append(score(ones, sandbox) or (SIGNS["absent"] if ones else ""))
+        rows.append((
+            text(entry["name"]), str(entry["tier"]), ", ".join(languages),
+            str(len(entry["cases"])), *cells,
+        ))  # fmt: skip
+    return ("skill", "tier", "languages", "cases", *facts.sandboxes), rows
+
+
+def _skill(facts: Facts, entry: Mapping[str, Any]) -> list[str]:
+    lines = [f"## {text(entry['name'])}", ""]
+    if entry["problem"]:
+        return [*lines, f"Can't be read: {text(entry['problem'])}", ""]
+    if not entry["cases"]:
+        return [*lines, "It has no cases (`cases.toml`), so nothing is known of it.", ""]
+    rows = []
+    for name in entry["cases"]:
+        full = f"{entry['name']}/{name}"
+        known = [facts.known.get(("skill", full, sandbox)) for sandbox in facts.sandboxes]
+        rows.append((code(name), *map(_case, known)))
+    lines += table(("case", *facts.sandboxes), rows)
+    made = next((one.calls for one in facts.uses if one.name == entry["name"]), ())
+    if made:
+        lines += [f"It makes {several(len(made), 'system call')}: {code(' '.join(made), 4000)}", ""]
+    return lines
+
+
+def _case(one: Measurement | None) -> str:
+    return f"{SIGNS[one.health]} {one.status}" if one is not None else ""

@@ -1,0 +1,40 @@
+"""Which refusals a person needs to hear of, and in which order. Pure."""
+
+from __future__ import annotations
+
+from wardian.sandbox.root.layout import layout
+from wardian.sandbox.root.shares import is_below
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wardian.sandbox.run.result import Refusal
+
+READING = ("read", "list", "stat", "watch", "execute")
+
+
+def likely_first(told: Iterable[Refusal]) -> list[Refusal]:
+    """The likely cause of a failure first: a limit that was met, else what was refused last; what
+    was only looked at after that, and what libraries look for anyway at the end."""
+
+    def rank(one: Refusal) -> tuple[bool, bool, bool, bool, float]:
+        looked = one.action == "stat"
+        return is_routine(one), _is_setting(one), one.kind != "limit", looked, -one.time_s
+
+    return sorted(told, key=rank)
+
+
+def is_news(refusal: Refusal, *, failed: bool) -> bool:
+    """Whether a person needs to hear of it, after a run that failed or one that did not."""
+    return not is_routine(refusal) and (failed or not _is_setting(refusal))
+
+
+def is_routine(refusal: Refusal) -> bool:
+    """What libraries look for as a matter of course, and do well without."""
+    return refusal.kind == "file" and any(is_below(refusal.target, p) for p in layout().routine)
+
+
+def _is_setting(refusal: Refusal) -> bool:
+    reads = refusal.kind == "file" and refusal.action in READING
+    return reads and any(is_below(refusal.target, path) for path in layout().settings)

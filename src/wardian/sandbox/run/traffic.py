@@ -1,0 +1,135 @@
+"""The bytes of a run: its output as it comes, its input as it is taken, and what its supervisor
+says. Who waits until a descriptor is ready is not decided here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+READ_SIZE = 1 << 16
+
+OnBytes = Callable[[bytes], None]
+
+
+class Pipe:
+    """Keeps the bytes of one stream, hands each piece on as it comes, and closes its descriptor."""
+
+    def __init__(self, fd: int, on_bytes: OnBytes | None = None, *, keep: bool = True) -> None:
+        self.fd, self.keep = fd, keep
+        self.pieces: list[bytes] = []
+        self.on_bytes = on_bytes
+        os.set_blocking(fd, False)
+
+    def take(self, data: bytes) -> None:
+        """One piece more."""
+        if self.keep:
+            self.pieces.append(data)
+        if self.on_bytes is not None:
+            self.on_bytes(data)
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    __del__ = close  # an exception may come at any moment, from a signal
+
+    @property
+    def bytes(self) -> bytes:
+        """All that was kept."""
+        return b"".join(self.pieces)
+
+
+class Traffic:
+    """The pipes of a run. ``readers`` are those that have not ended, by descriptor."""
+
+    def __init__(
+        self,
+        status: int,
+        *,
+        outputs: dict[int, OnBytes | None],
+        traces: dict[int, OnBytes],
+        stdin: int | None,
+        input_bytes: bytes,
+        keep: bool,
+    ) -> None:
+        """``keep`` also the output that a callback takes."""
+        self.said = Pipe(status)
+        self.outputs = [Pipe(fd, on, keep=keep or on is None) for fd, on in outputs.items()]
+        self._traces = [Pipe(fd, on, keep=False) for fd, on in traces.items()]
+        every = (*self.outputs, *self._traces, self.said)
+        self.readers = {reader.fd: reader for reader in every}
+        self.stdin = stdin
+        self._input = memoryview(input_bytes)
+        if stdin is not None:
+            os.set_blocking(stdin, False)
+
+    def on_readable(self, fd: int) -> bool:
+        """Take what is there; False at the end of the stream."""
+        try:
+            data = os.read(fd, READ_SIZE)
+        except BlockingIOError:
+            return True
+        except OSError:
+            data = b""
+        if data:
+            self.readers[fd].take(data)
+            return True
+        self.readers.pop(fd).close()
+        return False
+
+    def on_writable(self) -> bool:
+        """Give the guest more input; False when there is no more to give."""
+        assert self.stdin is not None  # noqa: S101 - narrows the type
+        try:
+            if self._input:
+                self._input = self._input[os.write(self.stdin, self._input[:READ_SIZE]) :]
+        except BlockingIOError:
+            return True
+        except OSError:
+            self._input = memoryview(b"")  # the guest closed its end
+        if self._input:
+            return True
+        self.close_input()
+        return False
+
+    def take_rest(self) -> None:
+        """Nobody writes any more: take what lies there, whoever else holds a pipe open."""
+        for fd in list(self.readers):
+            while True:
+                try:
+                    data = os.read(fd, READ_SIZE)
+                except OSError:
+                    break
+                if not data:
+                    break
+                self.readers[fd].take(data)
+            self.readers.pop(fd).close()
+
+    def hear(self) -> bool:
+        """Take what the supervisor says; False once it says no more."""
+        try:
+            data = os.read(self.said.fd, READ_SIZE)
+        except BlockingIOError:
+            return True
+        if data:
+            self.said.take(data)
+        return bool(data)
+
+    def close_input(self) -> None:
+        """The guest reads to the end."""
+        if self.stdin is not None:
+            os.close(self.stdin)
+            self.stdin = None
+
+    def drop(self, *pipes: Pipe) -> None:
+        """Nobody wants them any more."""
+        for pipe in pipes:
+            self.readers.pop(pipe.fd, None)
+            pipe.close()
+
+    def drop_streams(self) -> None:
+        """All but what the supervisor says."""
+        self.drop(*self.outputs, *self._traces)
+        self.close_input()
