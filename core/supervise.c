@@ -102,15 +102,15 @@ static void end_run(struct state *s, const char *reason) {
 static void forward(struct state *s, int signal) {
     if (s->exited || signal <= 0 || signal >= NSIG)
         return;
-    if (s->plan->bare.inner ? !s->ready : !s->guest) {
+    pid_t to = s->plan->bare.inner ? inner_command() : s->guest;
+    if (to <= 0) {
         s->early |= UINT64_C(1) << (signal - 1);
         return;
     }
     bool group = signal == SIGINT || signal == SIGQUIT || signal == SIGHUP || signal == SIGTSTP ||
                  signal == SIGCONT;
-    pid_t to = s->plan->bare.inner ? inner_command() : s->guest;
-    pid_t leader = s->plan->bare.inner && to ? (pid_t)syscall(SYS_getpgid, to) : to;
-    if (to > 0 && (!group || leader <= 0 || kill(-leader, signal) < 0))
+    pid_t leader = s->plan->bare.inner ? (pid_t)syscall(SYS_getpgid, to) : to;
+    if (!group || leader <= 0 || kill(-leader, signal) < 0)
         kill(to, signal);
 }
 
@@ -176,13 +176,20 @@ static uint64_t tasks_seen(const struct plan *plan) {
     return limits_processes() > own ? limits_processes() - own + 1 : 1;
 }
 
+/* Another sandbox's command may still not be there; then it is tried again later. */
+static void forward_early(struct state *s) {
+    uint64_t early = s->early;
+    s->early = 0;
+    for (int signal = 1; early && signal < NSIG; signal++)
+        if (early & UINT64_C(1) << (signal - 1))
+            forward(s, signal);
+}
+
 static void on_begun(struct state *s) {
     s->ready = true;
     s->started_us = now_us();
     s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
-    for (int signal = 1; signal < NSIG; signal++)
-        if (s->early & UINT64_C(1) << (signal - 1))
-            forward(s, signal);
+    forward_early(s);
 }
 
 static void on_message(struct state *s) {
@@ -399,6 +406,8 @@ static void turn(struct state *s) {
     relay_step(fds + POLL_FIXED, relayed);
     if (fds[POLL_REAPER].revents)
         on_reaper_gone(s);
+    if (s->ready && s->early)
+        forward_early(s);
     if (!s->reaped)
         check_limits(s);
 }
