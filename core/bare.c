@@ -21,7 +21,6 @@
 #include "limits.h"
 #include "namespaces.h"
 #include "plan.h"
-#include "program.h"
 #include "relay.h"
 #include "rlimits.h"
 #include "seccomp.h"
@@ -119,7 +118,7 @@ static _Noreturn void command_main(struct plan *plan, int ctl, int between, pid_
     if (!plan->bare.inner)
         limit_open_files(plan);
     announce(ctl, put_up_walls(plan), -1);
-    become_program(plan, ctl);
+    start_program(plan, ctl);
 }
 
 /* The reaper */

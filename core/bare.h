@@ -33,6 +33,7 @@ struct bare {
 
 struct plan;
 struct supervised;
+
 void bare_remember(mode_t callers_mask); /* before the launcher sets limits for itself */
 void bare_start(struct plan *plan, struct supervised *run);
 

@@ -4,8 +4,8 @@
  */
 #define _GNU_SOURCE
 #include "fortify.h"
-#include "check.h"
 #include "channel.h"
+#include "check.h"
 #include "descriptors.h"
 #include "numbers.h"
 #include "status.h"

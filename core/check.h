@@ -1,4 +1,4 @@
-/* What the files of `make check` share. Each CHECK that fails says where and ends the run. */
+/* A check that ends the program, and says where, if it is not so. */
 #ifndef WARDIAN_CHECK_H
 #define WARDIAN_CHECK_H
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern size_t checks;
+extern size_t checks; /* how many were made */
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -17,6 +17,6 @@ extern size_t checks;
         }                                                                                          \
     } while (0)
 
-void check_plans(void);
+void check_plans(void); /* check_plans.c */
 
 #endif

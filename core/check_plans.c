@@ -1,20 +1,13 @@
-/* The plan's parser under `make check`: good plans, cut, bad and mutated ones. */
+/* Plans, as the caller writes them and as nobody should: what is accepted, and what is not. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "check.h"
 #include "descriptors.h"
 #include "plan.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* Plans, written as the caller writes them */
 
 struct text {
     uint8_t bytes[1 << 16];

@@ -160,6 +160,13 @@ static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
     *listener = made >= 0 ? made : -1;
 }
 
+_Noreturn void start_program(const struct plan *plan, int ctl) {
+    struct message failed = {.kind = MSG_EXEC_FAILED};
+    failed.error = become_program(plan);
+    channel_send(ctl, &failed, NULL, 0);
+    _exit(127);
+}
+
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
@@ -189,5 +196,5 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
     if (late) /* after it: passing descriptors is judged by this limit, too */
         limit_open_files(plan);
-    become_program(plan, ctl);
+    start_program(plan, ctl);
 }

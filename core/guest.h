@@ -5,8 +5,9 @@
 #include "plan.h"
 
 _Noreturn void guest_main(struct plan *plan, int ctl, int reaper);
-void take_streams(const struct plan *plan, int reaper); /* from hand_streams */
-void announce(int ctl, int listener, int diag);
 void hand_streams(const struct plan *plan, int guest, int ctl); /* in the reaper, in the new root */
+void take_streams(const struct plan *plan, int reaper);         /* in the guest */
+void announce(int ctl, int listener, int diag);
+_Noreturn void start_program(const struct plan *plan, int ctl);
 
 #endif

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "inner.h"
-#include "bare.h"
 #include "descriptors.h"
 #include "directory.h"
 #include "disk.h"

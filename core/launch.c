@@ -5,8 +5,7 @@
  *   the supervisor  outside, child of the caller: clones, relays, watches, reports
  *   the reaper      pid 1 inside: puts up the walls, then only waits
  *   the guest       its child, until execve
- *
- * A plan without walls of ours (bare.h) has the same three; its reaper is no pid 1. */
+ */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "bare.h"
@@ -129,13 +128,14 @@ static void serve_reaper(struct plan *plan, const struct supervised *run) {
     cgroup_make(plan, run->ctl);
 }
 
-static void walled_start(struct plan *plan, struct supervised *run) {
+static void start_with_walls(struct plan *plan, struct supervised *run) {
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1}); /* root can raise a 0, too: see plan.py */
     choose_identity(plan);
     relay_prepare(plan);
     prepare_sources(plan);
     fuse_root_prepare(plan);
     cgroup_prepare(plan);
+
     start_reaper(plan, run);
     serve_reaper(plan, run);
 }
@@ -151,10 +151,11 @@ int main(int argc, char **argv) {
     run.parent_pidfd = hold_parent(plan.parent);
     remember_host(&plan);
     leave_session(&plan);
+
     if (plan.bare.wanted)
         bare_start(&plan, &run);
     else
-        walled_start(&plan, &run);
+        start_with_walls(&plan, &run);
     limits_start(&plan, run.reaper);
     relay_release();
     supervise(&plan, &run);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan_records.h"
-#include "bare.h"
 #include "call.h"
 #include "descriptors.h"
 #include "omitted_walls.h"
@@ -141,13 +140,7 @@ static bool set_watched(struct plan *plan, const struct record *r) {
     return calls->len % SIZE == 0;
 }
 
-static bool set_discard(struct plan *plan, const struct record *r) {
-    *(plan->discard ? &plan->discard_also : &plan->discard) = r->fields[1].at;
-    return true;
-}
-
 /* What only a plan without walls has. */
-
 static bool set_bare_flag(struct bare *bare, const char *flag) {
     if (strcmp(flag, "same-session") == 0)
         bare->same_session = true;
@@ -175,23 +168,30 @@ static bool set_stage(struct plan *plan, const struct record *r) {
 }
 
 static bool add_staged(struct plan *plan, const struct record *r) {
-    if (plan->bare.staged_count == MAX_STAGED || r->fields[1].at[0] != '/')
+    struct bare *bare = &plan->bare;
+    if (bare->staged_count == MAX_STAGED || r->fields[1].at[0] != '/')
         return false;
-    struct staged *staged = &plan->bare.staged[plan->bare.staged_count++];
+    struct staged *staged = &bare->staged[bare->staged_count++];
     staged->path = r->fields[1].at;
     return field_number(&r->fields[2], &staged->device) && field_number(&r->fields[3], &staged->inode);
 }
 
 static bool add_place(struct plan *plan, const struct record *r) {
-    if (plan->bare.place_count == MAX_PLACES || r->fields[1].at[0] != '/')
+    struct bare *bare = &plan->bare;
+    if (bare->place_count == MAX_PLACES || r->fields[1].at[0] != '/')
         return false;
-    plan->bare.places[plan->bare.place_count++] = r->fields[1].at;
+    bare->places[bare->place_count++] = r->fields[1].at;
     return true;
 }
 
 static bool set_voice(struct plan *plan, const struct record *r) {
     plan->bare.voice = r->fields[1].at;
     return r->fields[1].len > 0 && r->fields[1].len < MAX_VOICE;
+}
+
+static bool set_discard(struct plan *plan, const struct record *r) {
+    *(plan->discard ? &plan->discard_also : &plan->discard) = r->fields[1].at;
+    return true;
 }
 
 static bool set_flag(struct plan *plan, const struct record *r) {
@@ -377,7 +377,7 @@ static const struct known *known_as(const struct plan *plan, const struct record
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(r->fields[0].at, known[i].name) != 0)
             continue;
-        bool good = r->count == known[i].fields && (!known[i].bare || plan->bare.wanted);
+        bool good = r->count == known[i].fields && (plan->bare.wanted || !known[i].bare);
         for (size_t f = 1; good && !known[i].binary && f < r->count; f++)
             good = field_is_text(&r->fields[f]);
         return good ? &known[i] : NULL;

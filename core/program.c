@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "program.h"
-#include "channel.h"
 #include "plan.h"
 
 #include <errno.h>
@@ -83,9 +82,4 @@ static int exec_error(const struct plan *plan, int error) {
     return error;
 }
 
-_Noreturn void become_program(const struct plan *plan, int ctl) {
-    struct message failed = {.kind = MSG_EXEC_FAILED};
-    failed.error = exec_error(plan, exec_by_path(plan));
-    channel_send(ctl, &failed, NULL, 0);
-    _exit(127);
-}
+int become_program(const struct plan *plan) { return exec_error(plan, exec_by_path(plan)); }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-_Noreturn void become_program(const struct plan *plan, int ctl);
+int become_program(const struct plan *plan); /* returns only an error */
 
 /* In the upper half of execve's fourth register, which the kernel does not read: what follows is the
  * place in PATH that the launcher tries. Read only until the guest has become its program; nothing

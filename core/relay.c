@@ -5,10 +5,9 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "relay.h"
-#include "bare.h"
+#include "status.h"
 #include "fail.h"
 #include "plan.h"
-#include "status.h"
 
 #include <asm/termbits.h>
 #include <errno.h>

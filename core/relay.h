@@ -19,9 +19,9 @@ void relay_restore_terminal(void);
 size_t relay_poll(struct pollfd *fds, size_t room);
 void relay_step(const struct pollfd *fds, size_t count);
 bool relay_drained(void);
-void relay_give_up(void); /* on output of which nothing waits */
+void relay_give_up(void);     /* on output of which nothing waits */
+void relay_report_held(void); /* what the command itself may have said, and nobody was handed */
 uint64_t relay_bytes(int stream);
 bool relay_output_exceeded(uint64_t limit);
-void relay_report_held(void); /* what the command itself may have said, and nobody was handed */
 
 #endif

@@ -2,11 +2,8 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "signals.h"
-#include "fail.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 
 enum { FIRST_REALTIME = 32 };
 
@@ -26,20 +23,3 @@ void reset_signals(void) {
 /* The supervisor blocks these and none of them is sent to it: only the reaper, from which the guest
  * is forked, needs this, and it has time for it. */
 void reset_realtime_signals(void) { reset_from(FIRST_REALTIME, NSIG); }
-
-/* In the supervisor: what it acts on comes as something to read, and nothing interrupts it. */
-int listen_for_signals(void) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
-                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(&wanted, signals[i]);
-    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        die(errno, "supervisor", "listening for signals");
-    return fd;
-}

@@ -3,13 +3,12 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "stage.h"
-#include "bare.h"
 #include "fail.h"
 #include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/limits.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>

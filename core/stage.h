@@ -1,4 +1,4 @@
-/* Paths of the host, brought to where a program can reach them. */
+/* Paths of the host, brought to where another sandbox's program can reach them. */
 #ifndef WARDIAN_STAGE_H
 #define WARDIAN_STAGE_H
 

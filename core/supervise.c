@@ -10,6 +10,7 @@
 #include "descriptors.h"
 #include "discard.h"
 #include "disk.h"
+#include "ending.h"
 #include "fail.h"
 #include "fuse_root.h"
 #include "inner.h"
@@ -21,7 +22,6 @@
 #include "refusals.h"
 #include "relay.h"
 #include "sight.h"
-#include "signals.h"
 #include "sockets.h"
 #include "status.h"
 #include "tasks.h"
@@ -321,38 +321,20 @@ static int poll_timeout_ms(const struct state *s) {
     return at <= now ? 0 : (int)((at - now + 999) / 1000);
 }
 
-static void report_end(const struct state *s) {
-    trace_end();
-    refusals_report();
-    relay_report_held();
-    inner_report();
-    int code = s->exited && WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
-    int signal = s->exited && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : s->exited ? 0 : SIGKILL;
-    const char *reason = !s->reaped             ? "unkillable"
-                         : s->reason && !s->exited ? s->reason
-                         : s->starved           ? "memory"
-                         : s->overran           ? "disk"
-                         : relay_output_exceeded(s->plan->output_bytes) ? "output"
-                         : s->exec_error        ? "exec"
-                         : s->exited            ? (signal ? "signal" : "exited")
-                                                : "lost";
-    long long user_us = (long long)s->usage.ru_utime.tv_sec * 1000000 + s->usage.ru_utime.tv_usec;
-    long long system_us = (long long)s->usage.ru_stime.tv_sec * 1000000 + s->usage.ru_stime.tv_usec;
-    /* The time of processes that died with the reaper is in nobody's account but ours. */
-    if ((long long)limits_cpu_us() > user_us + system_us)
-        user_us = (long long)limits_cpu_us() - system_us;
-    uint64_t rss = (uint64_t)s->usage.ru_maxrss * 1024;
-    uint64_t peak = limits_peak_bytes() > rss ? limits_peak_bytes() : rss;
-    emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
-         "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
-         "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
-         "\"output_exceeded\":%s,\"cgroup\":%d}",
-         reason, code, signal, s->exec_error, (long long)(s->ended_us - s->started_us),
-         user_us, system_us,
-         (unsigned long long)peak, (unsigned long long)(s->tasks > 1 ? s->tasks - 1 : 1),
-         (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
-         (unsigned long long)relay_bytes(2),
-         relay_output_exceeded(s->plan->output_bytes) ? "true" : "false", cgroup_version());
+static int block_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
+                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&wanted, signals[i]);
+    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        die(errno, "supervisor", "listening for signals");
+    return fd;
 }
 
 static bool finished(const struct state *s) {
@@ -363,7 +345,10 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER, POLL_FIXED };
+enum {
+    POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER,
+    POLL_FIXED
+};
 
 static void turn(struct state *s) {
     struct pollfd fds[POLL_FIXED + 3] = {
@@ -432,11 +417,16 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .started_us = now_us()};
-    s.signals = listen_for_signals();
+    s.signals = block_signals();
     while (!finished(&s))
         turn(&s);
     relay_restore_terminal();
-    report_end(&s);
+    report_end(&(struct ending){
+        .reaped = s.reaped, .exited = s.exited, .starved = s.starved, .overran = s.overran,
+        .reason = s.reason, .status = s.status, .exec_error = s.exec_error,
+        .wall_us = s.ended_us - s.started_us, .tasks = s.tasks, .output_limit = plan->output_bytes,
+        .usage = s.usage,
+    });
     bool leaving = control_is_closed(); /* a caller that lives does that after the next line */
     close(FD_STATUS);                   /* it goes on while we clean up */
     cgroup_remove();

@@ -1,8 +1,12 @@
-"""Text on its way to a terminal: made harmless, never shortened or translated."""
+"""Text on its way to a terminal: made harmless, laid out, cut to a length that was asked for."""
 
 from __future__ import annotations
 
 import unicodedata
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def printable(text: str) -> str:
@@ -34,3 +38,24 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def quoted(word: str) -> str:
     """One word of a shell's command line (shlex.quote, without loading re)."""
     return word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of cells that stand below each other; the last is as long as it is."""
+    widths = [max(map(len, cells)) for cells in list(zip(*rows, strict=True))[:-1]]
+    return ["  ".join([*map(str.ljust, row[:-1], widths), row[-1]]).rstrip() for row in rows]
+
+
+def cut(text: str, most: int) -> str:
+    """So many characters, the last of them an ellipsis if there were more."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV and the like."""
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

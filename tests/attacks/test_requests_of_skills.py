@@ -18,10 +18,10 @@ from click.testing import CliRunner
 from wardian.cli.commands import group as commands
 from wardian.cli.learn import run as learn
 from wardian.errors import InputError, WardianError
-from wardian.measure.campaign.inventory import inventory
 from wardian.measure.campaign.performing import perform
 from wardian.measure.campaign.units import of_skills
 from wardian.measure.campaign.workbench import here
+from wardian.measure.skills.inventory import inventory
 from wardian.runner.cases.granting import NotGrantedError, granted
 from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.patterns import Matcher, PatternError

@@ -17,7 +17,6 @@ import pytest
 from tests.command import Wardian, call, environment
 from wardian.errors import UsageError
 from wardian.measure.campaign.config import ConfigError, read_config
-from wardian.measure.campaign.inventory import inventory, sources
 from wardian.measure.campaign.performing import perform
 from wardian.measure.campaign.plan import policy_of_config, prepare
 from wardian.measure.campaign.units import of_skills
@@ -26,6 +25,7 @@ from wardian.measure.findings.proposal import of_policy
 from wardian.measure.findings.proposals import tried
 from wardian.measure.findings.reverting import _put, _skill_reverted
 from wardian.measure.history.changes import Change
+from wardian.measure.skills.inventory import inventory, sources
 from wardian.sandbox.policy.policy import Policy, Share
 
 PROBE = """\

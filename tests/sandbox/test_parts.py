@@ -13,6 +13,7 @@ from wardian import Policy
 from wardian.errors import ShareError
 from wardian.sandbox.policy.difference import differences
 from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.root.layout import layout
 from wardian.sandbox.root.parts import MOST, Parts
 from wardian.sandbox.root.root import base, parts_of_host
 from wardian.syscalls import rows
@@ -160,3 +161,12 @@ def test_all_variables_but_those_named_are_left_out(
     shown = make_sandbox(Policy.from_toml(file)).run(["env"]).text
     assert "WANTED=1" in shown
     assert "LANG=" not in shown
+
+
+def test_our_own_files_stand_where_nothing_of_the_host_does() -> None:
+    """So that the order of both does not matter, in any backend."""
+    shape = layout()
+    ours = {path for path, _ in shape.files}
+    named = {f"/etc/{name}" for name in (*shape.etc, *shape.etc_network)}
+    assert not ours & named
+    assert not ours & {part.path for part in base()}

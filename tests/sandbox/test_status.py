@@ -10,9 +10,10 @@ import pytest
 from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.host import Host
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.failures import explain
 from wardian.sandbox.run.plan import Plan, make_plan
 from wardian.sandbox.run.result import Result
-from wardian.sandbox.run.status import explain, interpret
+from wardian.sandbox.run.status import interpret
 
 PLAN: Plan = make_plan(Policy.default(), [], Host("x86_64", (6, 18), 7, 1000))
 ENDED = {

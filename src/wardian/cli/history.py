@@ -74,6 +74,7 @@ Exit code: 0, 2 usage, 3 there is none.""",
 def list_campaigns(last: int = 20, store_path: str | None = None, as_json: bool = False) -> None:
     """List the campaigns, oldest first."""
     from wardian.errors import NothingMatched
+    from wardian.measure.store.model import fields
     from wardian.measure.store.store import Store
 
     with Store.open(store_path, create=False) as store:
@@ -88,8 +89,7 @@ def list_campaigns(last: int = 20, store_path: str | None = None, as_json: bool 
     if as_json:
         told = []
         for one, count, bad, found in rows:
-            fields = {k: v for k, v in one._asdict().items() if k not in ("policy", "owner", "id")}
-            told.append(fields | {"results": count, "bad": bad, "findings": found})
+            told.append(fields(one) | {"results": count, "bad": bad, "findings": found})
         output.print_json({"schema": LIST_SCHEMA, "campaigns": told})
         return
     for one, count, bad, found in rows:

@@ -10,7 +10,7 @@ import click
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option
-from wardian.cli.progress import StatusLine
+from wardian.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     from wardian.measure.fuzz.campaign import Bounds
@@ -181,7 +181,7 @@ def _tell(state: State) -> None:
                 output.print_text(f"  {place:8} {line}")
 
 
-class _Progress(StatusLine):
+class _Progress(ProgressLine):
     """How many programs were tried."""
 
     def __init__(self, bounds: Bounds, first: int) -> None:

@@ -10,7 +10,7 @@ import time
 WIDTH = 24
 
 
-class StatusLine:
+class ProgressLine:
     """The line. What can't be written is not worth an error."""
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class StatusLine:
         self.tell("")
 
 
-class Progress(StatusLine):
+class Progress(ProgressLine):
     """How many are done and how many of them are bad; called from many threads."""
 
     def __init__(self, total: int = 0, *, bad: str = "unexpected", left: bool = False) -> None:

@@ -14,7 +14,7 @@ import click
 from wardian.cli import output
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
-from wardian.cli.progress import StatusLine
+from wardian.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     from wardian.measure.suites.outcomes import ProgramResult
@@ -277,7 +277,7 @@ def _tell(told: SuiteReport, *, as_json: bool, every: bool) -> None:
     output.say(f"in {told.seconds:.1f} s")
 
 
-class SuiteProgress(StatusLine):
+class SuiteProgress(ProgressLine):
     """How many programs and cases are done; called from many threads."""
 
     def __init__(self, total: int) -> None:

@@ -163,7 +163,7 @@ def docs(
     The first is the table with everything known of each call, the same on every machine. The second
     is the analysis of what was measured: matrix, gaps, recommendations, gVisor's tests.
     """
-    from wardian.measure.syscalls import pages
+    from wardian.measure.pages.documents import syscalls as pages
 
     reference = place / pages.REFERENCE
     texts = {reference: pages.reference()}

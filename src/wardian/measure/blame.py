@@ -2,7 +2,9 @@
 
 A launcher that can leave walls out is built for tests only, and is used where it is there. Without
 it a wall is taken away by a weaker policy: calls allowed, protections degraded, and what was seen
-to be refused granted. A wall for which a policy has nothing to give up was not tried.
+to be refused granted. A wall for which a policy has nothing to give up was not tried; but a
+namespace can be put up on the host as the only wall, by unshare(1), and so can the loss of
+capabilities, by setpriv(1).
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import NamedTuple
 
 from wardian.errors import WardianError
 from wardian.measure.refused import granted
-from wardian.measure.target import WARDIAN, Target, target
+from wardian.measure.target import HOST, WARDIAN, Target, target
 from wardian.sandbox.backends.wardian import Wardian
 from wardian.sandbox.policy.policy import Limits, Policy, Share
+from wardian.sandbox.root.programs import outside
 from wardian.sandbox.run.landlock import FEATURES
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.result import Refusal
@@ -26,7 +29,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 TEST_LAUNCHER = os.path.join(_HERE, "..", "..", "..", "core", "build", "wardian-launch-test")
 # The launcher builds the guest's root over this directory; who is not moved into it finds it there.
 ROOT_PLACE = "/tmp"  # noqa: S108
-BY_LAUNCHER, BY_POLICY = "launcher", "policy"
+BY_LAUNCHER, BY_POLICY, BY_ITSELF = "launcher", "policy", "itself"
 
 
 class Circumstances(NamedTuple):
@@ -50,6 +53,7 @@ class Wall(NamedTuple):
     flags: tuple[str, ...] = ()
     policy: ChangePolicy | None = None
     also: ChangePolicy | None = None
+    put_up: tuple[str, ...] = ()  # the command that puts it up on the host
 
     def way(self, policy: Policy, seen: Circumstances, *, launcher: bool) -> str | None:
         """How it is taken away here; None if it can't be, as when a policy has nothing to give."""
@@ -119,7 +123,10 @@ LANDLOCK = Wall("landlock", "landlock", ("landlock",), _no_landlock)
 # Landlock names paths of the guest's own root, so it can't stand without.
 ROOT = Wall("own root", "mount", ("pivot", "landlock"), _share_more)
 # Without it, nothing ends what a case leaves running.
-PID = Wall("namespace.pid", "namespace", ("pid",), also=_no_proc)
+PID = Wall(
+    "namespace.pid", "namespace", ("pid",), also=_no_proc,
+    put_up=("unshare", "--pid", "--fork", "--kill-child"),
+)  # fmt: skip
 WALLS = (
     SECCOMP,
     LANDLOCK,
@@ -129,16 +136,27 @@ WALLS = (
     Wall("masks", "mount", ("mask",)),
     Wall("namespace.network", "namespace", ("network",), _host_network),
     PID,
-    Wall("namespace.ipc", "namespace", ("ipc",)),
-    Wall("namespace.uts", "namespace", ("uts",)),
-    Wall("namespace.cgroup", "namespace", ("cgroup",)),
+    Wall("namespace.ipc", "namespace", ("ipc",), put_up=("unshare", "--ipc")),
+    Wall("namespace.uts", "namespace", ("uts",), put_up=("unshare", "--uts")),
+    Wall("namespace.cgroup", "namespace", ("cgroup",), put_up=("unshare", "--cgroup")),
     Wall("nested namespaces", "namespace", ("sysctl",)),
     Wall("identity", "capability", ("identity",)),
-    Wall("capabilities", "capability", ("capabilities",)),
+    Wall(
+        "capabilities",
+        "capability",
+        ("capabilities",),
+        # but for the one without which root can't write its observation
+        put_up=("setpriv", "--bounding-set=-all,+dac_override", "--inh-caps=-all"),
+    ),
     Wall("descriptors", "process", ("close",)),
     Wall("session", "process", ("session",)),
     Wall("not dumpable", "process", ("dumpable",)),
     Wall("limits", "rlimit", ("rlimits", "watch"), _no_limits),
+)
+# Walls that can be put up alone; no run of ours is without the last.
+ALONE = (
+    *(wall for wall in WALLS if wall.put_up),
+    Wall("no_new_privs", "process", put_up=("setpriv", "--no-new-privs")),
 )
 # There is no guest without these; they are blamed by elimination.
 FRAME = Wall("namespace.user, no_new_privs", "namespace")
@@ -172,3 +190,15 @@ def without(
 
     root = ROOT_PLACE if "pivot" in flags else ""
     return target(WARDIAN, policy)._replace(make=make, root=root)
+
+
+def alone(wall: Wall, policy: Policy) -> Target | None:
+    """The host with this wall only; None if nothing here can put it up so. A user namespace comes
+    with it, for those who are not root."""
+    name, *words = wall.put_up or ("",)
+    program = outside(name, os.environ) if name else None
+    if program is None:
+        return None
+    if name == "unshare" and os.geteuid() != 0:
+        words = ["--user", "--map-current-user", *words]
+    return target(HOST, policy)._replace(prefix=(program, *words, "--"))

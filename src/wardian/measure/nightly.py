@@ -63,10 +63,8 @@ def run(
     compared, found = _judged(store, made, results, plan, wishes, listener)
     facts = Facts(store, made, comparison=compared, results=results)
     if not again:
-        seconds = time.monotonic() - begun
-        store.record_figures(made.id, _figures(facts, found, seconds))
-        made = running.close(store, made)
-        facts = Facts(store, made, comparison=compared, results=results)
+        store.record_figures(made.id, _figures(facts, found, time.monotonic() - begun))
+        facts = Facts(store, running.close(store, made), comparison=compared, results=results)
     before = store.findings(compared.last.id) if compared.last is not None else []
     decision = decide(facts, before, open_ones or OpenOnes(), config.title)
     files: list[str] = []
@@ -74,9 +72,9 @@ def run(
         files = write_documents(output, facts, decision)
         store.step(made.id, "documents", state="done", ended=now(), total=len(files),
                    done=len(files))  # fmt: skip
-    skipped = () if again else tuple(sorted(plan.not_run.items()))
-    wanted = tuple((step, why) for step, why in skipped if _wanted(wishes, step))
-    return Night(facts, decision, tuple(files), wanted)
+    skipped = {} if again else plan.not_run
+    told = tuple((step, skipped[step]) for step in sorted(skipped) if _wanted(wishes, step))
+    return Night(facts, decision, tuple(files), told)
 
 
 def _wanted(wishes: Wishes, step: str) -> bool:

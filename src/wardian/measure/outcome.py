@@ -7,7 +7,11 @@ same of all of them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from wardian.measure.refused import restored
+from wardian.sandbox.run.result import Refusal
 
 HEALTH = ("good", "bad", "broken", "absent")
 # Tones in the order in which bars are drawn, with what they stand for.
@@ -109,7 +113,29 @@ def cell(name: str) -> str:
     return found.word.upper() if found.health == "broken" else found.word
 
 
+class Outcome(NamedTuple):
+    """What came of a case. ``observed`` is allowed or blocked, where that was asked; ``evidence``
+    is bounded: refusals, an excerpt of the output, checks, the calls made."""
+
+    status: str
+    cause: str = ""
+    detail: str = ""
+    errno: str | None = None
+    observed: str | None = None
+    evidence: Mapping[str, Any] = {}
+
+    @property
+    def health(self) -> str:
+        """As that of its status."""
+        return health(self.status)
+
+    @property
+    def refusals(self) -> list[Refusal]:
+        """Those in the evidence."""
+        return [restored(one) for one in self.evidence.get("refusals", [])]
+
+
 __all__ = [
     "CALL", "GOOD", "HEALTH", "NEVER", "NO_ANSWER", "PROBE", "STATUSES", "STORED", "SUITE",
-    "TONES", "UNEXPECTED", "Status", "cell", "health", "status",
+    "TONES", "UNEXPECTED", "Outcome", "Status", "cell", "health", "status",
 ]  # fmt: skip

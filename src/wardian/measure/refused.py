@@ -12,7 +12,7 @@ from typing import Any
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.refusals.notes import UNKNOWN
 from wardian.sandbox.refusals.ranking import is_routine
-from wardian.sandbox.run.result import Allow, Refusal
+from wardian.sandbox.run.result import Allow, Caller, Refusal
 
 MAX_REFUSALS = 20
 _TEXTS = ("kind", "action", "target", "reason")
@@ -90,7 +90,28 @@ def granted(policy: Policy, refusals: Iterable[Refusal]) -> Policy:
     return policy
 
 
+def stored(refusal: Refusal) -> dict[str, Any]:
+    """As the store keeps it: not when, how often, or by which pid; but who asked."""
+    return {
+        "kind": refusal.kind, "action": refusal.action, "target": refusal.target,
+        "reason": refusal.reason, "process": refusal.process.command,
+        "allow": refusal.allow._asdict() if refusal.allow is not None else None,
+    }  # fmt: skip
+
+
+def restored(told: Mapping[str, Any] | str) -> Refusal:
+    """What ``stored`` gave; of a probe of an earlier version, its text."""
+    if isinstance(told, str):
+        return read_text(told)
+    kind, action, target, reason, process = (
+        str(told.get(name) or "") for name in ("kind", "action", "target", "reason", "process")
+    )
+    allow = told.get("allow")
+    remedy = Allow(allow["flag"], allow["policy"]) if allow else None
+    return Refusal(kind, action, target, Caller(0, process), reason, allow=remedy)
+
+
 __all__ = [
-    "MAX_REFUSALS", "document", "general", "granted", "likely", "read", "read_text", "short",
-    "text", "worth_keeping",
+    "MAX_REFUSALS", "document", "general", "granted", "likely", "read", "read_text", "restored",
+    "short", "stored", "text", "worth_keeping",
 ]  # fmt: skip

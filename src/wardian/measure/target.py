@@ -28,6 +28,7 @@ class Target(NamedTuple):
     degraded: tuple[str, ...] = ()  # what the backend can't put up, and was given up for it
     make: MakeSandbox = create
     root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
+    prefix: tuple[str, ...] = ()  # on the host, the command that puts up one wall alone
 
     @property
     def is_host(self) -> bool:

@@ -91,7 +91,8 @@ NOTHING = Act("")
 
 
 def parse_effects(text: str) -> tuple[Act, ...]:
-    """The acts of a row. Raises InputError for what is not of the language."""
+    """The acts of a row. Raises InputError for what is not of the language; a condition in it is
+    parsed when it is needed."""
     return () if text == "-" else tuple(_act(piece) for piece in text.split("; "))
 
 
@@ -103,8 +104,6 @@ def _act(text: str) -> Act:
         raise InputError(f"no call does {word!r}", hint=f"known: {', '.join(sorted(_WORDS))}")
     if not _takes(word, mark) or (when and (unless or word in _KINDS)):
         raise InputError(f"not an act of a call: {text!r}")
-    for condition in filter(None, (when, unless)):
-        parse_condition(condition)
     return Act(word, mark, when, unless)
 
 

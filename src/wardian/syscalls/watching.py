@@ -54,11 +54,12 @@ def watched_calls(scope: Scope, arch: str) -> bytes:
     watched = frozenset(row.name for row in _watched(scope))
     packed = []
     for row in rows():
-        number, kind = row.number(canonical_arch(arch)), kind_of(row.name)
+        number = row.number(canonical_arch(arch))
         # What is refused is not watched, but a path that it names is told.
         refused = row.decision == "deny" and "path" in row.arguments
         if number is None or not (refused or row.name in watched):
             continue
+        kind = kind_of(row.name)
         kind = "look" if refused and kind == "other" else kind
         places, bits = _places(row), _bits(row, kind)
         packed.append(RECORD.pack(number, KINDS.index(kind) + 1, *places, bits))
@@ -68,6 +69,8 @@ def watched_calls(scope: Scope, arch: str) -> bytes:
 def _watched(scope: Scope) -> Iterator[Row]:
     within = SCOPES.index(scope)
     for row in rows():
+        if row.effects == "-" and scope != "everything":
+            continue  # most of them, and each would cost a start microseconds
         traced = act_of(row.name).mark == "traced"
         least = "everything" if traced else _LEAST.get(kind_of(row.name), "changes")
         if within >= SCOPES.index(least):

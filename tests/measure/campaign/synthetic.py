@@ -12,8 +12,10 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome
 from wardian.measure.store.figures import counted, skills_passing
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.measure.store.model import Campaign, Figure, Finding
 from wardian.measure.store.store import Store, Write
 
 FIRST = datetime.datetime(2026, 1, 1, 2, 30, tzinfo=datetime.UTC)

@@ -24,9 +24,9 @@ from wardian.measure.findings.troubles import Trouble, new_refusals
 from wardian.measure.history.changes import Change, of_campaigns
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents import markdown, writing
+from wardian.measure.refused import restored, stored
 from wardian.measure.refused import text as told
 from wardian.measure.store.model import Measurement
-from wardian.measure.store.refusals import restored, stored
 from wardian.sandbox.run.result import Allow, Caller, Refusal
 
 Tables = dict[str, dict[str, list[str]]]

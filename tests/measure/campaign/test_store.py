@@ -13,10 +13,12 @@ import pytest
 
 from tests.measure.campaign import synthetic
 from wardian.errors import InputError, NothingMatched
-from wardian.measure.outcome import health
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome, health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
-from wardian.measure.store.store import MAX_EVIDENCE_BYTES, Store, Write
+from wardian.measure.store.model import Campaign, Figure, Finding
+from wardian.measure.store.rows import MAX_EVIDENCE_BYTES
+from wardian.measure.store.store import Store, Write
 
 
 def campaign(**fields: object) -> Campaign:

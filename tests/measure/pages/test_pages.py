@@ -12,11 +12,11 @@ import pytest
 from tests.measure.campaign.synthetic import events, fill
 from tests.measure.pages.conftest import NIGHTS
 from wardian.errors import InputError, NothingMatched
-from wardian.measure.outcome import STATUSES, TONES, status
+from wardian.measure.case import Case
+from wardian.measure.outcome import STATUSES, TONES, Outcome, status
 from wardian.measure.pages import facts, site, strips, views
 from wardian.measure.pages.facts import Facts
 from wardian.measure.pages.strips import Stretch, stretches, strip
-from wardian.measure.store.model import Case, Outcome
 from wardian.measure.store.store import Store, Write
 
 VOID = {"meta", "link", "input", "br", "img", "hr", "rect", "path", "circle"}

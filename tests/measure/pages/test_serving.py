@@ -15,8 +15,9 @@ import pytest
 
 from tests.command import COMMAND, environment
 from wardian.errors import UsageError
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome
 from wardian.measure.pages.serving import Drawn, Server
-from wardian.measure.store.model import Case, Outcome
 from wardian.measure.store.store import Store, Write
 
 NEW = Case("probe", "core__network__brand_new", "wardian", "network", "network_brand_new")

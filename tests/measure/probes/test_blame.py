@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -67,6 +68,24 @@ def test_without_a_launcher_for_tests_policies_are_tried(tree: Tree, wall: str) 
         found = blame(specimen, Policy.default(), env)
     assert [one.name for one in found.blamed] == [wall]
     assert "namespace.pid" in found.not_tried
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
+def test_a_namespace_that_no_policy_gives_up_is_put_up_alone_on_the_host(tree: Tree) -> None:
+    tree.python("signal", "os.kill(int(witness('PID')), 0)\nreturn 'reached'")
+    (signal,) = find_specimens(str(tree.path))
+    with witnesses() as env:
+        found = blame(signal, Policy.default(), env, host_named=True)
+        unasked = blame(signal, Policy.default(), env)
+    assert [one.name for one in found.blamed] == ["namespace.pid"]
+    assert "namespace.pid" not in found.not_tried
+    assert [(one.way, one.without) for one in found.trials if one.wall in found.blamed] == [
+        ("itself", None)
+    ]
+    # What may not run on the host is not put there behind one wall either.
+    assert unasked.blamed == ()
+    assert "namespace.pid" in unasked.not_tried
+    assert "seccomp" in unasked.answer
 
 
 def test_walls_that_hold_it_together_are_all_found(tree: Tree, launcher: str) -> None:

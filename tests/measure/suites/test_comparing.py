@@ -9,7 +9,7 @@ from wardian.measure.suites.comparing import causes, gained_cases, lost_cases
 from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
 from wardian.measure.suites.report import SuiteReport, is_bad, kept_share
 from wardian.measure.target import Target
-from wardian.sandbox.refusals.reading import UNKNOWN
+from wardian.sandbox.refusals.notes import UNKNOWN
 from wardian.sandbox.run.result import Refusal
 
 PTRACE = Refusal("process", "ptrace", "ptrace(PTRACE_TRACEME)", UNKNOWN, "no debugging")

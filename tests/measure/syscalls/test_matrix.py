@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tests.measure.syscalls.measured import artifact, bad, good, unasked
+from wardian.measure.pages.documents import syscalls as pages
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.verdict import SpecimenCheck
-from wardian.measure.syscalls import pages, report
+from wardian.measure.syscalls import report
 from wardian.measure.syscalls.matrix import Matrix, build
 from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls import rows

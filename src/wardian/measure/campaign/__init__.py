@@ -1,7 +1,6 @@
 """One measuring of everything: what to measure, measured here or elsewhere, kept in the store.
 
 config      nightly.toml
-inventory   the skills that a campaign looks at
 workbench   what results depend on: kernel, sandboxes, interpreters, wardian
 units       a campaign as independent units of work
 trust       which units may run on the bare host

@@ -22,7 +22,7 @@ from wardian.measure.campaign.workbench import (
     sandbox_version,
     working_sandboxes,
 )
-from wardian.measure.store.model import Outcome
+from wardian.measure.outcome import Outcome
 from wardian.measure.store.store import now
 
 CONNECT_S = 10

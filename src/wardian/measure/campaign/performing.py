@@ -5,44 +5,33 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import itertools
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from wardian.errors import WardianError
 from wardian.measure.campaign import trust
 from wardian.measure.campaign.units import Unit
-from wardian.measure.outcome import STORED
+from wardian.measure.case import Case
+from wardian.measure.outcome import STORED, Outcome
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.expectations import Profile, read_profile
 from wardian.measure.probes.running import measure_one
 from wardian.measure.probes.specimen import read_specimen
 from wardian.measure.probes.witnesses import witnesses
-from wardian.measure.store.model import Case, Outcome
-from wardian.measure.store.refusals import stored
+from wardian.measure.refused import stored
+from wardian.measure.skills.running import measure_case, trace_case
 from wardian.measure.store.store import now
 from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.outcomes import SuiteOutcome
 from wardian.measure.suites.programs import find_programs
 from wardian.measure.suites.running import run_program
 from wardian.measure.target import Target, target
-from wardian.observe.trace import Trace, traced
-from wardian.runner.cases.model import SkillCase
-from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
-from wardian.runner.cases.running import CaseOutcome, Options, plain_run, run_case
-from wardian.runner.location import Located, located
-from wardian.sandbox.backends import fitted
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.refusals.ranking import is_routine
-from wardian.sandbox.run.result import Refusal, Result
-from wardian.sandbox.sandbox import Sandbox
 
-MAX_REFUSALS = 20
 MAX_OUTPUT = 2000
-MAX_FILES = 200
 
 
 class Produced(NamedTuple):
@@ -78,11 +67,12 @@ def _performed(unit: Unit) -> list[Produced]:
         trust.check(unit)
         if unit.case.kind == "probe":
             return _probe(unit, when)
-        if unit.case.kind == "trace":
-            return _trace(unit, when)
         if unit.case.kind == "suite":
             return _suite(unit, when)
-        return _skill(unit, when)
+        given, kind = unit.payload, unit.case.kind
+        measure = trace_case if kind == "trace" else measure_case
+        found = measure(given["skill"], given["case"], given["sandbox"], given["policy"])
+        return [Produced(unit.case, *found, when)]
     except Exception as error:  # one case that can't be measured must not cost the others
         told = str(error) if isinstance(error, WardianError | OSError) else repr(error)
         outcome = Outcome("error", f"it could not be measured: {told}")
@@ -103,7 +93,7 @@ def _probe(unit: Unit, when: str) -> list[Produced]:
         host_named=bool(given.get("host_named")),
         timeout_s=given["timeout_s"],
     )
-    evidence = {"artifact": stable(found), "refusals": _stored(found.refusals)}
+    evidence = {"artifact": stable(found), "refusals": [stored(one) for one in found.refusals]}
     outcome = Outcome(
         found.status, found.cause, found.detail, found.errno, found.observed, evidence
     )
@@ -168,80 +158,6 @@ def _environment() -> Mapping[str, str]:
     return _ENVIRONMENT
 
 
-# Skills
-
-
-def _case(given: Mapping[str, Any]) -> SkillCase:
-    for one in read_cases(os.path.join(given["skill"], DEFAULT_FILE)):
-        if one.name == given["case"]:
-            return one
-    raise ValueError(f"there is no case {given['case']!r} any more")
-
-
-def _skill(unit: Unit, when: str) -> list[Produced]:
-    results: list[Result] = []
-
-    def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
-        results.append(plain_run(sandbox, command, stdin))
-        return results[-1]
-
-    with located(unit.payload["skill"]) as skill:
-        outcome = _outcome_of(skill, unit.payload, run)
-    told = _told(outcome, results)
-    return [Produced(unit.case, told, round(outcome.seconds, 4), when)]
-
-
-def _outcome_of(skill: Located, given: Mapping[str, Any], run: Any) -> CaseOutcome:
-    options = Options(
-        backends=(given["sandbox"],),
-        say=lambda text: None,
-        policy=given["policy"],
-        at_best=fitted,
-        run=run,
-    )
-    (outcome,) = run_case(skill, _case(given), options)
-    return outcome
-
-
-def _told(outcome: CaseOutcome, results: list[Result]) -> Outcome:
-    evidence: dict[str, Any] = {}
-    if outcome.problems:
-        evidence["problems"] = [one[:MAX_OUTPUT] for one in outcome.problems[:10]]
-    refusals = [one for result in results for one in result.refusals if not is_routine(one)]
-    if refusals:
-        evidence["refusals"] = _stored(refusals)
-    if outcome.observed is not None and outcome.verdict != "pass":
-        evidence["exit"] = outcome.observed.exit
-        evidence["reason"] = outcome.observed.reason
-        evidence["stdout"] = outcome.observed.stdout[-MAX_OUTPUT:]
-        evidence["stderr"] = outcome.observed.stderr[-MAX_OUTPUT:]
-    cause = outcome.problems[0] if outcome.problems else ""
-    return Outcome(outcome.verdict, cause[:MAX_OUTPUT], "", None, None, evidence)
-
-
-def _stored(refusals: Iterable[Refusal]) -> list[dict[str, Any]]:
-    return [stored(one) for one in itertools.islice(refusals, MAX_REFUSALS)]
-
-
-def _trace(unit: Unit, when: str) -> list[Produced]:
-    traces: list[Trace] = []
-
-    def run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Result:
-        traces.append(traced(sandbox, command, input=stdin))
-        return traces[-1].result
-
-    with located(unit.payload["skill"]) as skill:
-        outcome = _outcome_of(skill, unit.payload, run)
-    told = _told(outcome, [one.result for one in traces])
-    calls = sorted({total.name for one in traces for total in one.syscalls})
-    files = sorted({file.path for one in traces for file in one.files})
-    evidence = {**told.evidence, "syscalls": calls, "files": files[:MAX_FILES]}
-    # Watching takes time and memory of its own: what fails only when watched is no failure.
-    status = "ok" if calls or outcome.verdict == "pass" else outcome.verdict
-    return [Produced(unit.case, told._replace(status=status, evidence=evidence),
-                     round(outcome.seconds, 4), when)]  # fmt: skip
-
-
 # Suites
 
 
@@ -260,7 +176,7 @@ def _suite_case(program: Case, one: SuiteOutcome, when: str) -> Produced:
     evidence: dict[str, Any] = {}
     if status not in ("pass", "skip"):
         evidence["output"] = one.output[-MAX_OUTPUT:]
-        evidence["refusals"] = _stored(one.refusals)
+        evidence["refusals"] = [stored(each) for each in one.refusals]
     cause = one.detail if status != "pass" else ""
     return Produced(
         case, Outcome(status, cause, "", None, None, evidence), round(one.seconds, 4), when

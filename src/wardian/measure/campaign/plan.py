@@ -10,12 +10,12 @@ from typing import NamedTuple
 from wardian.errors import UsageError
 from wardian.measure.campaign import units as making
 from wardian.measure.campaign.config import Config, ConfigError
-from wardian.measure.campaign.inventory import SkillEntry, inventory, sources
 from wardian.measure.campaign.trust import may_run, not_run
 from wardian.measure.campaign.units import Unit
 from wardian.measure.campaign.workbench import Workbench, here, working_sandboxes
 from wardian.measure.probes import expectations
 from wardian.measure.probes.specimen import Specimen, find_specimens, probes_dir, select
+from wardian.measure.skills.inventory import SkillEntry, inventory, sources
 from wardian.measure.suites.programs import find_programs
 from wardian.measure.target import Target, target
 from wardian.sandbox.policy.difference import differences
@@ -74,29 +74,27 @@ def prepare(
     digests = {one.name: one.policy.digest for one in targets}
     for traced in (True, False):
         found += making.of_skills(entries, policy, digests, workbench, traced=traced)
-    if config.suites:
-        wanted_policy = policy if config.policy else Policy.preset(SUITE_POLICY)
-        theirs_in = [target(name, wanted_policy) for name in names]
-        programs = find_programs(config.suites).programs
-        found += making.of_suites(programs, theirs_in, workbench, SUITE_TIMEOUT_S, wanted_policy)
+    found += _of_suites(config, policy, names, workbench)
     if config.host_named:
         found = [one._replace(payload={**one.payload, "host_named": True}) for one in found]
-    left_out = not_run(found)
-    found = [one for one in found if may_run(one)]
     number, total = shard
-    wanted = [one for one in found if _shard(one, total) == number - 1]
+    wanted = [one for one in found if may_run(one) and _shard(one, total) == number - 1]
     wanted.sort(key=lambda one: one.priority)
     return CampaignPlan(
-        config,
-        workbench,
-        entries,
-        tuple(chosen),
-        targets,
-        profiles,
-        policy,
-        tuple(wanted),
-        left_out,
-    )
+        config, workbench, entries, tuple(chosen), targets, profiles, policy, tuple(wanted),
+        not_run(found),
+    )  # fmt: skip
+
+
+def _of_suites(
+    config: Config, policy: Policy, names: Iterable[str], workbench: Workbench
+) -> list[Unit]:
+    if not config.suites:
+        return []
+    wanted = policy if config.policy else Policy.preset(SUITE_POLICY)
+    targets = [target(name, wanted) for name in names]
+    programs = find_programs(config.suites).programs
+    return making.of_suites(programs, targets, workbench, SUITE_TIMEOUT_S, wanted)
 
 
 def policy_of_config(config: Config) -> Policy:

@@ -11,11 +11,11 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from wardian.measure.campaign.inventory import SkillEntry
 from wardian.measure.campaign.workbench import Workbench
+from wardian.measure.case import Case
 from wardian.measure.probes.expectations import Profile
 from wardian.measure.probes.specimen import Specimen, shipped
-from wardian.measure.store.model import Case
+from wardian.measure.skills.inventory import SkillEntry
 from wardian.measure.store.store import key_of
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.target import Target

@@ -19,9 +19,10 @@ from wardian.sandbox.backends import NAMES
 from wardian.sandbox.root.programs import outside
 
 # What a measurement goes through. The command line, the store and the reports change nothing.
-_MEASURING = ("errors.py", "text.py", "values.py", "compiled.py", "syscalls", "sandbox", "skills",
-              "observe", "runner", "measure/outcome.py", "measure/target.py", "measure/versions.py",
-              "measure/probes", "measure/suites", "_bin")  # fmt: skip
+_MEASURING = ("errors.py", "text.py", "values.py", "compiled.py", "pool.py", "syscalls", "sandbox",
+              "skills", "observe", "runner", "measure/case.py", "measure/outcome.py",
+              "measure/refused.py", "measure/target.py", "measure/versions.py", "measure/probes",
+              "measure/skills", "measure/suites", "_bin")  # fmt: skip
 _LEFT_OUT = ("__pycache__", "data")
 LANGUAGES = ("python", "sh", "bash", "node", "r", "c")
 

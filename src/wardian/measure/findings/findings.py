@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from wardian.measure.campaign.units import OURS
 from wardian.measure.findings.troubles import Trouble, cause
 from wardian.measure.history.comparison import CaseDifference, Comparison
+from wardian.measure.refused import stored
 from wardian.measure.store.model import SEVERITIES, Finding, Measurement
-from wardian.measure.store.refusals import stored
 from wardian.measure.target import HOST
 from wardian.sandbox.run.result import Refusal
 from wardian.syscalls.knowledge import known

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 
 from wardian.errors import UsageError
-from wardian.measure.campaign.inventory import sources
 from wardian.measure.campaign.plan import CampaignPlan
+from wardian.measure.campaign.units import Unit
 from wardian.measure.findings.patches import Edit
 from wardian.measure.findings.proposal import Given, Proposal, of_policy, policy_file, shown
 from wardian.measure.findings.troubles import Trouble
 from wardian.measure.history.changes import Change
 from wardian.measure.probes.expectations import profile_path
 from wardian.measure.probes.specimen import MAX_BYTES
+from wardian.measure.skills.inventory import sources
 from wardian.measure.store.model import Campaign
 from wardian.measure.store.reading import StoreReader
 from wardian.runner.outputs import folder_in
@@ -27,25 +28,34 @@ from wardian.skills.reading import read_inside
 
 
 def reverted(
-    change: Change, one: Trouble, plan: CampaignPlan, store: StoreReader, before: Campaign | None
+    change: Change,
+    one: Trouble,
+    plan: CampaignPlan,
+    store: StoreReader,
+    before: Campaign | None,
 ) -> Iterator[Proposal]:
+    """The proposal that takes this change back, if its files were kept. ``before`` is the campaign
+    in which it was well."""
     case = one.result.case
     if change.what == "policy":
-        files = store.sources(change.before)
-        path, text = policy_file(plan)
-        if files is None or text is None:
-            return
-        old = next(iter(files.values()), "")
-        policy = parse_policy(old, path, Policy.default())
-        edit = Edit(shown(path), text, old)
-        title = "take the change of the policy back"
-        yield of_policy(title, [edit], policy, plan.policy)
+        yield from _policy_reverted(change, plan, store)
     elif change.what == "skill":
         yield from _skill_reverted(change, case.group, plan, store)
     elif change.what == "specimen":
         yield from _specimen_reverted(change, case.name, plan, store)
     elif change.what == "expectation" and before is not None:
         yield from _profile_reverted(case.sandbox, plan, store, before)
+
+
+def _policy_reverted(change: Change, plan: CampaignPlan, store: StoreReader) -> Iterator[Proposal]:
+    files = store.sources(change.before)
+    path, text = policy_file(plan)
+    if files is None or text is None:
+        return
+    old = next(iter(files.values()), "")
+    policy = parse_policy(old, path, Policy.default())
+    edit = Edit(shown(path), text, old)
+    yield of_policy("take the change of the policy back", [edit], policy, plan.policy)
 
 
 def _skill_reverted(
@@ -60,18 +70,59 @@ def _skill_reverted(
         for path in sorted({**old, **new})
         if old.get(path) != new.get(path)
     )
+    files = {path: old.get(path) for path in {**old, **new}}
+    given = _copy(entry.path, files, "skill", lambda unit: unit.case.group == name)
+    yield Proposal("skill", f"take the change of the skill {name} back", edits, given)
+
+
+def _specimen_reverted(
+    change: Change, name: str, plan: CampaignPlan, store: StoreReader
+) -> Iterator[Proposal]:
+    old = store.sources(change.before)
+    specimen = next((one for one in plan.specimens if one.id == name), None)
+    if specimen is None or not old:
+        return
+    path, text = next(iter(old.items()))
+    now = read_inside(specimen.root, specimen.path, MAX_BYTES).decode("utf-8")
+    edit = Edit(shown(specimen.source), now, text)
+    given = _copy(specimen.root, {path: text}, "root", lambda unit: unit.case.name == name)
+    yield Proposal("specimen", f"take the change of {path} back", (edit,), given)
+
+
+def _profile_reverted(
+    sandbox: str, plan: CampaignPlan, store: StoreReader, before: Campaign
+) -> Iterator[Proposal]:
+    old = store.sources(before.versions.get(f"profile:{sandbox}", ""))
+    path = profile_path(plan.profiles[sandbox])
+    if not old:
+        return
+    text = next(iter(old.values()))
+    with open(path, encoding="utf-8") as file:
+        edit = Edit(shown(path), file.read(), text)
+
+    given = _copy(path, {"": text}, "profile", lambda unit: unit.case.sandbox == sandbox)
+    yield Proposal("expectation", "take the change of what is expected back", (edit,), given)
+
+
+def _copy(
+    source: str, files: Mapping[str, str | None], key: str, concerns: Callable[[Unit], bool]
+) -> Callable[[], AbstractContextManager[Given]]:
+    """For the duration of a ``with``: a copy of a folder with these files in place of its own (or
+    of a file, whose name is empty), named ``key`` to the units that it concerns."""
 
     @contextmanager
     def given() -> Iterator[Given]:
         with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
-            place = os.path.realpath(made)
-            folder = os.path.join(place, os.path.basename(entry.path))
-            shutil.copytree(entry.path, folder, symlinks=True)
-            for path in {**old, **new}:
-                _put(folder, path, old.get(path))
-            yield lambda unit: {"skill": folder} if unit.case.group == name else {}
+            place = os.path.join(os.path.realpath(made), os.path.basename(source))
+            folder = os.path.isdir(source)
+            if folder:
+                shutil.copytree(source, place, symlinks=True)
+            root = place if folder else os.path.dirname(place)
+            for path, text in files.items():
+                _put(root, path or os.path.basename(source), text)
+            yield lambda unit: {key: place} if concerns(unit) else {}
 
-    yield Proposal("skill", f"take the change of the skill {name} back", edits, given)
+    return given
 
 
 def _put(root: str, path: str, text: str | None) -> None:
@@ -90,49 +141,3 @@ def _put(root: str, path: str, text: str | None) -> None:
     place = os.path.join(root, path)
     executable = os.path.lexists(place) and bool(os.lstat(place).st_mode & 0o111)
     Files(root).write(path, text, executable=executable)
-
-
-def _specimen_reverted(
-    change: Change, name: str, plan: CampaignPlan, store: StoreReader
-) -> Iterator[Proposal]:
-    old = store.sources(change.before)
-    specimen = next((one for one in plan.specimens if one.id == name), None)
-    if specimen is None or not old:
-        return
-    path, text = next(iter(old.items()))
-    now = read_inside(specimen.root, specimen.path, MAX_BYTES).decode("utf-8")
-
-    @contextmanager
-    def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
-            place = os.path.realpath(made)
-            root = os.path.join(place, "probes")
-            shutil.copytree(specimen.root, root, symlinks=True)
-            _put(root, path, text)
-            yield lambda unit: {"root": root} if unit.case.name == name else {}
-
-    edit = Edit(shown(specimen.source), now, text)
-    yield Proposal("specimen", f"take the change of {path} back", (edit,), given)
-
-
-def _profile_reverted(
-    sandbox: str, plan: CampaignPlan, store: StoreReader, before: Campaign
-) -> Iterator[Proposal]:
-    old = store.sources(before.versions.get(f"profile:{sandbox}", ""))
-    path = profile_path(plan.profiles[sandbox])
-    if not old:
-        return
-    text = next(iter(old.values()))
-    with open(path, encoding="utf-8") as file:
-        now = file.read()
-
-    @contextmanager
-    def given() -> Iterator[Given]:
-        with tempfile.TemporaryDirectory(prefix="wardian-revert-") as made:
-            place = os.path.realpath(made)
-            copied = os.path.join(place, os.path.basename(path))
-            _put(place, os.path.basename(path), text)
-            yield lambda unit: {"profile": copied} if unit.case.sandbox == sandbox else {}
-
-    edit = Edit(shown(path), now, text)
-    yield Proposal("expectation", "take the change of what is expected back", (edit,), given)

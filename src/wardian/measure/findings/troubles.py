@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from wardian.measure.history.comparison import CaseDifference, Comparison, Identity
+from wardian.measure.case import Identity
+from wardian.measure.history.comparison import CaseDifference, Comparison
 from wardian.measure.store.model import Measurement
 from wardian.measure.target import HOST
 from wardian.sandbox.run.result import Refusal

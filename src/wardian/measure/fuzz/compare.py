@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
-import signal
 import struct
 from typing import NamedTuple
 
 from wardian.measure.fuzz.program import AT, CallSequence, command_of
 from wardian.measure.fuzz.rules import Rules
 from wardian.measure.fuzz.wire import ENDED_BY_TIME, Answer, Behaviour
+from wardian.text import signal_name
 
 RESULTS, MEMORY, END, FILES = "result", "memory", "end", "files"
 _FORKS = ("fork", "clone", "clone3")
@@ -51,10 +51,7 @@ def end_text(outcome: Behaviour) -> str:
         return "waits"
     if outcome.ended >= 0:
         return f"exit {outcome.ended}"
-    try:
-        return signal.Signals(-outcome.ended).name
-    except ValueError:
-        return f"signal {-outcome.ended}"
+    return signal_name(-outcome.ended)
 
 
 def difference(

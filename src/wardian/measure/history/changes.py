@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from wardian.measure.store.model import Campaign, Case, Measurement, Moment
+from wardian.measure.case import Case
+from wardian.measure.store.model import Campaign, Measurement, Moment
 
 _TOLD = 12
 # What a campaign's fields are called when they change.

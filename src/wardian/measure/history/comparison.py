@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from wardian.measure.case import Case, Identity
 from wardian.measure.history.changes import Change, explained
 from wardian.measure.history.timeline import told
-from wardian.measure.store.model import Campaign, Case, Measurement, Moment
+from wardian.measure.store.model import Campaign, Measurement, Moment
 from wardian.measure.store.reading import StoreReader
 
 LOOKED_BACK = 30
-Identity = tuple[str, str, str]
 
 
 class CaseDifference(NamedTuple):

@@ -7,9 +7,10 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from wardian.errors import NothingMatched
+from wardian.measure.case import Case
 from wardian.measure.history import timeline
 from wardian.measure.history.timeline import Span
-from wardian.measure.store.model import Campaign, Case, Figure
+from wardian.measure.store.model import Campaign, Figure
 from wardian.measure.store.reading import StoreReader
 
 SCHEMA = "wardian.history/1"

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from wardian.measure.case import Case
 from wardian.measure.history.changes import Change, explained, of_campaigns
-from wardian.measure.store.model import Campaign, Case, Figure, Moment
+from wardian.measure.store.model import Campaign, Figure, Moment
 
 SIGNS = {"good": "+", "bad": "x", "broken": "!", "absent": "."}
 STRIP = 60

@@ -8,7 +8,8 @@ from typing import Any
 
 from wardian.errors import NothingMatched
 from wardian.measure.campaign.units import OURS
-from wardian.measure.history.comparison import Comparison, Identity, comparable, compare
+from wardian.measure.case import Identity
+from wardian.measure.history.comparison import Comparison, comparable, compare
 from wardian.measure.probes.artifact import Artifact, check
 from wardian.measure.refused import text
 from wardian.measure.store.model import Campaign, Figure, Finding, Measurement, Step

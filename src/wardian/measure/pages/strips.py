@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from wardian.measure.history.comparison import Identity
+from wardian.measure.case import Identity
 from wardian.measure.outcome import Status, status
 from wardian.measure.pages.facts import Facts, ordered
 from wardian.measure.store.model import Campaign

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from wardian.measure.history.comparison import Identity
+from wardian.measure.case import Case, Identity
 from wardian.measure.outcome import TONES, Status, status
 from wardian.measure.pages.facts import Facts
 from wardian.measure.pages.strips import stretches, trend
-from wardian.measure.store.model import Campaign, Case, Finding, Measurement
+from wardian.measure.store.model import Campaign, Finding, Measurement
 
 SYSCALL = "syscall"
 MAX_CHANGES = 200

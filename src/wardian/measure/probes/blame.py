@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from wardian.measure import refused
 from wardian.measure.blame import (
+    ALONE,
+    BY_ITSELF,
     FRAME,
     LANDLOCK,
     ROOT,
@@ -14,6 +16,7 @@ from wardian.measure.blame import (
     WALLS,
     Circumstances,
     Wall,
+    alone,
     without,
 )
 from wardian.measure.probes.artifact import Artifact
@@ -27,11 +30,12 @@ SCHEMA = "wardian.probe-blame/1"
 
 
 class Trial(NamedTuple):
-    """One wall: what was observed without it, and with no other wall but it."""
+    """One wall: what was observed without it, None if it could not be taken away, and with no other
+    wall but it."""
 
     wall: Wall
     way: str
-    without: Artifact
+    without: Artifact | None
     alone: Artifact | None = None
 
 
@@ -76,13 +80,35 @@ def blame(
     trials = [Trial(wall, way, one) for (wall, way), one in zip(tried, removals, strict=True)]
     bare: Artifact | None = None
     if baseline.observed == "blocked" and not any(_allowed(one.without) for one in trials):
-        bare, *alone = measured(walls, *(_all_but(walls, wall) for wall in walls))
+        bare, *only = measured(walls, *(_all_but(walls, wall) for wall in walls))
         if _allowed(bare):
-            trials = [one._replace(alone=left) for one, left in zip(trials, alone, strict=True)]
-    not_tried = tuple(wall.name for wall, way in ways if way is None)
+            trials = [one._replace(alone=left) for one, left in zip(trials, only, strict=True)]
+    if baseline.observed == "blocked" and _allowed(host) and not _held(trials):
+        left = [wall for wall in ALONE if wall not in walls]
+        trials += _each_on_the_host(specimen, left, policy, env, timeout_s)
+    named = {one.wall.name for one in trials}
+    not_tried = tuple(wall.name for wall in WALLS if wall.name not in named)
     blamed, answer, certain = _judge(baseline, host, bare, trials, not_tried)
     first = _first(baseline, trials)
     return Blame(specimen, baseline, host, tuple(trials), not_tried, first, blamed, answer, certain)
+
+
+def _each_on_the_host(
+    specimen: Specimen,
+    walls: Sequence[Wall],
+    policy: Policy,
+    env: Mapping[str, str],
+    timeout_s: float,
+) -> list[Trial]:
+    """Where the host has allowed it already: each of these walls there alone, as far as can be."""
+    able = [(wall, where) for wall in walls if (where := alone(wall, policy)) is not None]
+    targets = [where for _, where in able]
+    found = measure([specimen], targets, env, host_named=True, timeout_s=timeout_s)
+    return [
+        Trial(wall, BY_ITSELF, None, seen)
+        for (wall, _), seen in zip(able, found, strict=True)
+        if seen.observed in ("allowed", "blocked")
+    ]
 
 
 def _all_but(walls: Sequence[Wall], wall: Wall) -> list[Wall]:
@@ -90,8 +116,13 @@ def _all_but(walls: Sequence[Wall], wall: Wall) -> list[Wall]:
     return [one for one in walls if one not in kept]
 
 
-def _allowed(seen: Artifact) -> bool:
-    return seen.observed == "allowed"
+def _allowed(seen: Artifact | None) -> bool:
+    return seen is not None and seen.observed == "allowed"
+
+
+def _held(trials: Sequence[Trial]) -> bool:
+    """Is it known which walls hold it?"""
+    return any(_allowed(one.without) for one in trials) or bool(_each(trials))
 
 
 def _judge(
@@ -119,7 +150,8 @@ def _judge(
     if host.observed == "blocked":
         return (), f"no wall of ours: the host blocks it too ({host.errno or host.detail})", True
     if not_tried or bare is None or bare.observed != "blocked":
-        return (), "none of the walls that could be taken away here", False
+        names = ", ".join(one.wall.name for one in trials)
+        return (), f"none of those that could be tried here: {names}", False
     return (FRAME,), f"{_names([FRAME])}: what is left when every other wall is away", True
 
 
@@ -137,7 +169,11 @@ def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
 
 def _answers_otherwise(trial: Trial, baseline: Artifact) -> bool:
     seen = trial.without
-    if seen.observed not in ("allowed", "blocked") or _told(seen) == _told(baseline):
+    if (
+        seen is None
+        or seen.observed not in ("allowed", "blocked")
+        or _told(seen) == _told(baseline)
+    ):
         return False
     # What had to go with a wall (/proc with the pid namespace) may be what is missed now.
     return not (trial.wall.also is not None and seen.errno == "ENOENT")
@@ -176,7 +212,7 @@ def document(found: Sequence[Blame]) -> dict[str, Any]:
                         "kind": trial.wall.kind,
                         "by": trial.way,
                         "without": _seen(trial.without),
-                        "alone": _seen(trial.alone) if trial.alone is not None else None,
+                        "alone": _seen(trial.alone),
                     }
                     for trial in one.trials
                 ],
@@ -187,7 +223,9 @@ def document(found: Sequence[Blame]) -> dict[str, Any]:
     }
 
 
-def _seen(one: Artifact) -> dict[str, Any]:
+def _seen(one: Artifact | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
     keys = ("observed", "errno", "detail", "cause")
     return {key: getattr(one, key) for key in keys}
 
@@ -200,8 +238,9 @@ def lines(one: Blame, *, verbose: bool) -> list[str]:
     told += [f"  seen by the supervisor: {printable(text)}" for text in _relevant(one.baseline)]
     if verbose:
         for trial in one.trials:
-            alone = f"   alone: {_told(trial.alone)}" if trial.alone is not None else ""
-            told.append(f"  without {trial.wall.name:<18} {_told(trial.without)}{alone}")
+            gone = _told(trial.without) if trial.without is not None else "not tried"
+            only = f"   alone: {_told(trial.alone)}" if trial.alone is not None else ""
+            told.append(f"  without {trial.wall.name:<18} {gone}{only}")
     if one.not_tried:
         told.append(f"  not tried: {', '.join(one.not_tried)} (no policy gives them up)")
     return told

@@ -36,7 +36,8 @@ def command(specimen: Specimen, program: str, target: Target) -> SpecimenCommand
     compiled = specimen.language == "c"
     flags = () if compiled else _FLAGS.get(specimen.language, ())
     if target.is_host:
-        return SpecimenCommand((program,) if compiled else (program, *flags, specimen.source))
+        argv = (program,) if compiled else (program, *flags, specimen.source)
+        return SpecimenCommand((*target.prefix, *argv))
     work = f"{target.root}{WORK}"
     cwd = work if target.root else None
     if compiled:

@@ -12,7 +12,7 @@ from wardian.measure import outcome
 from wardian.measure.outcome import GOOD, PROBE, UNEXPECTED
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
-from wardian.text import printable
+from wardian.text import columns, printable
 
 LIST_SCHEMA = "wardian.probe-list/1"
 RUN_SCHEMA = "wardian.probe-run/1"
@@ -44,11 +44,9 @@ def listing(specimens: Iterable[Specimen]) -> dict[str, Any]:
 
 def list_lines(specimens: Sequence[Specimen]) -> list[str]:
     """ID, capability, language, what it shows."""
-    rows = [(one.id, one.capability, one.language, printable(one.summary)) for one in specimens]
-    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
-    return [
-        "  ".join([*(f"{row[i]:<{widths[i]}}" for i in range(3)), row[3]]).rstrip() for row in rows
-    ]
+    return columns([
+        (one.id, one.capability, one.language, printable(one.summary)) for one in specimens
+    ])  # fmt: skip
 
 
 # A run
@@ -76,29 +74,20 @@ def document(artifacts: Sequence[Artifact], seconds: float) -> dict[str, Any]:
 def matrix(artifacts: Sequence[Artifact]) -> list[str]:
     """Capability × sandbox. Specimens of one capability that agree share a line."""
     sandboxes = list(dict.fromkeys(one.sandbox for one in artifacts))
-    rows: list[tuple[str, list[str]]] = []
+    rows: list[tuple[str, ...]] = [("capability", *sandboxes, "")]
     for capability, ones in _grouped(artifacts).items():
         by_specimen: dict[str, dict[str, str]] = {}
         for one in ones:
             by_specimen.setdefault(one.id, {})[one.sandbox] = _cell(one)
         kinds = {tuple(by.get(name, "") for name in sandboxes) for by in by_specimen.values()}
         if len(kinds) == 1:
-            rows.append((capability, list(*kinds)))
+            rows.append((capability, *next(iter(kinds)), ""))
         else:
-            rows.append((capability, [""] * len(sandboxes)))
+            rows.append((capability, *[""] * len(sandboxes), ""))
             for name, by in by_specimen.items():
                 label = f"  {name.removeprefix('core__')}"
-                rows.append((label, [by.get(sandbox, "") for sandbox in sandboxes]))
-    width = max(len("capability"), *(len(label) for label, _ in rows))
-    head = ("capability", sandboxes)
-    columns = [
-        max(len(sandboxes[i]), *(len(cells[i]) for _, cells in rows)) for i in range(len(sandboxes))
-    ]
-    lines = []
-    for label, cells in (head, *rows):
-        padded = (f"{cell:<{columns[i]}}" for i, cell in enumerate(cells))
-        lines.append("  ".join([f"{label:<{width}}", *padded]).rstrip())
-    return lines
+                rows.append((label, *(by.get(sandbox, "") for sandbox in sandboxes), ""))
+    return columns(rows)
 
 
 def _grouped(artifacts: Sequence[Artifact]) -> dict[str, list[Artifact]]:

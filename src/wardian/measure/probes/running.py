@@ -6,7 +6,6 @@ import datetime
 import functools
 import json
 import os
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from wardian.measure.versions import interpreter
 from wardian.pool import pool
 from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
+from wardian.text import signal_name
 
 TIMEOUT_S = 20.0
 OUTPUT = "observation.json"
@@ -101,6 +101,13 @@ def measure_one(
     else:
         why = "it does not ship with wardian, and the bare host was not named: --in host"
         measured = Measured(None, Verdict("not_run", why))
+    return _artifact(specimen, target, profile, measured, when)
+
+
+def _artifact(
+    specimen: Specimen, target: Target, profile: Profile, measured: Measured, when: str
+) -> Artifact:
+    wanted = profile.of(specimen)
     seen = measured.seen
     name = os.uname()
     return Artifact(
@@ -201,7 +208,7 @@ def _answer(
         detail = f"the {result.reason} ended the run"
         return _judged(Observation("blocked", None, detail), wanted)
     if result.signal is not None:
-        return None, Verdict("crashed", f"killed by {_signal_name(result.signal)}{_said(result)}")
+        return None, Verdict("crashed", f"killed by {signal_name(result.signal)}{_said(result)}")
     if result.exit_code not in (0, 1):
         return None, Verdict("crashed", f"exit code {result.exit_code}{_said(result)}")
     try:
@@ -233,13 +240,6 @@ def _read(sandbox: Sandbox) -> bytes:
 def _said(result: Result) -> str:
     text = result.stderr.decode("utf-8", "replace").strip()[-TOLD:]
     return f"; it said: {text}" if text else ""
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def kept(directory: str, on_done: OnDone) -> OnDone:

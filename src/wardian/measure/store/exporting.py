@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from wardian.measure.store.model import Campaign
+from wardian.measure.store.model import Campaign, fields
 from wardian.measure.store.reading import StoreReader
 
 SCHEMA = "wardian.history-export/1"
@@ -27,14 +27,11 @@ def rows(store: StoreReader, table: str, *, evidence: bool = False) -> Iterator[
     for one in store.campaigns():
         where = {"campaign": one.uid, "night": one.night}
         if table == "campaigns":
-            fields = one._asdict()
-            yield {name: fields[name] for name in _COLUMNS["campaigns"]}
+            yield fields(one)
         elif table == "figures":
-            for figure in store.figures(one.id):
-                yield where | {k: v for k, v in figure._asdict().items() if k != "campaign_id"}
+            yield from (where | fields(figure) for figure in store.figures(one.id))
         elif table == "findings":
-            for found in store.findings(one.id):
-                yield where | {k: v for k, v in found._asdict().items() if k != "campaign_id"}
+            yield from (where | fields(found) for found in store.findings(one.id))
         else:
             yield from (where | row for row in _results(store, one, evidence))
 

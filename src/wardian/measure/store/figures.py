@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from wardian.measure.case import KINDS
 from wardian.measure.outcome import HEALTH
-from wardian.measure.store.model import KINDS, Figure, Measurement
+from wardian.measure.store.model import Figure, Measurement
 
 
 def counted(results: Sequence[Measurement]) -> list[Figure]:

@@ -1,20 +1,13 @@
-"""What the store holds, as values. Everything that is measured is a case in a sandbox.
-
-A probe, a check inside a specimen, a case of a gtest program and a case of a skill differ in their
-kind and in the words of their status; ``health`` says the same of all of them.
-"""
+"""What the store holds, as values: campaigns, and what came of each case in them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from wardian.measure.outcome import health
-from wardian.measure.store.refusals import restored
-from wardian.sandbox.run.result import Refusal
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome, health
 
-KINDS = ("probe", "check", "suite", "skill", "trace")
-STATES = ("running", "finished", "partial", "interrupted")
 SEVERITIES = ("critical", "high", "medium", "low")
 
 
@@ -43,48 +36,6 @@ class Campaign(NamedTuple):
     versions: Mapping[str, str]
     shard: str
     owner: str
-
-
-class Case(NamedTuple):
-    """Something that can be asked of a sandbox. ``about`` is small: title, source, script …
-
-    ``group`` is a probe's domain, a skill's name, a suite's program.
-    """
-
-    kind: str
-    name: str
-    sandbox: str
-    group: str = ""
-    capability: str = ""
-    about: Mapping[str, Any] = {}
-    id: int = 0
-
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """What tells it from every other case."""
-        return self.kind, self.name, self.sandbox
-
-
-class Outcome(NamedTuple):
-    """What came of a case. ``observed`` is allowed or blocked, where that was asked; ``evidence``
-    is bounded: refusals, an excerpt of the output, checks, the calls made."""
-
-    status: str
-    cause: str = ""
-    detail: str = ""
-    errno: str | None = None
-    observed: str | None = None
-    evidence: Mapping[str, Any] = {}
-
-    @property
-    def health(self) -> str:
-        """See ``wardian.measure.outcome``."""
-        return health(self.status)
-
-    @property
-    def refusals(self) -> list[Refusal]:
-        """Those in the evidence."""
-        return [restored(one) for one in self.evidence.get("refusals", [])]
 
 
 class Measurement(NamedTuple):
@@ -160,3 +111,9 @@ class Step(NamedTuple):
     done: int
     reused: int
     document: Mapping[str, Any]
+
+
+def fields(one: Campaign | Figure | Finding | Step, *left_out: str) -> dict[str, Any]:
+    """As JSON: without ids of this store and what is this machine's alone."""
+    own = ("id", "campaign_id", "owner", "policy", *left_out)
+    return {name: value for name, value in one._asdict().items() if name not in own}

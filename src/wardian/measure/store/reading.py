@@ -11,16 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from wardian.errors import InputError, NothingMatched
-from wardian.measure.store.model import (
-    Campaign,
-    Case,
-    Figure,
-    Finding,
-    Measurement,
-    Moment,
-    Outcome,
-    Step,
-)
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome
+from wardian.measure.store.model import Campaign, Figure, Finding, Measurement, Moment, Step
 
 _RESULTS = """
     SELECT r.campaign_id, c.kind, c.name, c.sandbox, c."group", c.capability, c.about, c.id,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from wardian.errors import InputError
+
 APPLICATION_ID = 0x7772646E  # "wrdn"
 
 _FIRST = (
@@ -133,3 +135,27 @@ def migrate(connection: sqlite3.Connection) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def prepare(connection: sqlite3.Connection, path: str) -> None:
+    """Ready to be used, with the tables of this version. Raises InputError if it is none of ours,
+    of a later version, or broken."""
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if application != APPLICATION_ID and (application or tables):
+            raise InputError("is a database of another program", path=path)
+        version = version_of(connection)
+        if version > VERSION:
+            raise InputError(
+                f"is a store of version {version}; this wardian knows up to {VERSION}",
+                path=path,
+                hint="use the wardian that wrote it, or a later one",
+            )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrate(connection)
+    except sqlite3.DatabaseError as error:
+        what = "is no store" if "not a database" in str(error) else f"can't be used: {error}"
+        raise InputError(what, path=path) from None

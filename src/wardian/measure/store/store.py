@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import hashlib
-import json
 import os
 import sqlite3
 import threading
@@ -16,14 +15,14 @@ from typing import Any, NamedTuple
 
 from wardian.errors import InputError
 from wardian.homes import own_directory
-from wardian.measure.outcome import health
+from wardian.measure.case import Case
+from wardian.measure.outcome import Outcome, health
 from wardian.measure.store import schema
-from wardian.measure.store.model import Campaign, Case, Figure, Finding, Outcome
+from wardian.measure.store.model import Campaign, Figure, Finding
 from wardian.measure.store.reading import StoreReader
+from wardian.measure.store.rows import as_json, case_id_of, outcome_id_of
 
 WAIT_S = 60.0  # for other writers
-MAX_EVIDENCE_BYTES = 64 << 10
-MAX_TEXT = 4000
 MAX_SOURCE_BYTES = 1 << 20
 
 
@@ -70,7 +69,7 @@ class Write(NamedTuple):
 
 def key_of(depends: Mapping[str, str]) -> str:
     """Names all that a result depends on."""
-    return hashlib.sha256(_json(depends).encode()).hexdigest()[:32]
+    return hashlib.sha256(as_json(depends).encode()).hexdigest()[:32]
 
 
 class Store(StoreReader):
@@ -104,7 +103,7 @@ class Store(StoreReader):
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"the store can't be opened: {error}", path=place) from None
         try:
-            _prepare(connection, place)
+            schema.prepare(connection, place)
         except BaseException:
             connection.close()
             raise
@@ -150,7 +149,7 @@ class Store(StoreReader):
         one = campaign._replace(
             uid=campaign.uid or uuid.uuid4().hex, started=campaign.started or now()
         )
-        fields = one._asdict() | {"versions": _json(one.versions)}
+        fields = one._asdict() | {"versions": as_json(one.versions)}
         del fields["id"]
         names, marks = ", ".join(fields), ", ".join("?" * len(fields))
         with self.writing() as connection:
@@ -179,7 +178,7 @@ class Store(StoreReader):
     def step(self, campaign_id: int, name: str, **fields: Any) -> None:
         """Begin a step, or say how far it is: state, total, done, reused, ended, document."""
         if "document" in fields:
-            fields["document"] = _json(fields["document"])
+            fields["document"] = as_json(fields["document"])
         first = {"state": "running", "started": now(), "document": "{}"} | fields
         names = ("campaign_id", "name", *first)
         changes = ", ".join(f"{key} = excluded.{key}" for key in fields) or "name = excluded.name"
@@ -196,12 +195,12 @@ class Store(StoreReader):
         """Results, in one transaction. One that is there already stays: nothing counts twice."""
         with self.writing() as connection:
             for one in writes:
-                case_id = _case_id(connection, one.case)
-                outcome_id = _outcome_id(connection, one.outcome)
+                case_id = case_id_of(connection, one.case)
+                outcome_id = outcome_id_of(connection, one.outcome)
                 if one.depends:
                     connection.execute(
                         "INSERT INTO dependencies VALUES (?, ?) ON CONFLICT DO NOTHING",
-                        (one.key, _json(one.depends)),
+                        (one.key, as_json(one.depends)),
                     )
                 rest = (one.duration_s, one.time or now(), one.key, one.measured_in or campaign.uid)
                 connection.execute(
@@ -235,7 +234,7 @@ class Store(StoreReader):
 
     def keep_sources(self, digest: str, files: Mapping[str, str]) -> None:
         """Files that results depend on, so that a later change can be told, and taken back."""
-        data = zlib.compress(_json(files).encode())
+        data = zlib.compress(as_json(files).encode())
         if len(data) <= MAX_SOURCE_BYTES:
             with self.writing() as connection:
                 connection.execute(
@@ -256,80 +255,5 @@ class Store(StoreReader):
             connection.execute("DELETE FROM findings WHERE campaign_id = ?", (campaign_id,))
             connection.executemany(
                 "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?)",
-                [(campaign_id, *one[1:-1], _json(one.document)) for one in findings],
+                [(campaign_id, *one[1:-1], as_json(one.document)) for one in findings],
             )
-
-
-def _prepare(connection: sqlite3.Connection, path: str) -> None:
-    try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if application != schema.APPLICATION_ID and (application or tables):
-            raise InputError("is a database of another program", path=path)
-        version = schema.version_of(connection)
-        if version > schema.VERSION:
-            raise InputError(
-                f"is a store of version {version}; this wardian knows up to {schema.VERSION}",
-                path=path,
-                hint="use the wardian that wrote it, or a later one",
-            )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        schema.migrate(connection)
-    except sqlite3.DatabaseError as error:
-        what = "is no store" if "not a database" in str(error) else f"can't be used: {error}"
-        raise InputError(what, path=path) from None
-
-
-def _case_id(connection: sqlite3.Connection, case: Case) -> int:
-    about = _json(case.about)
-    row = connection.execute(
-        'SELECT id, "group", capability, about FROM cases '
-        "WHERE kind = ? AND name = ? AND sandbox = ?",
-        case.identity,
-    ).fetchone()
-    if row is None:
-        done = connection.execute(
-            'INSERT INTO cases (kind, name, sandbox, "group", capability, about) '
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (*case.identity, case.group, case.capability, about),
-        )
-        return int(done.lastrowid or 0)
-    if row[1:] != (case.group, case.capability, about):
-        connection.execute(
-            'UPDATE cases SET "group" = ?, capability = ?, about = ? WHERE id = ?',
-            (case.group, case.capability, about, row[0]),
-        )
-    return int(row[0])
-
-
-def _outcome_id(connection: sqlite3.Connection, outcome: Outcome) -> int:
-    fields = (
-        outcome.status, outcome.cause[:MAX_TEXT], outcome.detail[:MAX_TEXT], outcome.errno,
-        outcome.observed, _bounded(outcome.evidence),
-    )  # fmt: skip
-    digest = hashlib.sha256(json.dumps(fields).encode()).hexdigest()[:32]
-    row = connection.execute("SELECT id FROM outcomes WHERE digest = ?", (digest,)).fetchone()
-    if row is None:
-        done = connection.execute(
-            "INSERT INTO outcomes (digest, status, cause, detail, errno, observed, evidence) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (digest, *fields),
-        )
-        return int(done.lastrowid or 0)
-    return int(row[0])
-
-
-def _bounded(evidence: Mapping[str, Any]) -> str:
-    text = _json(evidence)
-    if len(text) <= MAX_EVIDENCE_BYTES:
-        return text
-    sizes = {key: len(_json(value)) for key, value in evidence.items()}
-    largest = max(sizes, key=lambda key: sizes[key])
-    smaller = {key: value for key, value in evidence.items() if key != largest}
-    return _bounded(smaller | {"left_out": [*evidence.get("left_out", []), largest]})
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=list)

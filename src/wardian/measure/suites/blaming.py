@@ -2,8 +2,9 @@
 
 The walls, and the ways to take one away, are those of ``wardian.measure.blame``. A case that no
 single wall explains is tried without two: what the syscall filter or Landlock refuses, another wall
-often refuses as well. Only a wall without which the case passed is named; where none was found, it
-is said which were tried.
+often refuses as well. What no policy gives up is put up on the host as the only wall. A wall is
+named only if the case passed without it, or failed behind it alone; else it is said which were
+tried.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from wardian.measure.blame import (
+    ALONE,
     LANDLOCK,
     PID,
     ROOT,
@@ -18,10 +20,12 @@ from wardian.measure.blame import (
     WALLS,
     Circumstances,
     Wall,
+    alone,
     launcher_for_tests,
     without,
 )
 from wardian.measure.refused import likely
+from wardian.measure.suites.comparing import NOT_FOUND
 from wardian.measure.suites.execution import Running, RunOptions
 from wardian.measure.suites.outcomes import SuiteOutcome
 from wardian.measure.suites.programs import SuiteProgram
@@ -33,13 +37,19 @@ from wardian.sandbox.policy.policy import Policy
 LONGEST_S, MAX_HANGS = 10.0, 4
 # The kind of a refusal → the wall that mostly is behind it.
 _LIKELY = {"limit": "limits", "network": "namespace.network", "file": ROOT.name}
-HANGS = "not found: it hangs"
+HANGS = f"{NOT_FOUND}: it hangs"
 
 
 def wall_of(
-    program: SuiteProgram, here: SuiteOutcome, target: Target, options: RunOptions, running: Running
+    program: SuiteProgram,
+    here: SuiteOutcome,
+    target: Target,
+    options: RunOptions,
+    running: Running,
+    *,
+    on_host: bool,
 ) -> str:
-    """The name of the wall, or of two; else what was tried."""
+    """The name of the wall, or of two; else what was tried. ``on_host``: the case passes there."""
     launcher = launcher_for_tests()
     seen = Circumstances(refusals=here.refusals)
     quick = options._replace(timeout_s=min(options.timeout_s, LONGEST_S))
@@ -57,14 +67,21 @@ def wall_of(
         hung += outcome is not None and outcome.status == "timeout"
         if hung == MAX_HANGS:
             return HANGS
+    for wall in ALONE if on_host and launcher is None else ():
+        only = alone(wall, target.policy)
+        outcome = only and run_alone(program, here.case, only, quick, running, explain=False)
+        if outcome:
+            tried[wall.name] = None
+            if outcome.status != "passed":
+                return f"{wall.name}, by itself"
     return not_found(tried)
 
 
 def not_found(tried: Sequence[str] | dict[str, None]) -> str:
     """None was found, and these were tried."""
     if not tried:
-        return "not found: no wall could be taken away"
-    return f"not found: none of {', '.join(tried)}"
+        return f"{NOT_FOUND}: no wall could be taken away"
+    return f"{NOT_FOUND}: none of {', '.join(tried)}"
 
 
 def _trials(

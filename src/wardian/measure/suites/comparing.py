@@ -10,6 +10,7 @@ from wardian.measure.refused import general, likely
 from wardian.measure.suites.outcomes import PROGRAM_CASE, ProgramResult, SuiteOutcome
 
 UNSTEADY = "it passes when it is run by itself"
+NOT_FOUND = "not found"  # how what stands in the place of a wall begins, where none was found
 
 
 class Lost(NamedTuple):
@@ -113,11 +114,21 @@ class Cause(NamedTuple):
 
 def walls(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
     """Sandbox → wall → how many lost cases pass without it, where that was asked; most first."""
-    found: dict[str, Counter[str]] = {}
+    return _by_wall(lost, found=True)
+
+
+def no_wall(lost: Sequence[Lost]) -> dict[str, dict[str, int]]:
+    """Sandbox → what was tried in vain → for how many lost cases."""
+    return _by_wall(lost, found=False)
+
+
+def _by_wall(lost: Sequence[Lost], *, found: bool) -> dict[str, dict[str, int]]:
+    counted: dict[str, Counter[str]] = {}
     for one in lost:
-        if one.here is not None and one.here.wall:
-            found.setdefault(one.sandbox, Counter())[one.here.wall] += 1
-    return {sandbox: dict(counts.most_common()) for sandbox, counts in found.items()}
+        wall = one.here.wall if one.here is not None else ""
+        if wall and wall.startswith(NOT_FOUND) != found:
+            counted.setdefault(one.sandbox, Counter())[wall] += 1
+    return {sandbox: dict(counts.most_common()) for sandbox, counts in counted.items()}
 
 
 def causes(lost: Sequence[Lost]) -> list[Cause]:

@@ -89,68 +89,74 @@ class Execution(NamedTuple):
         return f"it can't be started there: {self.result.detail or self.result.reason}"
 
 
-class Clock(NamedTuple):
-    """How long a run may go on: from its start, and from when something last moved."""
+class ProgramRuns:
+    """The runs of one program in one target, counted."""
 
-    start_s: float
-    case_s: float
-    moved_s: Callable[[], float] = lambda: 0.0
+    def __init__(
+        self,
+        program: SuiteProgram,
+        target: Target,
+        options: RunOptions,
+        running: Running,
+        on_trace: OnBytes | None = None,
+    ) -> None:
+        self.program, self.target, self.options = program, target, options
+        self._running, self._on_trace = running, on_trace
+        self._policy = target.policy.with_shares(program.shares)
+        self.count = 0
 
-    def left_s(self, elapsed_s: float) -> float:
-        """What is left; a program may start slowly, whatever its cases get."""
-        moved = self.moved_s()
-        return moved + (self.case_s if moved else self.start_s) - elapsed_s
-
-
-def execute(
-    program: SuiteProgram,
-    target: Target,
-    options: RunOptions,
-    running: Running,
-    argv: Sequence[str],
-    clock: Clock,
-    on_stdout: Callable[[bytes, float], None],
-    on_stderr: OnBytes,
-    on_trace: OnBytes | None = None,
-) -> Execution:
-    """Raises SandboxError, Stopped."""
-    if running.stopped:
-        raise Stopped
-    policy = target.policy.with_shares(program.shares)
-    with target.make(policy, target.name) as sandbox:
-        make_ready(sandbox, _mounted(program, target))
-        began = time.monotonic()
-        process = sandbox.start(
-            _as_many_files(argv, target),
-            env=_environment(program, target, options, sandbox),
-            on_stdout=lambda data: on_stdout(data, time.monotonic() - began),
-            on_stderr=on_stderr,
-            on_trace=on_trace,
-            trace_every=on_trace is not None,
-        )
-        running.add(process)
-        try:
-            late = _watched(process, began, clock)
-            result = process.wait(END_S)
-        except TimeoutError:
-            raise SandboxError("a run that was ended did not end") from None
-        finally:
-            running.remove(process)
-        seconds = time.monotonic() - began
-        if running.stopped:
+    def run(
+        self,
+        argv: Sequence[str],
+        on_stdout: Callable[[bytes, float], None],
+        on_stderr: OnBytes,
+        moved_s: Callable[[], float] = lambda: 0.0,
+        case_s: float | None = None,
+    ) -> Execution:
+        """``moved_s`` is when a case began or ended last, and each gets ``case_s`` from then on.
+        Raises SandboxError, Stopped."""
+        self.count += 1
+        if self._running.stopped:
             raise Stopped
-        return Execution(result, late, seconds, read_report(sandbox))
+        start_s = self.options.timeout_s
+        with self.target.make(self._policy, self.target.name) as sandbox:
+            make_ready(sandbox, _mounted(self.program, self.target))
+            began = time.monotonic()
+            process = sandbox.start(
+                _as_many_files(argv, self.target),
+                env=_environment(self.program, self.target, self.options, sandbox),
+                on_stdout=lambda data: on_stdout(data, time.monotonic() - began),
+                on_stderr=on_stderr,
+                on_trace=self._on_trace,
+                trace_every=self._on_trace is not None,
+            )
+            self._running.add(process)
+            try:
+                late = _watched(process, began, moved_s, start_s, case_s or start_s)
+                result = process.wait(END_S)
+            except TimeoutError:
+                raise SandboxError("a run that was ended did not end") from None
+            finally:
+                self._running.remove(process)
+            seconds = time.monotonic() - began
+            if self._running.stopped:
+                raise Stopped
+            return Execution(result, late, seconds, read_report(sandbox))
 
 
-def _watched(process: Process, began: float, clock: Clock) -> bool:
-    """Wait for the end; True if a case took too long and the run was ended."""
+def _watched(
+    process: Process, began: float, moved_s: Callable[[], float], start_s: float, case_s: float
+) -> bool:
+    """Wait for the end; True if a case took too long and the run was ended. A program may start
+    slowly, whatever its cases get."""
     while True:
-        left = clock.left_s(time.monotonic() - began)
+        moved = moved_s()
+        left = began + moved + (case_s if moved else start_s) - time.monotonic()
         if left <= 0:
             process.kill()
             return True
         try:
-            process.wait(min(left, clock.case_s))  # it may move meanwhile
+            process.wait(min(left, case_s))  # it may move meanwhile
         except TimeoutError:
             continue
         return False
@@ -161,6 +167,7 @@ def _as_many_files(argv: Sequence[str], target: Target) -> Sequence[str]:
     import resource
 
     wanted = target.policy.limits.files
+    argv = [*target.prefix, *argv]
     if not target.is_host or wanted is None:
         return argv
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

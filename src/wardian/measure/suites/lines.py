@@ -6,10 +6,10 @@ TAP is what kselftest prints; LTP and most others only end with a number.
 from __future__ import annotations
 
 import re
-import signal
 from typing import NamedTuple
 
 from wardian.measure.suites.outcomes import PROGRAM_CASE
+from wardian.text import signal_name
 
 # kselftest's KSFT_SKIP, LTP's TCONF, automake's own
 SKIPS = {4: "kselftest's exit code for a skip", 32: "LTP's TCONF", 77: "automake's exit code"}
@@ -28,14 +28,6 @@ class Point(NamedTuple):
     status: str
     detail: str = ""
     output: str = ""
-
-
-def signal_name(number: int) -> str:
-    """SIGSEGV and the like."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def is_tap(text: str) -> bool:

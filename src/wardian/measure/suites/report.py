@@ -11,10 +11,18 @@ from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite
 from wardian.junit import junit as junit_document
 from wardian.measure import refused
 from wardian.measure.outcome import SUITE, health
-from wardian.measure.suites.comparing import Cause, Lost, causes, gained_cases, lost_cases, walls
+from wardian.measure.suites.comparing import (
+    Cause,
+    Lost,
+    causes,
+    gained_cases,
+    lost_cases,
+    no_wall,
+    walls,
+)
 from wardian.measure.suites.outcomes import BAD, ProgramResult, SuiteOutcome
 from wardian.measure.target import Target
-from wardian.text import printable
+from wardian.text import columns, printable
 
 SCHEMA = "wardian.suite/1"
 SHOWN_CASES = 8
@@ -74,11 +82,11 @@ def table(told: SuiteReport) -> list[str]:
     for result in told.results:
         by_program.setdefault(result.program, {})[result.sandbox] = result
     rows = [
-        (printable(program), [_cell(by.get(name)) for name in told.sandboxes])
+        (printable(program), *(_cell(by.get(name)) for name in told.sandboxes), "")
         for program, by in by_program.items()
         if any(one.outcomes for one in by.values())
     ]
-    return _aligned(("program", told.sandboxes), rows)
+    return columns([("program", *told.sandboxes, ""), *rows])
 
 
 def _cell(result: ProgramResult | None) -> str:
@@ -91,18 +99,6 @@ def _cell(result: ProgramResult | None) -> str:
 
 
 _WORTH = ("failed", "skipped", "crashed", "timeout", "not_run")
-
-
-def _aligned(head: tuple[str, list[str]], rows: list[tuple[str, list[str]]]) -> list[str]:
-    every = [head, *rows]
-    width = max(len(label) for label, _ in every)
-    widths = [max(len(cells[i]) for _, cells in every) for i in range(len(head[1]))]
-    return [
-        "  ".join(
-            [f"{label:<{width}}", *(f"{cell:<{widths[i]}}" for i, cell in enumerate(cells))]
-        ).rstrip()
-        for label, cells in every
-    ]
 
 
 def troubles(told: SuiteReport, *, every: bool = False) -> list[str]:
@@ -126,6 +122,10 @@ def troubles(told: SuiteReport, *, every: bool = False) -> list[str]:
             if blamed:
                 lines += ["", f"of these pass in {sandbox} without"]
                 lines += [f"  {number:>4}  {wall}" for wall, number in blamed.items()]
+            lines += [
+                f"  {number:>4}  {why}"
+                for why, number in no_wall(told.lost).get(sandbox, {}).items()
+            ]
     return lines
 
 
@@ -215,8 +215,8 @@ def call_lines(told: SuiteReport, *, every: bool = False) -> list[str]:
             ran = sum(found.values()) - found["disabled"]
             cells.append(f"{found['passed']}/{ran}" if ran else "-")
         if every or len(set(cells)) > 1:
-            rows.append((call, cells))
-    return _aligned(("syscall", told.sandboxes), rows) if rows else []
+            rows.append((call, *cells, ""))
+    return columns([("syscall", *told.sandboxes, ""), *rows]) if rows else []
 
 
 def _plural(count: int, word: str) -> str:

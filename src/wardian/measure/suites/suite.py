@@ -13,7 +13,7 @@ from wardian.measure.suites.keeping import NOT_KEPT, Keeping, key_of, known, who
 from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.running import run_alone, run_program
-from wardian.measure.target import WARDIAN, Target
+from wardian.measure.target import HOST, WARDIAN, Target
 from wardian.pool import Pool, pool
 
 MAX_LOOKS = 1000  # cases that are run again by themselves, in each sandbox
@@ -138,8 +138,8 @@ class _Looks:
         return self._each(found, _is_open, look)
 
     def steady(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
-        """What is lost and is no hang is run by itself in the baseline as well: what fails there
-        now is flaky, whatever sandbox it is in."""
+        """What is lost is run by itself in the baseline as well: what fails there now is flaky,
+        and says nothing of a sandbox."""
         native = {one.program: one for one in found if one.sandbox == self.baseline}
         lost = {
             (one.program, one.case): one
@@ -177,7 +177,9 @@ class _Looks:
 
         def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
             program, where = self.targets[one.program, one.sandbox]
-            return here._replace(wall=wall_of(program, here, where, self.options, self.running))
+            on_host = self.baseline == HOST
+            wall = wall_of(program, here, where, self.options, self.running, on_host=on_host)
+            return here._replace(wall=wall)
 
         def is_open(here: SuiteOutcome) -> bool:
             return not (here.of_program or here.wall or here.alone == "passed")

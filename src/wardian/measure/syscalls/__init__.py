@@ -6,6 +6,5 @@ measuring  the measurements: artifacts that are there, or made now
 programs/  small programs in each language, to be traced
 usage      the syscalls that interpreters, tools and skills make, traced
 report     the matrix as JSON and as text
-pages      the reference page, and the analysis in Markdown
 refresh    writes syscalls/knowledge.tsv from what can be generated; for those who keep the table
 """

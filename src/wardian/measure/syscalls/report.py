@@ -12,7 +12,7 @@ from wardian.measure.syscalls.matrix import CallLine, HostDifference, Matrix
 from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
-from wardian.text import printable
+from wardian.text import columns, cut, printable
 
 TABLE_SCHEMA = "wardian.syscalls-table/1"
 SHOW_SCHEMA = "wardian.syscalls-show/1"
@@ -52,16 +52,6 @@ def table_lines(ones: Sequence[tuple[Row, Knowledge]], arch: str) -> list[str]:
         told = "-" if number is None else str(number)
         cells.append((told, row.name, row.group, knowledge.priority, row.kind, row.reason))
     return columns(cells)
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Text in columns; the last is as long as it is."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    lines = []
-    for row in rows:
-        padded = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False))
-        lines.append("  ".join([*padded, row[-1]]).rstrip())
-    return lines
 
 
 # One call
@@ -276,14 +266,14 @@ def use_lines(uses: Iterable[CallUse], matrix: Matrix) -> list[str]:
             continue
         found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
         told = [f"{one['supported']}/{one['of']}" for one in found]
-        cells.append([name, str(len(use.calls)), *told, _cut(lacking(use, matrix))])
+        cells.append([name, str(len(use.calls)), *told, cut(lacking(use, matrix), _WIDE)])
     return columns(cells)
 
 
 def note_lines(matrix: Matrix) -> list[str]:
     """Why each partial is one."""
     return [
-        f"partly: {line.name} in {name}: {printable(_cut(cell.note))}"
+        f"partly: {line.name} in {name}: {printable(cut(cell.note, _WIDE))}"
         for line in matrix.lines
         for name, cell in line.cells.items()
         if cell.status == "partial"
@@ -297,7 +287,7 @@ def difference_lines(ones: Iterable[HostDifference]) -> list[str]:
         what = "works, though not on the host" if one.ok else one.errno or "fails"
         lines.append(
             f"unexplained: {one.syscall} in {one.sandbox}: {one.check} ({one.specimen}): {what}"
-            + (f": {printable(_cut(one.detail))}" if one.detail else "")
+            + (f": {printable(cut(one.detail, _WIDE))}" if one.detail else "")
         )
     return lines
 
@@ -311,7 +301,3 @@ def summary(matrix: Matrix) -> str:
         count, rest = len(matrix.differences), len(matrix.unexplained)
         told.append(f"{count} checks differ from the host, {rest} of them unexplained")
     return "\n".join(told)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDE else text[: _WIDE - 1] + "…"

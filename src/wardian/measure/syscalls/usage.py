@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from wardian import __version__
-from wardian.errors import InputError, WardianError
+from wardian.errors import InputError, UsageError, WardianError
 from wardian.homes import own_directory
 from wardian.observe.trace import traced
 from wardian.pool import pool
@@ -19,6 +20,7 @@ from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.runner.cases.running import Options, run_case
 from wardian.runner.location import located
+from wardian.sandbox.paths.whole_files import write_whole
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.programs import on_path
 from wardian.sandbox.run.result import Result
@@ -212,11 +214,5 @@ def _read(place: str) -> list[str] | None:
 
 def _write(place: str, calls: list[str]) -> None:
     """A cache that can't be written is no cache, and no error."""
-    temporary = f"{place}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
-    try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(calls, file)
-        os.replace(temporary, place)
-    except OSError:
-        pass
+    with contextlib.suppress(OSError, UsageError):
+        write_whole(place, json.dumps(calls))

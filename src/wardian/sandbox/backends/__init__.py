@@ -1,13 +1,15 @@
 """The sandboxes that can run a command. Adding one is adding a file that has ``backend``, and its
 name to ``NAMES``.
 
-wardian      our own launcher, every wall of it
-bubblewrap, bwrap   the same policy as options of ``bwrap``
-gvisor       the same policy as a bundle for ``runsc``
-host         no sandbox at all: the oracle
-interior     a command as it reads in another sandbox, and where a path inside lies outside
-walls        which of the policy's walls another sandbox puts up
-bare         a command under the launcher's supervision, without walls of its own
+wardian     our own launcher, every wall of it
+bubblewrap  the policy as options of ``bwrap``
+bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
+gvisor      the policy as an OCI bundle for ``runsc``
+runsc       ``runsc`` itself: where it is, what it is called with
+host        no sandbox at all: the oracle
+bare        a command under the launcher's supervision, without walls of the launcher's own
+walls       which of the policy's walls another sandbox puts up
+interior    a command as it reads in another sandbox, and where a path inside lies outside
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ inside: only one id can be mapped then, and gVisor wants it to be 0. That user h
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import signal
@@ -16,8 +15,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from wardian.errors import BackendError, SandboxError, UsageError
-from wardian.sandbox.backends import Job, bare, walls
+from wardian.errors import BackendError, SandboxError
+from wardian.sandbox.backends import Job, bare, runsc, walls
 from wardian.sandbox.backends.interior import (
     check_in_place,
     exec_errno,
@@ -27,15 +26,10 @@ from wardian.sandbox.backends.interior import (
 )
 from wardian.sandbox.host import this_host
 from wardian.sandbox.limits import (
-    RLIMIT_FSIZE,
-    RLIMIT_NOFILE,
-    RLIMIT_NPROC,
     limit_records,
-    rlimits,
 )
-from wardian.sandbox.policy.policy import Limits, Policy
+from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOSTNAME, INODES, USER_ID, WORK
-from wardian.sandbox.root.programs import outside
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import admitted
 from wardian.sandbox.run.plan import Plan, cgroup_records
@@ -43,29 +37,10 @@ from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import BARE, record
 from wardian.sandbox.workdir import WorkDir
 
-PROGRAM, PACKAGE = "runsc", "runsc"
 SAYS = "running container: "
 FAILED = 128  # what runsc exits with when it could not run anything
 SEND_S = 10.0
 NAMESPACES = ("pid", "ipc", "uts", "mount")
-
-
-def program() -> str:
-    """Where runsc is. Raises BackendError."""
-    found = outside(PROGRAM, os.environ)
-    if found is None:
-        raise BackendError(
-            f"{PROGRAM} is not installed", hint=f"sudo apt install {PACKAGE}, or see gvisor.dev"
-        )
-    return found
-
-
-def version(path: str) -> str:
-    """What it says of itself."""
-    done = subprocess.run(
-        [path, "--version"], capture_output=True, text=True, timeout=SEND_S, check=False
-    )
-    return next(iter(done.stdout.splitlines()), path)
 
 
 def _walls(policy: Policy) -> walls.Walls:
@@ -96,11 +71,11 @@ class Gvisor:
 
     def version(self) -> str:
         """Raises BackendError."""
-        return version(program())
+        return runsc.version(runsc.program())
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Raises SandboxError."""
-        self._path = program()
+        self._path = runsc.program()
         self._policy, self._own_work = policy, own_work
         self._protections = walls.settled(policy, _walls(policy))
         self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
@@ -108,7 +83,7 @@ class Gvisor:
         self._identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self._identity, self.name)
         walls.give_up_work(policy, own_work)
-        self._seccomp = _seccomp(policy)
+        self._seccomp = runsc.seccomp(policy)
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
@@ -162,7 +137,7 @@ class Gvisor:
             "ociVersion": "1.0.2",
             "hostname": HOSTNAME,
             "root": {"path": "root", "readonly": True},
-            "mounts": list(_mounts(made, inside)),
+            "mounts": list(runsc.mounts(made, inside)),
             "process": {
                 "terminal": job.tty,
                 "user": {"uid": inside, "gid": inside},
@@ -173,7 +148,9 @@ class Gvisor:
                 "capabilities": {},
                 "rlimits": [
                     {"type": f"RLIMIT_{name}", "soft": value, "hard": value}
-                    for name, value in _rlimits(self._policy.limits, counted=self._counted).items()
+                    for name, value in runsc.rlimits_of(
+                        self._policy.limits, counted=self._counted
+                    ).items()
                 ],
             },
             "linux": linux,
@@ -186,113 +163,6 @@ class Gvisor:
         if self._identity is None:
             return 0, []
         return USER_ID, [(0, 0), (USER_ID, self._identity)]
-
-
-# The bundle
-
-
-def _write(path: str, config: dict[str, Any]) -> None:
-    try:
-        text = json.dumps(config, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        raise UsageError(
-            "gvisor takes words, variables and paths in UTF-8 only",
-            hint="use --backend wardian for other bytes",
-        ) from None
-    with open(path, "wb") as file:
-        file.write(text)
-
-
-def _make_root(path: str, made: Root) -> None:
-    """What is mounted later needs a place; our own files are simply there."""
-    for at in ("/proc", "/dev", "/sys", *(at for at, _ in made.private)):
-        _make_directory(path, at)
-    for at, target in made.links:
-        _make_directory(path, os.path.dirname(at))
-        os.symlink(target, path + at)
-    places = [*made.binds, *((source.path, source.at) for source in made.sources)]
-    for source, at in places:
-        if on_host(os.path.dirname(at), made) is not None or os.path.lexists(path + at):
-            continue
-        if os.path.isdir(source):
-            _make_directory(path, at)
-        else:
-            _make_file(path, at)
-    for at, data in made.files:
-        _make_file(path, at, data)
-
-
-def _make_directory(root: str, at: str) -> None:
-    """Open to the guest, whatever the caller's umask is."""
-    path = root
-    for part in at.split("/"):
-        path = os.path.join(path, part)
-        if not os.path.isdir(path):
-            os.mkdir(path)
-            os.chmod(path, 0o755)  # noqa: S103 - what it stands in is closed to all but us
-
-
-def _make_file(root: str, at: str, data: bytes = b"") -> None:
-    _make_directory(root, os.path.dirname(at))
-    with open(root + at, "wb") as file:
-        file.write(data)
-    os.chmod(root + at, 0o644)
-
-
-def _mounts(made: Root, inside: int) -> Iterator[dict[str, Any]]:
-    def bind(source: str, at: str, access: str) -> dict[str, Any]:
-        kinds = ["rbind", access, "nosuid", "nodev"]
-        return {"destination": at, "type": "bind", "source": source, "options": kinds}
-
-    yield {"destination": "/proc", "type": "proc", "source": "proc"}
-    for source, at in made.binds:
-        yield bind(source, at, "ro")
-    for at, mode in made.private:
-        kinds = [f"mode={mode:o}", f"size={made.space}", f"uid={inside}", f"gid={inside}"]
-        yield {"destination": at, "type": "tmpfs", "source": "tmpfs", "options": kinds}
-    for share in made.sources:
-        yield bind(share.path, share.at, "rw" if share.write else "ro")
-
-
-@functools.cache
-def _denied(arch: str, allow: tuple[str, ...], deny: tuple[str, ...]) -> tuple[str, ...]:
-    from wardian.syscalls import rows
-
-    return tuple(
-        row.name
-        for row in rows()
-        if row.number(arch) is not None
-        and (row.name in deny or (row.decision == "deny" and row.name not in allow))
-    )
-
-
-def _seccomp(policy: Policy) -> dict[str, Any]:
-    """The calls that the table refuses outright, and new namespaces; what else it asks of arguments
-    is gVisor's matter."""
-    from wardian.syscalls.constants import CONSTANTS
-
-    refused = {"action": "SCMP_ACT_ERRNO", "errnoRet": 1}
-    names = _denied(this_host().arch, policy.allow_syscalls, policy.deny_syscalls)
-    rules: list[dict[str, Any]] = [{"names": list(names)} | refused]
-    namespaces = CONSTANTS["NAMESPACE_FLAGS"]
-    guarded = [name for name in ("clone", "unshare") if name not in policy.allow_syscalls]
-    for flag in (1 << bit for bit in range(32) if namespaces & 1 << bit):
-        has_flag = {"index": 0, "value": flag, "valueTwo": flag, "op": "SCMP_CMP_MASKED_EQ"}
-        rules.append({"names": guarded, "args": [has_flag]} | refused)
-    return {
-        "defaultAction": "SCMP_ACT_ALLOW",
-        "architectures": [f"SCMP_ARCH_{this_host().arch.upper()}"],
-        "syscalls": rules,
-    }
-
-
-def _rlimits(limits: Limits, *, counted: bool) -> dict[str, int]:
-    """Of the usual ones, those that gVisor's kernel holds; it writes no core files."""
-    held = rlimits(limits if counted else limits._replace(processes=None))
-    if RLIMIT_NPROC in held:
-        held[RLIMIT_NPROC] -= 1  # there is no reaper inside
-    kept = {"NPROC": RLIMIT_NPROC, "NOFILE": RLIMIT_NOFILE, "FSIZE": RLIMIT_FSIZE}
-    return {"CORE": 0} | {name: held[kind] for name, kind in kept.items() if kind in held}
 
 
 def _check_cwd(path: str, made: Root) -> None:
@@ -329,8 +199,8 @@ class _Guest:
         """Raises SandboxError, and UsageError for what can't be told to runsc."""
         try:
             self._bundle = self._place.path
-            _make_root(os.path.join(self._bundle, "root"), self._made)
-            _write(os.path.join(self._bundle, "config.json"), self._config)
+            runsc.make_root_in(os.path.join(self._bundle, "root"), self._made)
+            runsc.write(os.path.join(self._bundle, "config.json"), self._config)
             self._state = os.path.join(self._bundle, "state")
             os.mkdir(self._state, 0o700)
         except OSError as error:
@@ -368,7 +238,7 @@ class _Guest:
             raise _explained(os.strerror(event["exec_errno"]))
         if event["signal"]:
             raise BackendError(
-                f"{PROGRAM} was killed by signal {event['signal']}",
+                f"{runsc.PROGRAM} was killed by signal {event['signal']}",
                 hint="did the host run out of memory, or someone kill it?",
             )
         said = self._errors() if event["code"] == FAILED else []
@@ -416,10 +286,10 @@ def _sent(words: list[str]) -> None:
 
 def _explained(why: str) -> BackendError:
     return BackendError(
-        f"{PROGRAM} can't be started: {why.lower()}",
+        f"{runsc.PROGRAM} can't be started: {why.lower()}",
         hint="is a limit on processes or open files very low? see: ulimit -a",
     )
 
 
 backend = Gvisor
-__all__ = ["Gvisor", "backend", "program", "version"]
+__all__ = ["Gvisor", "backend"]

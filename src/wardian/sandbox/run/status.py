@@ -7,7 +7,7 @@ import functools
 import os
 from collections.abc import Sequence
 
-from wardian.errors import BackendError, SandboxError, ShareError, WallError
+from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
 from wardian.sandbox.run.plan import Plan
@@ -53,6 +53,8 @@ def concluded(
     """The same, of what was read already."""
     by_kind = {event["event"]: event for event in events}
     if "failed" in by_kind:
+        from wardian.sandbox.run.failures import explain
+
         raise explain(by_kind["failed"])
     if "ended" not in by_kind:
         raise BackendError(
@@ -285,46 +287,3 @@ def _told(met: tuple[Refusal, ...], others: tuple[Refusal, ...]) -> tuple[Refusa
     """A limit that ended the run may also have been seen before."""
     names = [one.action for one in met]
     return met + tuple(one for one in others if one.kind != "limit" or one.action not in names)
-
-
-# Errors, re-explained where the errno alone misleads
-
-
-def explain(failed: dict[str, Any]) -> SandboxError:
-    """The launcher's failure as an error that says what to do."""
-    wall, what, number = failed["wall"], failed["what"], failed["errno"]
-    why = f"{what}: {os.strerror(number).lower()}" if number else what
-    error = os.strerror(number).lower()
-    if wall == "cwd":
-        return SandboxError(
-            f"{what}: {error}",
-            hint="share it with --read or --write, or choose another with --cwd",
-        )
-    if wall == "share":
-        verb, _, path = what.partition(" ")
-        return ShareError(path, error) if verb == "opening" else SandboxError(f"{what}: {error}")
-    return WallError(wall, why, hint=_hint(wall, number))
-
-
-def _hint(wall: str, number: int) -> str:
-    if number in (errno.EMFILE, errno.ENFILE):
-        return "raise the limit on open files: ulimit -n 1024"
-    if number == errno.ETOOMANYREFS:
-        return (
-            "the descriptors that this user may have in flight through sockets are used up, by "
-            "another program of the same user; end it, or raise the limit: ulimit -Hn 4096"
-        )
-    if number == errno.EAGAIN:
-        return "this user may start no more processes: see ulimit -u"
-    if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
-        return "a limit of this process is very low: see ulimit -a"
-    if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
-        from wardian.sandbox.doctor.advice import advice, surroundings
-        from wardian.sandbox.run.launcher import LAUNCHER
-
-        known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
-        why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
-        return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
-    if wall == "notify":
-        return "run with --degrade notify: refusals still hold, but can't be told"
-    return "`wardian doctor` says which walls work here, and what to do"

@@ -17,6 +17,9 @@ TEST(Subtle, HardLimit) {
   EXPECT_EQ(setrlimit(RLIMIT_CPU, &limit), 0);
 }
 
+// Only what runs on the host has a home of its own there.
+TEST(Subtle, LivesHere) { EXPECT_STRNE(getenv("HOME"), "/home/user"); }
+
 // Fails, so that what it prints is kept.
 TEST(Same, SoftLimit) {
   struct rlimit limit;

@@ -9,7 +9,7 @@ from wardian.junit import ERROR, FAILURE, SKIPPED, JunitCase, JunitSuite, junit
 from wardian.measure.pages.documents.decision import Decision
 from wardian.measure.pages.documents.evaluation import headline
 from wardian.measure.pages.facts import Facts
-from wardian.measure.store.model import Measurement
+from wardian.measure.store.model import Measurement, fields
 from wardian.measure.syscalls import report as coverage
 
 SCHEMA = "wardian.evaluation/1"
@@ -17,14 +17,12 @@ SCHEMA = "wardian.evaluation/1"
 
 def document(facts: Facts, decision: Decision) -> dict[str, Any]:
     """Everything that the pages tell, and all results."""
-    campaign, comparison = facts.campaign, facts.comparison
+    comparison = facts.comparison
     since = comparison.stable_since
     return {
         "schema": SCHEMA,
         "headline": headline(facts),
-        "campaign": {
-            k: v for k, v in campaign._asdict().items() if k not in ("id", "owner", "policy")
-        },
+        "campaign": fields(facts.campaign),
         "compared_with": comparison.last.uid if comparison.last is not None else None,
         "unchanged": comparison.unchanged,
         "stable_since": since.night if since is not None else None,
@@ -40,18 +38,9 @@ def document(facts: Facts, decision: Decision) -> dict[str, Any]:
             }
             for one in comparison.differences
         ],
-        "findings": [
-            {k: v for k, v in one._asdict().items() if k != "campaign_id"}
-            for one in facts.findings
-        ],
-        "figures": [
-            {k: v for k, v in one._asdict().items() if k != "campaign_id"}
-            for one in facts.figures
-        ],
-        "steps": [
-            {k: v for k, v in one._asdict().items() if k not in ("campaign_id", "document")}
-            for one in facts.steps
-        ],
+        "findings": [fields(one) for one in facts.findings],
+        "figures": [fields(one) for one in facts.figures],
+        "steps": [fields(one, "document") for one in facts.steps],
         "skills": facts.skills,
         "syscalls": _coverage(facts),
         "results": [_result(one, comparison.flips) for one in facts.results],

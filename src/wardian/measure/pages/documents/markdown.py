@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from wardian.measure.store.model import Measurement
-from wardian.text import printable
+from wardian.text import cut, printable
 
 SIGNS = {"good": "✓", "bad": "✗", "broken": "!", "absent": "–"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
@@ -15,15 +15,12 @@ MAX_CELL = 300
 
 def text(raw: str, limit: int = MAX_CELL) -> str:
     """Words of others, in a line: nothing in them is markup."""
-    plain = printable(raw)
-    plain = plain if len(plain) <= limit else plain[: limit - 1] + "…"
-    return _SPECIAL.sub(r"\\\1", plain)
+    return _SPECIAL.sub(r"\\\1", cut(printable(raw), limit))
 
 
 def code(raw: str, limit: int = MAX_CELL) -> str:
     """Words of others, as they are."""
-    plain = printable(raw)
-    plain = plain if len(plain) <= limit else plain[: limit - 1] + "…"
+    plain = cut(printable(raw), limit)
     fence = "``" if "`" in plain else "`"
     inner = f" {plain} " if fence == "``" else plain
     return f"{fence}{inner}{fence}".replace("|", "\\|") if plain else ""

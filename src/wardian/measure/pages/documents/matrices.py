@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-from wardian.measure.campaign.inventory import TIERS
 from wardian.measure.outcome import Status
 from wardian.measure.pages import views
 from wardian.measure.pages.documents.markdown import SIGNS, code, score, several, table, text
+from wardian.measure.pages.documents.syscalls import analysis
 from wardian.measure.pages.facts import Facts
 from wardian.measure.pages.views import CaseCell
+from wardian.measure.skills.inventory import TIERS
 from wardian.measure.store.model import Measurement
-from wardian.measure.syscalls.pages import analysis
 
 NO_SPECIMEN = "No specimen of a system call was among what was measured."
 

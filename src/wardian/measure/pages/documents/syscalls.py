@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wardian.measure.outcome import CALL
+from wardian.measure.pages.documents.markdown import table
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.syscalls.matrix import CallLine, Matrix
 from wardian.measure.syscalls.report import lacking, served
@@ -16,7 +17,7 @@ from wardian.measure.syscalls.usage import CallUse
 from wardian.measure.target import HOST
 from wardian.syscalls.knowledge import INTERPRETERS, PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, groups, rows
-from wardian.text import printable
+from wardian.text import cut, printable
 
 SCHEMA = "wardian.syscalls-docs/1"
 REFERENCE = "syscalls.md"
@@ -63,28 +64,21 @@ def reference() -> str:
 
 def _totals() -> str:
     kinds = list(_DECIDED)
-    lines = [
-        f"| priority | {' | '.join(_DECIDED[kind] for kind in kinds)} | all |",
-        "|---|" + "---|" * (len(kinds) + 1),
-    ]
+    lines = []
     for priority in (*PRIORITIES, None):
         ones = [row for row in rows() if priority in (known()[row.name].priority, None)]
         counts = [sum(row.kind == kind for row in ones) for kind in kinds]
-        cells = " | ".join(str(count) for count in (*counts, len(ones)))
-        lines.append(f"| {priority or 'all'} | {cells} |")
-    return "\n".join(lines)
+        lines.append([priority or "all", *map(str, (*counts, len(ones)))])
+    return _table(["priority", *(_DECIDED[kind] for kind in kinds), "all"], lines)
 
 
 def _reference_table(members: Iterable[Row]) -> str:
-    lines = [
-        "| call | x86-64 | arm64 | decision | why | priority | used by | manual | gVisor tests |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    lines += [_reference_row(row, known()[row.name]) for row in members]
-    return "\n".join(lines)
+    head = ("call", "x86-64", "arm64", "decision", "why", "priority", "used by", "manual")
+    lines = [_reference_row(row, known()[row.name]) for row in members]
+    return _table([*head, "gVisor tests"], lines)
 
 
-def _reference_row(row: Row, knowledge: Knowledge) -> str:
+def _reference_row(row: Row, knowledge: Knowledge) -> list[str]:
     users = " ".join(knowledge.used_by)
     using = "all" if set(INTERPRETERS) <= set(knowledge.used_by) else users
     cells = (
@@ -98,7 +92,11 @@ def _reference_row(row: Row, knowledge: Knowledge) -> str:
         f"{knowledge.man}(2)" if knowledge.man else "–",
         " ".join(f"`{name}`" for name in knowledge.tests) or "–",
     )
-    return f"| {' | '.join(_cell(text) for text in cells)} |"
+    return [_cell(text) for text in cells]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(table(head, rows)).rstrip("\n")
 
 
 def _number(number: int | None) -> str:
@@ -139,13 +137,12 @@ def analysis(matrix: Matrix, artifacts: Sequence[Artifact], uses: Sequence[CallU
 
 def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
     head = ["sandbox", "version", *CALL, "unmeasured"]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines = []
     for name in matrix.sandboxes:
         counts = matrix.counts(name)
         version = next(one.sandbox_version for one in artifacts if one.sandbox == name)
         version = version.partition("-")[0] if name == HOST else version
-        cells = [name, _cell(version), *(str(counts[key]) for key in (*CALL, "unmeasured"))]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append([name, _cell(version), *(str(counts[key]) for key in (*CALL, "unmeasured"))])
     one = artifacts[0]
     kernel = _cell(one.kernel.partition("-")[0])
     told = [f"Measured on Linux {kernel} ({matrix.arch}), as {_caller(one.uid)}."]
@@ -155,7 +152,7 @@ def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
             f"{count} checks came to something else than on the host; policy, or an expectation "
             f"with its reason, explains {count - len(matrix.unexplained)} of them."
         )
-    return ["\n".join(lines), " ".join(told)]
+    return [_table(head, lines), " ".join(told)]
 
 
 def _caller(uid: int) -> str:
@@ -164,13 +161,13 @@ def _caller(uid: int) -> str:
 
 def _matrix_table(lines: Sequence[CallLine], matrix: Matrix) -> str:
     head = ["syscall", *matrix.sandboxes, "gVisor test", "priority", "notes"]
-    table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    found = []
     for line in lines:
         tests = " ".join(f"`{name}`" for name in line.knowledge.tests[:2]) or "–"
         cells = [f"`{line.name}`", *(_status(line, name) for name in matrix.sandboxes)]
         cells += [tests, line.knowledge.priority, _cell(_notes(line))]
-        table.append(f"| {' | '.join(cells)} |")
-    return "\n".join(table)
+        found.append(cells)
+    return _table(head, found)
 
 
 def _status(line: CallLine, sandbox: str) -> str:
@@ -190,7 +187,7 @@ def _notes(line: CallLine) -> str:
     ]
     if any(cell.status == "denied" for cell in line.cells.values()):
         told.append(line.row.reason)
-    return _cut("; ".join(told))
+    return cut("; ".join(told), _WIDE)
 
 
 def _gaps(matrix: Matrix) -> list[str]:
@@ -205,7 +202,7 @@ def _gaps(matrix: Matrix) -> list[str]:
             if status == "partial":
                 listed += [
                     f"- `{line.name}` ({line.knowledge.priority}) is partial: "
-                    f"{_cell(_cut(line.cells[name].note))}"
+                    f"{_cell(cut(line.cells[name].note, _WIDE))}"
                     for line in found
                 ]
             elif found:
@@ -222,7 +219,7 @@ def _gaps(matrix: Matrix) -> list[str]:
 
 def _programs(matrix: Matrix, uses: Sequence[CallUse]) -> str:
     head = ["program", "calls it makes", *(f"supported in {name}" for name in matrix.sandboxes)]
-    lines = [f"| {' | '.join([*head, 'lacking'])} |", "|---" * (len(head) + 1) + "|"]
+    lines = []
     for use in uses:
         name = f"skill {use.name}" if use.kind == "skill" else use.name
         if use.problem:
@@ -230,9 +227,9 @@ def _programs(matrix: Matrix, uses: Sequence[CallUse]) -> str:
         else:
             found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
             told = [f"{one['supported']} of {one['of']}" for one in found]
-            cells = [name, str(len(use.calls)), *told, _cut(lacking(use, matrix)) or "–"]
-        lines.append(f"| {' | '.join(_cell(text) for text in cells)} |")
-    return "\n".join(lines)
+            cells = [name, str(len(use.calls)), *told, cut(lacking(use, matrix), _WIDE) or "–"]
+        lines.append([_cell(text) for text in cells])
+    return _table([*head, "lacking"], lines)
 
 
 def _recommendations(matrix: Matrix, uses: Sequence[CallUse]) -> str:
@@ -291,19 +288,13 @@ def _test_references(matrix: Matrix) -> list[str]:
         for file in line.knowledge.tests:
             by_file.setdefault(file, []).append(line.name)
     untested = [line.name for line in matrix.lines if not line.knowledge.tests]
-    lines = ["| file | calls |", "|---|---|"]
-    lines += [
-        f"| `{file}` | {' '.join(f'`{name}`' for name in by_file[file])} |"
-        for file in sorted(by_file)
+    lines = [
+        (f"`{file}`", " ".join(f"`{name}`" for name in by_file[file])) for file in sorted(by_file)
     ]
     return [
         f"{len(by_file)} files of gVisor's `test/syscalls/linux` exercise these calls; "
         "`wardian suite` runs them in any sandbox.",
-        "\n".join(lines),
+        _table(["file", "calls"], lines),
         f"No test there exercises {len(untested)} calls: "
         + ", ".join(f"`{name}`" for name in untested) + ".",
     ]  # fmt: skip
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDE else text[: _WIDE - 1] + "…"

@@ -1,0 +1,48 @@
+/* The last lines on the status descriptor: what was refused, how the run ended, and what it used. */
+#define _GNU_SOURCE
+#include "fortify.h"
+#include "ending.h"
+#include "cgroup.h"
+#include "inner.h"
+#include "limits.h"
+#include "refusals.h"
+#include "relay.h"
+#include "status.h"
+#include "trace.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+void report_end(const struct ending *end) {
+    trace_end();
+    refusals_report();
+    relay_report_held();
+    inner_report();
+    int code = end->exited && WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
+    int signal = end->exited && WIFSIGNALED(end->status) ? WTERMSIG(end->status) : end->exited ? 0 : SIGKILL;
+    const char *reason = !end->reaped             ? "unkillable"
+                         : end->reason && !end->exited ? end->reason
+                         : end->starved           ? "memory"
+                         : end->overran           ? "disk"
+                         : relay_output_exceeded(end->output_limit) ? "output"
+                         : end->exec_error        ? "exec"
+                         : end->exited            ? (signal ? "signal" : "exited")
+                                                : "lost";
+    long long user_us = (long long)end->usage.ru_utime.tv_sec * 1000000 + end->usage.ru_utime.tv_usec;
+    long long system_us = (long long)end->usage.ru_stime.tv_sec * 1000000 + end->usage.ru_stime.tv_usec;
+    /* The time of processes that died with the reaper is in nobody's account but ours. */
+    if ((long long)limits_cpu_us() > user_us + system_us)
+        user_us = (long long)limits_cpu_us() - system_us;
+    uint64_t rss = (uint64_t)end->usage.ru_maxrss * 1024;
+    uint64_t peak = limits_peak_bytes() > rss ? limits_peak_bytes() : rss;
+    emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
+         "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
+         "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
+         "\"output_exceeded\":%s,\"cgroup\":%d}",
+         reason, code, signal, end->exec_error, (long long)end->wall_us,
+         user_us, system_us,
+         (unsigned long long)peak, (unsigned long long)(end->tasks > 1 ? end->tasks - 1 : 1),
+         (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
+         (unsigned long long)relay_bytes(2),
+         relay_output_exceeded(end->output_limit) ? "true" : "false", cgroup_version());
+}

@@ -1,0 +1,48 @@
+"""Why a run could not be set up, as an error that says what to do: an errno alone misleads."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+from wardian.errors import SandboxError, ShareError, WallError
+from wardian.sandbox.doctor.advice import advice, surroundings
+from wardian.sandbox.run.launcher import LAUNCHER
+
+
+def explain(failed: dict[str, Any]) -> SandboxError:
+    """The launcher's failure as an error that says what to do."""
+    wall, what, number = failed["wall"], failed["what"], failed["errno"]
+    why = f"{what}: {os.strerror(number).lower()}" if number else what
+    error = os.strerror(number).lower()
+    if wall == "cwd":
+        return SandboxError(
+            f"{what}: {error}",
+            hint="share it with --read or --write, or choose another with --cwd",
+        )
+    if wall == "share":
+        verb, _, path = what.partition(" ")
+        return ShareError(path, error) if verb == "opening" else SandboxError(f"{what}: {error}")
+    return WallError(wall, why, hint=_hint(wall, number))
+
+
+def _hint(wall: str, number: int) -> str:
+    if number in (errno.EMFILE, errno.ENFILE):
+        return "raise the limit on open files: ulimit -n 1024"
+    if number == errno.ETOOMANYREFS:
+        return (
+            "the descriptors that this user may have in flight through sockets are used up, by "
+            "another program of the same user; end it, or raise the limit: ulimit -Hn 4096"
+        )
+    if number == errno.EAGAIN:
+        return "this user may start no more processes: see ulimit -u"
+    if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
+        return "a limit of this process is very low: see ulimit -a"
+    if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
+        known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
+        why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
+        return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
+    if wall == "notify":
+        return "run with --degrade notify: refusals still hold, but can't be told"
+    return "`wardian doctor` says which walls work here, and what to do"
