@@ -2,7 +2,7 @@
  * filter where the plan asks for them. The same three processes as elsewhere (launch.c). In place of a pid
  * namespace, two subreapers hold the tree together: nothing that the command starts can leave it.
  *
- *   the command ends         the reaper ends what it left (tree.c), and then itself
+ *   the command ends         the reaper ends what it left (process_tree.c), and then itself
  *   the reaper is killed     its children come to the supervisor, which ends them
  *   the supervisor is killed the reaper sees its socket end, and ends everything; one that was stopped is
  *                            continued by the kernel then
@@ -16,18 +16,18 @@
 #include "fail.h"
 #include "guest.h"
 #include "identity.h"
-#include "inner.h"
+#include "inner_sandbox.h"
 #include "landlock.h"
 #include "limits.h"
 #include "namespaces.h"
 #include "plan.h"
+#include "process_tree.h"
 #include "relay.h"
 #include "rlimits.h"
 #include "seccomp.h"
 #include "signals.h"
-#include "stage.h"
+#include "staged_shares.h"
 #include "supervise.h"
-#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,7 +13,7 @@ enum {
     FD_TRACE, /* only with a plan that asks for it */
     FD_FIRST_COPY, /* of output and error; the same */
     FD_LAST = FD_FIRST_COPY + 1,
-    FD_TOLD, /* in a program that walls the guest in itself: inner.c */
+    FD_TOLD, /* in a program that walls the guest in itself: inner_sandbox.c */
     FD_BLOCK
 };
 

@@ -7,8 +7,8 @@
 #include "monotonic.h"
 #include "numbers.h"
 #include "plan.h"
+#include "process_tree.h"
 #include "quotas.h"
-#include "tree.h"
 
 #include <fcntl.h>
 #include <linux/stat.h>

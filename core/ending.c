@@ -3,7 +3,7 @@
 #include "fortify.h"
 #include "ending.h"
 #include "cgroup.h"
-#include "inner.h"
+#include "inner_sandbox.h"
 #include "limits.h"
 #include "refusals.h"
 #include "relay.h"

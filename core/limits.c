@@ -8,16 +8,16 @@
 #include "cpu_clock.h"
 #include "directory.h"
 #include "disk.h"
-#include "inner.h"
+#include "inner_sandbox.h"
 #include "memory.h"
 #include "monotonic.h"
 #include "numbers.h"
 #include "omitted_walls.h"
 #include "plan.h"
+#include "process_tree.h"
 #include "refusals.h"
 #include "sockets.h"
 #include "tasks.h"
-#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>

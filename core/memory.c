@@ -14,8 +14,8 @@
 #include "limits.h"
 #include "monotonic.h"
 #include "numbers.h"
+#include "process_tree.h"
 #include "sockets.h"
-#include "tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>

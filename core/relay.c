@@ -5,9 +5,9 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "relay.h"
-#include "status.h"
 #include "fail.h"
 #include "plan.h"
+#include "status.h"
 
 #include <asm/termbits.h>
 #include <errno.h>

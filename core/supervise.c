@@ -13,11 +13,12 @@
 #include "ending.h"
 #include "fail.h"
 #include "fuse_root.h"
-#include "inner.h"
+#include "inner_sandbox.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
 #include "plan.h"
+#include "process_tree.h"
 #include "processes.h"
 #include "refusals.h"
 #include "relay.h"
@@ -26,7 +27,6 @@
 #include "status.h"
 #include "tasks.h"
 #include "trace.h"
-#include "tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * kernel would count the processes of the whole user. */
 #define _GNU_SOURCE
 #include "fortify.h"
-#include "inner.h"
+#include "inner_sandbox.h"
 #include "descriptors.h"
 #include "directory.h"
 #include "disk.h"

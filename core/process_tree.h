@@ -1,7 +1,7 @@
 /* All processes below one. They can leave a session and a process group, but not the tree: orphans
  * become children of the nearest subreaper, which the reaper and the supervisor are. */
-#ifndef WARDIAN_TREE_H
-#define WARDIAN_TREE_H
+#ifndef WARDIAN_PROCESS_TREE_H
+#define WARDIAN_PROCESS_TREE_H
 
 #include "directory.h"
 

@@ -1,6 +1,6 @@
 /* Paths of the host, brought to where another sandbox's program can reach them. */
-#ifndef WARDIAN_STAGE_H
-#define WARDIAN_STAGE_H
+#ifndef WARDIAN_STAGED_SHARES_H
+#define WARDIAN_STAGED_SHARES_H
 
 #include "plan.h"
 

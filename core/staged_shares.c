@@ -2,7 +2,7 @@
  * mount namespace that ends with that program, and only while the caller is root. */
 #define _GNU_SOURCE
 #include "fortify.h"
-#include "stage.h"
+#include "staged_shares.h"
 #include "fail.h"
 #include "plan.h"
 

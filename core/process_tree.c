@@ -5,7 +5,7 @@
  * a pidfd, and only if its parent is still one of ours: its number may be somebody else's by now. */
 #define _GNU_SOURCE
 #include "fortify.h"
-#include "tree.h"
+#include "process_tree.h"
 #include "directory.h"
 #include "monotonic.h"
 #include "numbers.h"

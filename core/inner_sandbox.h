@@ -1,6 +1,6 @@
 /* Another sandbox's first process, between its walls and its command. */
-#ifndef WARDIAN_INNER_H
-#define WARDIAN_INNER_H
+#ifndef WARDIAN_INNER_SANDBOX_H
+#define WARDIAN_INNER_SANDBOX_H
 
 #include "plan.h"
 
