@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WALK_US = 30000, WALK_EVERY_US = 10000, MAX_DEPTH = 24, MAX_REMOVED = 256 };
+enum { WALK_US = 30000, LONG_WALK_US = 400000, WALK_EVERY_US = 10000, IDLE_US = 2000000, MAX_DEPTH = 24, MAX_REMOVED = 256 };
 
 static struct {
     int fd;
@@ -85,7 +85,7 @@ struct walk {
     int dir, depth;
     int64_t until_us;
     bool all;       /* also files that were there before, as a whole */
-    uint64_t bytes, entries;
+    uint64_t bytes, entries, most; /* entries: more need not be seen */
     uint64_t removed[MAX_REMOVED]; /* inodes that were counted: several processes may have one open */
     size_t removed_count;
 };
@@ -102,7 +102,7 @@ static bool made_since(int dir, const char *name) {
 static void add_changed(const char *name, void *context) {
     struct walk *w = context;
     struct stat st;
-    if (now_us() >= w->until_us || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (w->entries > w->most || now_us() >= w->until_us || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
     bool changed = st.st_ctim.tv_sec >= started_s;
     w->entries += changed;
@@ -153,8 +153,8 @@ static void add_removed_of(const char *pid, void *context) {
 }
 
 /* What lies in the shares and came since the start: what the guest can have caused, whoever is gone. */
-static struct walk grown_by_walking(int proc, bool all) {
-    struct walk w = {.until_us = now_us() + WALK_US, .all = all};
+static struct walk grown_by_walking(int proc, bool all, int64_t budget_us, uint64_t most) {
+    struct walk w = {.until_us = now_us() + budget_us, .all = all, .most = most};
     for (size_t i = 0; i < place_count; i++) {
         w.dir = openat(places[i], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (w.dir < 0)
@@ -180,34 +180,56 @@ static void forgive(uint64_t ours) {
     }
 }
 
-bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over) {
-    if (!plan->disk_bytes || !disk_count)
-        return false;
-    uint64_t most_files = plan->bare.wanted ? plan->bare.inodes : plan->root_inodes;
-    static uint64_t written;
-    static int64_t next_us;
-    if (proc >= 0 && !over)
-        written = written_bytes(proc);
-    bool grown = false, wrote = unclaimed || written > plan->disk_bytes / 2;
+/* The file system as a whole has grown by more than the guest may add, in bytes or in files. */
+struct growth {
+    bool bytes, files;
+};
+
+static struct growth grown_as_a_whole(const struct plan *plan, uint64_t most_files) {
+    struct growth grown = {false, false};
     for (size_t i = 0; i < disk_count; i++) {
         uint64_t now = used_bytes(disks[i].fd), files = used_files(disks[i].fd);
         if (now < disks[i].used_before) /* a neighbour gave some back */
             disks[i].used_before = now;
         if (files < disks[i].files_before)
             disks[i].files_before = files;
-        grown = grown || now - disks[i].used_before > plan->disk_bytes || files - disks[i].files_before > most_files;
+        grown.bytes = grown.bytes || now - disks[i].used_before > plan->disk_bytes;
+        grown.files = grown.files || files - disks[i].files_before > most_files;
     }
-    /* The file system as a whole has grown, or a process has written: only then is it worth a walk, and
-     * only what is found in the shares, or was written by the guest, ends the run. */
-    int64_t before = now_us();
-    if ((!grown && !unclaimed && written <= plan->disk_bytes) || (!over && before < next_us))
+    return grown;
+}
+
+/* A walk is worth its time if the file system has grown or a process has written; and now and then in any
+ * case, for a neighbour that removes files hides how many were made. Only what is found in the shares, or
+ * was written by the guest, ends the run. */
+bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over) {
+    if (!plan->disk_bytes || !disk_count)
         return false;
-    struct walk w = grown_by_walking(proc, wrote);
+    static uint64_t written;
+    static int64_t next_us, idle_us;
+    static bool cut; /* the last walk did not get to its end */
+    uint64_t most_files = plan->bare.wanted ? plan->bare.inodes : plan->root_inodes;
+    most_files = most_files ? most_files : UINT64_MAX; /* none was named */
+    if (proc >= 0 && !over)
+        written = written_bytes(proc);
+    bool wrote = unclaimed || written > plan->disk_bytes / 2;
+    struct growth grown = grown_as_a_whole(plan, most_files);
+    int64_t before = now_us();
+    idle_us = idle_us ? idle_us : before + IDLE_US;
+    bool worth = grown.bytes || grown.files || unclaimed || written > plan->disk_bytes || before >= idle_us;
+    if (!worth || (!over && before < next_us))
+        return false;
+    bool longer = grown.files && cut; /* files without bytes: nothing but the walk can say whose they are */
+    struct walk w = grown_by_walking(proc, wrote, longer ? LONG_WALK_US : WALK_US, most_files);
     int64_t after = now_us();
-    next_us = after + (after - before) * 10 + (grown ? WALK_EVERY_US : 10 * WALK_EVERY_US); /* a tenth of the time */
-    if (w.bytes > plan->disk_bytes || w.entries > most_files || (after >= w.until_us && grown && wrote))
+    cut = after >= w.until_us;
+    next_us = after + (after - before) * 10 + (grown.bytes || grown.files ? WALK_EVERY_US : 10 * WALK_EVERY_US); /* a tenth of the time */
+    idle_us = after + IDLE_US;
+    if (w.bytes > plan->disk_bytes || w.entries > most_files || (cut && grown.bytes && wrote))
         return true;
-    if (after < w.until_us && grown)
+    if (cut && longer && w.entries > most_files / 8)
+        return true; /* a great many are new, and there are more */
+    if (!cut && (grown.bytes || grown.files))
         forgive(w.bytes);
     return false;
 }

@@ -286,6 +286,44 @@ def test_a_shared_directory_does_not_fill_with_empty_files(
         shutil.rmtree(work)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.usefixtures("alone")
+def test_more_empty_files_than_a_short_look_can_see_are_seen(caller: Caller) -> None:
+    work, many = caller.directory(), 80_000
+    try:
+        command = ["/programs/flood", "inodes", str(many), "60"]
+        outcome = caller.run(command, work=str(work), records=[("root", 1 << 30, many // 2)])
+        assert outcome.reason == "disk limit", outcome
+    finally:
+        shutil.rmtree(work)
+
+
+@pytest.mark.parametrize("caller", NAMES, indirect=True)
+@pytest.mark.usefixtures("alone")
+def test_a_neighbour_that_removes_files_hides_none(caller: Caller) -> None:
+    """The filesystem as a whole has no more of them than before."""
+    work, other = caller.directory(), caller.directory()
+    for number in range(MANY_FILES):
+        (other / str(number)).touch()
+
+    def remove() -> None:
+        for number in range(MANY_FILES):
+            (other / str(number)).unlink()
+            time.sleep(0.0001)
+
+    neighbour = threading.Thread(target=remove)
+    try:
+        neighbour.start()
+        command = ["/programs/flood", "inodes", str(MANY_FILES // 2), HOLD_S]
+        limit = [("root", 1 << 30, MANY_FILES // 4)]
+        assert caller.run(command, work=str(work), records=limit).reason == "disk limit"
+    finally:
+        neighbour.join()
+        shutil.rmtree(work)
+        shutil.rmtree(other)
+
+
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 def test_a_file_can_not_seem_larger_than_the_disk_limit(caller: Caller) -> None:
     """A sparse file takes no room, but fills the disk of whoever copies it."""

@@ -23,7 +23,7 @@ from wardian.sandbox.backends.interior import (
 from wardian.sandbox.host import this_host
 from wardian.sandbox.limits import limit_records, rlimit_records
 from wardian.sandbox.policy.policy import Limits, Policy
-from wardian.sandbox.root.layout import INODES, WORK
+from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import admitted
 from wardian.sandbox.run import launcher
@@ -165,7 +165,7 @@ class _Guest:
         yield from limit_records(_with_own_processes(limits))
         yield from rlimit_records(limits)
         yield from cgroup_records(this_host(), backend.standing)
-        yield record("inodes", INODES)
+        yield record("inodes", self._made.most_files)
         yield from (record("watch", source.path) for source in self._made.sources if source.write)
         yield from (record("place", path) for path, _ in self._made.private)
         if call.staged:

@@ -29,7 +29,7 @@ from wardian.sandbox.limits import (
     limit_records,
 )
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.root.layout import HOSTNAME, INODES, USER_ID, WORK
+from wardian.sandbox.root.layout import HOSTNAME, USER_ID, WORK
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import admitted
 from wardian.sandbox.run.plan import Plan, cgroup_records
@@ -110,7 +110,7 @@ class Gvisor:
             yield record("discard", self._own_work)
         yield from limit_records(self._policy.limits._replace(processes=None))
         yield from cgroup_records(this_host(), {p.name for p in self._protections if p.enforced})
-        yield record("inodes", INODES)
+        yield record("inodes", made.most_files)
         yield from (record("watch", source.path) for source in made.sources if source.write)
 
     def _call(self, made: Root) -> list[str]:

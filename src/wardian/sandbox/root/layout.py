@@ -16,6 +16,8 @@ HOSTNAME = "wardian"
 WORK = "/work"
 HOME = "/home/user"
 INODES = 200_000
+# More room on disk is room for more files; the default of 2 GiB has that many.
+BYTES_PER_FILE = (2 << 30) // INODES
 PTYS = 64
 MQUEUE = "/dev/mqueue"
 NESTING = "sys/user/max_user_namespaces"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from wardian.errors import ShareError
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.root.layout import Layout, layout
+from wardian.sandbox.root.layout import BYTES_PER_FILE, INODES, Layout, layout
 from wardian.sandbox.root.shares import KERNEL_TREES, Source, is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -40,6 +40,7 @@ class Root(NamedTuple):
     files: tuple[tuple[str, bytes], ...]
     private: tuple[tuple[str, int], ...]  # path, mode
     space: int  # bytes for all that is private
+    most_files: int  # that may be made, in private places and in shares
     sources: tuple[Source, ...]
 
     @property
@@ -69,6 +70,7 @@ def make_root(policy: Policy, sources: Sequence[Source]) -> Root:
             if not any(is_below(path, place) for place in shared)
         ),
         space=min(limits.disk_bytes or 1 << 40, limits.memory_bytes or 1 << 40),
+        most_files=max(INODES, (limits.disk_bytes or 0) // BYTES_PER_FILE),
         sources=tuple(sources),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wardian.sandbox.root.layout import INODES, MQUEUE, NESTING, PTYS, Layout, layout
+from wardian.sandbox.root.layout import MQUEUE, NESTING, PTYS, Layout, layout
 from wardian.sandbox.root.root import Root
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run.records import BIND_DEVICE, BIND_OPTIONAL, BIND_OWNER, BIND_WRITE, record
@@ -12,7 +12,7 @@ def root_steps(root: Root, *, proc: bool, nests: bool) -> list[bytes]:
     """The records that build the root, in order. ``proc``: it is mounted; ``nests``: the guest may
     make user namespaces of its own."""
     shape = layout()
-    steps = [record("root", root.space, INODES)]
+    steps = [record("root", root.space, root.most_files)]
     for path, source, link in root.base:
         if link:
             steps.append(record("symlink", link, path))
