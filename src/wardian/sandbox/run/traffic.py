@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 READ_SIZE = 1 << 16
+ENDED = b'{"event":"ended",'
 
 OnBytes = Callable[[bytes], None]
 
@@ -75,6 +76,7 @@ class Traffic:
             data = b""
         if data:
             self.readers[fd].take(data)
+        if data and not (fd == self.said.fd and _is_last(data)):
             return True
         self.readers.pop(fd).close()
         return False
@@ -133,3 +135,9 @@ class Traffic:
         """All but what the supervisor says."""
         self.drop(*self.outputs, *self._traces)
         self.close_input()
+
+
+def _is_last(said: bytes) -> bool:
+    """Is this the line after which the supervisor only ends? Its end is waited for later, while the
+    result is made."""
+    return said.endswith(b"}\n") and said.startswith(ENDED, said.rfind(b"\n", 0, -1) + 1)
