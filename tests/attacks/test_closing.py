@@ -171,6 +171,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 def test_a_file_of_the_hosts_keeps_its_mode_when_the_caller_is_killed(caller: Caller) -> None:
     """The launcher of one run cleans up while the guest of another still swaps."""
@@ -242,6 +243,7 @@ with Sandbox.create(policy) as sandbox:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 def test_what_is_collected_while_names_are_swapped_is_the_guests_own(caller: Caller) -> None:
     victim = victim_of(caller)

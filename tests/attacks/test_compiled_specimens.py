@@ -13,7 +13,10 @@ from wardian.errors import InputError
 from wardian.measure.probes.building import BuildError, built, compiled, compiler
 from wardian.measure.probes.specimen import Specimen, read_specimen
 
-pytestmark = pytest.mark.skipif(compiler() is None, reason="a C compiler is not installed")
+pytestmark = [
+    pytest.mark.skipif(compiler() is None, reason="a C compiler is not installed"),
+    pytest.mark.long,
+]
 
 SOURCE = """/* It says something. */
 #define CAPABILITY "demo_word"

@@ -13,6 +13,8 @@ import pytest
 
 from tests.attacks.callers import LIBRARY, NAMES, PROGRAMS, Caller
 
+pytestmark = pytest.mark.long
+
 MB = 1 << 20
 LIMIT_MB, WANTED_MB = 100, 1000
 CPU_S, WANTED_CPU_MS = 1.0, 6000

@@ -72,6 +72,7 @@ def test_files_in_memory_do_not_outgrow_its_limit(attack: Attack, caller: Caller
     assert "held" in caller.run(SMALL, **attack.options).stdout
 
 
+@pytest.mark.long
 @rows(MEMORY)
 @pytest.mark.usefixtures("alone")
 def test_memory_outgrows_its_limit_without_the_watch(attack: Attack, caller: Caller) -> None:
@@ -80,6 +81,7 @@ def test_memory_outgrows_its_limit_without_the_watch(attack: Attack, caller: Cal
     assert outcome.reason == "exited", outcome
 
 
+@pytest.mark.long
 @rows(IN_MEMORY_FILES)
 @pytest.mark.usefixtures("alone")
 def test_private_files_fill_with_a_larger_limit(attack: Attack, caller: Caller) -> None:
@@ -97,6 +99,7 @@ print('freed', flush=True)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", ["memfd", "segments", "page-tables"])
 @pytest.mark.usefixtures("alone")
@@ -168,6 +171,7 @@ def test_nothing_is_made_beyond_its_count(attack: Attack, caller: Caller) -> Non
     assert 5 <= made(outcome.stdout) <= int(attack.harm), outcome
 
 
+@pytest.mark.long
 @rows(COUNTED)
 def test_more_is_made_without_the_wall(attack: Attack, caller: Caller) -> None:
     """What is the host's own allowance, a test at the same time may have taken a part of."""
@@ -186,6 +190,7 @@ def test_terminals_of_the_guest_are_few_and_its_own(caller: Caller) -> None:
     assert 8 <= made(outcome.stdout) <= 64, outcome
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 def test_private_files_are_counted_too(caller: Caller) -> None:
     outcome = caller.run("cd /tmp && /programs/flood inodes 260000", limits={"time_s": 60})
@@ -254,6 +259,7 @@ def test_a_shared_directory_does_not_outgrow_the_disk_limit(caller: Caller, kind
     assert megabytes <= DISK_MB + SLACK_MB
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", DISK)
 @pytest.mark.usefixtures("alone")
@@ -265,6 +271,7 @@ def test_a_shared_directory_outgrows_the_disk_limit_without_the_watch(
     assert megabytes > DISK_MB or kind == "unlinked"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("walls", [(), ("watch",)], ids=["all-walls", "without-watch"])
 @pytest.mark.usefixtures("alone")
@@ -299,6 +306,7 @@ def test_more_empty_files_than_a_short_look_can_see_are_seen(caller: Caller) -> 
         shutil.rmtree(work)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.usefixtures("alone")
 def test_a_neighbour_that_removes_files_hides_none(caller: Caller) -> None:

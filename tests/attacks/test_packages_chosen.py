@@ -20,6 +20,8 @@ from wardian.runner.packages.model import Archive, Locked, PackageFile, Preparat
 from wardian.runner.packages.pins import narrowed, pins_of, refuse_unpinned
 from wardian.runner.packages.requirements import checked, lines_of
 
+pytestmark = pytest.mark.long
+
 __all__ = ["environment", "make_skill", "wardian"]
 PLAIN = "import friendly; print('friendly', friendly.X)\n"
 A, B = "a" * 64, "b" * 64

@@ -16,6 +16,8 @@ from tests.runner.hostile import Index, publish, serving
 from tests.skill_folders import MakeSkill
 from wardian.runner.packages.specs import lock_fault, manifest_fault, read_lock, spec_fault
 
+pytestmark = pytest.mark.long
+
 __all__ = ["environment", "make_skill", "wardian"]
 SCRIPT = 'console.log(require("{}")())'
 SHA = "sha512-" + "A" * 86 + "=="

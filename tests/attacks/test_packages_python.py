@@ -265,6 +265,7 @@ def with_password(tool: str, index: Index, form: str, tmp_path: Path) -> dict[st
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("tool", "form"),
     [("pip", form) for form in ("plain", "several", "file")]
@@ -332,6 +333,7 @@ def test_nothing_is_written_through_a_link_that_a_build_left(
     assert [p for p in root.rglob("*") if p.is_symlink() and os.readlink(p) == str(victim)] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_what_one_preparation_leaves_does_not_serve_another(
     tool: str, index: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
@@ -366,6 +368,7 @@ def test_a_spoiled_archive_of_the_store_is_fetched_anew(
     assert done.stdout == "friendly 1\n", done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_source_package_is_built_with_what_it_asks_for(
     tool: str, index: Index, make_skill: MakeSkill, wardian: Wardian

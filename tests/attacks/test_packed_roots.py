@@ -20,6 +20,8 @@ from wardian.runner.image import Image
 from wardian.runner.rootfs_packing import pack_rootfs
 from wardian.skills.archive import pack
 
+pytestmark = pytest.mark.long
+
 SECRET = b"-----BEGIN PRIVATE KEY----- of the caller's"
 PROMPT_S = 120.0  # a busy machine included
 

@@ -16,6 +16,8 @@ import pytest
 
 from tests.attacks.callers import LIBRARY, NAMES, Caller
 
+pytestmark = pytest.mark.long
+
 MB = 1 << 20
 
 TAKE = {

@@ -30,6 +30,7 @@ def test_the_clock_can_not_be_outlasted(caller: Caller, kind: str) -> None:
     assert outcome.wall_s < 1 + GRACE_S
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", WALL)
 def test_it_would_go_on_with_more_time(caller: Caller, kind: str) -> None:
@@ -49,6 +50,7 @@ def test_processor_time_can_not_be_outspent(caller: Caller, kind: str) -> None:
     assert "burnt" not in outcome.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.parametrize("kind", CPU)
 def test_processor_time_is_outspent_without_the_watch(caller: Caller, kind: str) -> None:

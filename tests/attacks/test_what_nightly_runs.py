@@ -28,6 +28,8 @@ from wardian.measure.history.changes import Change
 from wardian.measure.skills.inventory import inventory, sources
 from wardian.sandbox.policy.policy import Policy, Share
 
+pytestmark = pytest.mark.long
+
 PROBE = """\
 \"\"\"It leaves a mark where it can.\"\"\"
 CAPABILITY = "demo_mark"

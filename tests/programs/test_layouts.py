@@ -14,6 +14,8 @@ from wardian import Sandbox
 
 from .test_guests import PYTHON, SYSTEM_PYTHON, needed
 
+pytestmark = pytest.mark.long
+
 WHERE = "import sys; print(sys.prefix); print(sys.executable)"
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests.command import Wardian
 from wardian.skills import check
 
+pytestmark = pytest.mark.long
+
 SKILLS = Path(__file__).parents[2] / "skills"
 NAMES = sorted(path.name for path in SKILLS.iterdir() if (path / "SKILL.md").exists())
 # Needs Pillow, which is fetched from the package index.
