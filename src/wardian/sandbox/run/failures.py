@@ -43,6 +43,11 @@ def _hint(wall: str, number: int) -> str:
         known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
         why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
         return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
+    if wall == "identity" and number == errno.EINVAL:  # mount_setattr(2): MOUNT_ATTR_IDMAP
+        return (
+            "this kernel can't map owners on that file system (tmpfs needs Linux 6.3); share a "
+            "directory on ext4, xfs or btrfs, or run wardian as an ordinary user"
+        )
     if wall == "notify":
         return "run with --degrade notify: refusals still hold, but can't be told"
     return "`wardian doctor` says which walls work here, and what to do"
