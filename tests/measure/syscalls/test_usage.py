@@ -69,7 +69,7 @@ def test_a_cache_that_can_not_be_written_is_no_error(cache: Path) -> None:
 
 def test_a_program_that_is_missing_or_fails_is_told() -> None:
     missing = TracedProgram("nobody", "interpreter", "no-such-program", (), "work.sh")
-    assert program_use(missing) == usage.Use(
+    assert program_use(missing) == usage.CallUse(
         "nobody", "interpreter", problem="no-such-program is not installed", skipped=True
     )
     failing = TracedProgram("sh", "interpreter", "sh", ("-c", "echo no >&2; exit 3"), "work.sh")
@@ -86,7 +86,9 @@ def test_a_skill_whose_cases_can_not_run_is_told(tmp_path: Path) -> None:
     skill = tmp_path / "odd"
     (skill / "scripts").mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: odd\ndescription: For a test.\n---\n")
-    assert skill_use(skill) == usage.Use("odd", "skill", problem="it has no cases", skipped=True)
+    assert skill_use(skill) == usage.CallUse(
+        "odd", "skill", problem="it has no cases", skipped=True
+    )
     cases = textwrap.dedent("""
         [[case]]
         name = "gone"

@@ -134,13 +134,17 @@ class Process:
                 except OSError:
                     pass  # it has ended, or listens to nothing any more: it is looked after
 
-    def finish(self) -> None:
-        """Nothing more comes: make the result of what came."""
+    def _close_control(self) -> None:
         with self._lock:
             control, self._control = self._control, -1
             if control >= 0:
                 os.close(control)
+
+    def finish(self) -> None:
+        """Nothing more comes: make the result of what came."""
         traffic = self.traffic
+        if not traffic.told_all:
+            self._close_control()
         traffic.close_input()
         streams = [*(pipe.bytes for pipe in traffic.outputs), b"", b""]
         try:
@@ -148,6 +152,7 @@ class Process:
         except BaseException as error:
             self._failure = error
         self.oversight.child.reap(LAST_S)  # the status line has told all
+        self._close_control()  # earlier, it would be a caller that dies
         self.over = True
         self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()

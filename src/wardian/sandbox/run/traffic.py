@@ -57,6 +57,7 @@ class Traffic:
     ) -> None:
         """``keep`` also the output that a callback takes."""
         self.said = Pipe(status)
+        self.told_all = False  # the supervisor has said its last line, and only ends
         self.outputs = [Pipe(fd, on, keep=keep or on is None) for fd, on in outputs.items()]
         self._traces = [Pipe(fd, on, keep=False) for fd, on in traces.items()]
         every = (*self.outputs, *self._traces, self.said)
@@ -76,7 +77,9 @@ class Traffic:
             data = b""
         if data:
             self.readers[fd].take(data)
-        if data and not (fd == self.said.fd and _is_last(data)):
+        last = fd == self.said.fd and _is_last(data)
+        self.told_all = self.told_all or last
+        if data and not last:
             return True
         self.readers.pop(fd).close()
         return False
