@@ -311,6 +311,7 @@ for place in {folders!r}:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_nothing_is_written_through_a_link_that_a_build_left(
     tool: str, index: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
@@ -351,6 +352,7 @@ def test_what_one_preparation_leaves_does_not_serve_another(
         assert done.stdout == "friendly 1\n", done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_spoiled_archive_of_the_store_is_fetched_anew(
     tool: str, index: Index, make_skill: MakeSkill, wardian: Wardian, tmp_path: Path

@@ -118,6 +118,7 @@ def test_changes_are_those_since_the_campaign_compared_with(history: Path) -> No
             facts.read(store, against="last")
 
 
+@pytest.mark.long
 def test_two_hundred_nights_fit_in_pages_of_three_megabytes(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "store.sqlite")) as store:
         fill(store, 200, scale=12)

@@ -12,6 +12,8 @@ from wardian.measure.syscalls.matrix import Matrix, build
 from wardian.measure.syscalls.measuring import decisions, measured, specimens_of_calls
 from wardian.measure.target import target
 
+pytestmark = pytest.mark.long
+
 AT_LEAST = 300
 
 
