@@ -4,6 +4,7 @@ followed. The flags stand here once."""
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -36,6 +37,18 @@ def open_below(start: int, names: Iterable[str], step: Callable[[int, str], int]
             os.close(fd)
         fd = inner
     return fd
+
+
+def read_regular(fd: int, limit: int = -1) -> bytes | None:
+    """What a regular file holds, up to ``limit`` bytes; None for anything else. Closes ``fd``, which
+    ``os.fdopen`` does not if it is a directory's. Raises OSError."""
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(limit)
+    finally:
+        os.close(fd)
 
 
 def parts_of(path: str) -> list[str]:

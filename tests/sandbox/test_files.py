@@ -143,3 +143,12 @@ def test_a_name_of_255_bytes_can_be_written(sandbox: Sandbox) -> None:
     for name in ("x" * 255, "ü" * 127, ".hidden", "-dash", "new\nline"):
         sandbox.files.write(name, "x")
         assert sandbox.files.read(name) == b"x"
+
+
+def test_reading_what_is_no_file_leaves_nothing_open(sandbox: Sandbox) -> None:
+    sandbox.run(["sh", "-c", "mkdir d; mkfifo p; ln -s d l"])
+    before = os.listdir("/proc/self/fd")
+    for name in ("d", "p", "l", "nothing"):
+        with pytest.raises((OSError, UsageError)):
+            sandbox.files.read(name)
+    assert os.listdir("/proc/self/fd") == before

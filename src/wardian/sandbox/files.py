@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import builtins
 import os
-import stat
 
-from wardian.descriptors import FILE, LISTABLE, enter, open_below, put_file, write_all
+from wardian.descriptors import FILE, LISTABLE, enter, open_below, put_file, read_regular, write_all
 from wardian.errors import UsageError
 from wardian.sandbox.paths.held import Held
 
@@ -30,10 +29,10 @@ class Files:
             fd = os.open(name, FILE, dir_fd=parent)
         finally:
             os.close(parent)
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise UsageError(f"{path} is not a regular file")
-            return file.read()
+        content = read_regular(fd)
+        if content is None:
+            raise UsageError(f"{path} is not a regular file")
+        return content
 
     def write(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
         """Write a file, making its directories. Replaces what is there, a link included."""

@@ -4,10 +4,9 @@ in it afterwards is compared with what was written, so that no package can repla
 from __future__ import annotations
 
 import os
-import stat
 from typing import NamedTuple
 
-from wardian.descriptors import FILE, FOLDER, NEW_FILE
+from wardian.descriptors import FILE, FOLDER, NEW_FILE, read_regular
 from wardian.runner.packages.model import PreparationError
 
 _CONFIG = """home = {home}
@@ -129,8 +128,7 @@ def _content(root: int, name: str, limit: int) -> bytes | None:
         fd = os.open(name, FILE, dir_fd=root)
     except OSError:
         return None
-    with os.fdopen(fd, "rb") as file:
-        return file.read(limit) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    return read_regular(fd, limit)
 
 
 def _replaced(name: str) -> PreparationError:
