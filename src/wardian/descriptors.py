@@ -40,8 +40,8 @@ def open_below(start: int, names: Iterable[str], step: Callable[[int, str], int]
 
 
 def read_regular(fd: int, limit: int = -1) -> bytes | None:
-    """What a regular file holds, up to ``limit`` bytes; None for anything else. Closes ``fd``, which
-    ``os.fdopen`` does not if it is a directory's. Raises OSError."""
+    """What a regular file holds, up to ``limit`` bytes; None for anything else. Closes ``fd``,
+    which ``os.fdopen`` does not if it is a directory's. Raises OSError."""
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None
