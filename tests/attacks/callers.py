@@ -45,6 +45,10 @@ def staged() -> Iterator[Path]:
         open_to_all(stage)
         yield stage
     finally:
+        for folder, names, _ in os.walk(stage):  # a scene may have directories that are read-only
+            for path in (Path(folder, name) for name in names):
+                if not path.is_symlink():
+                    path.chmod(0o700)
         shutil.rmtree(stage)
 
 
