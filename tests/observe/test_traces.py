@@ -137,8 +137,9 @@ def test_an_address_is_told_however_it_was_sent_to(how: str, sandbox: Sandbox) -
 
 def test_threads_are_counted_to_their_process(sandbox: Sandbox) -> None:
     code = (
-        "import threading; b = threading.Barrier(9); "
-        "[threading.Thread(target=b.wait).start() for _ in range(8)]; b.wait()"
+        "import os, threading; b = threading.Barrier(9)\n"
+        "def work(i): os.path.exists(f'/usr/{i}'); b.wait()\n"  # each does what no other does
+        "[threading.Thread(target=work, args=[i]).start() for i in range(8)]; b.wait()"
     )
     trace = traced(sandbox, ["/usr/bin/python3", "-c", code])
     (process,) = trace.processes
