@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.attacks.attack import Attack, py, rows
-from tests.attacks.callers import NAMES, Caller
+from tests.attacks.callers import NAMES, Caller, Outcome
 
 MB = 1 << 20
 # Small, so that a flood meets it at once; the floods stop by themselves at FLOOD_MB.
@@ -280,15 +280,23 @@ def test_a_shared_directory_does_not_fill_with_empty_files(
 ) -> None:
     """They take no bytes, but a filesystem has only so many. The guest may make 200,000 by default;
     fewer here, for speed."""
+    hold_s = "0.2" if walls else HOLD_S
+    outcome = flood_with_empty_files(caller, MANY_FILES, MANY_FILES // 4, hold_s, without=walls)
+    if walls:
+        assert "all" in outcome.stdout, outcome
+    else:
+        assert outcome.reason == "disk limit", outcome
+
+
+def flood_with_empty_files(
+    caller: Caller, many: int, most: int, hold_s: str, *, without: tuple[str, ...] = ()
+) -> Outcome:
+    """A guest makes so many in a share, where ``most`` are allowed."""
     work = caller.directory()
     try:
-        command = ["/programs/flood", "inodes", str(MANY_FILES), "0.2" if walls else HOLD_S]
-        limit = [("root", 1 << 30, MANY_FILES // 4)]
-        outcome = caller.run(command, work=str(work), without=walls, records=limit)
-        if walls:
-            assert "all" in outcome.stdout, outcome
-        else:
-            assert outcome.reason == "disk limit", outcome
+        command = ["/programs/flood", "inodes", str(many), hold_s]
+        limit = [("root", 1 << 30, most)]
+        return caller.run(command, work=str(work), without=without, records=limit)
     finally:
         shutil.rmtree(work)
 
@@ -297,13 +305,8 @@ def test_a_shared_directory_does_not_fill_with_empty_files(
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 @pytest.mark.usefixtures("alone")
 def test_more_empty_files_than_a_short_look_can_see_are_seen(caller: Caller) -> None:
-    work, many = caller.directory(), 80_000
-    try:
-        command = ["/programs/flood", "inodes", str(many), "60"]
-        outcome = caller.run(command, work=str(work), records=[("root", 1 << 30, many // 2)])
-        assert outcome.reason == "disk limit", outcome
-    finally:
-        shutil.rmtree(work)
+    outcome = flood_with_empty_files(caller, 80_000, 40_000, "60")
+    assert outcome.reason == "disk limit", outcome
 
 
 @pytest.mark.long
@@ -311,7 +314,7 @@ def test_more_empty_files_than_a_short_look_can_see_are_seen(caller: Caller) -> 
 @pytest.mark.usefixtures("alone")
 def test_a_neighbour_that_removes_files_hides_none(caller: Caller) -> None:
     """The filesystem as a whole has no more of them than before."""
-    work, other = caller.directory(), caller.directory()
+    other = caller.directory()
     for number in range(MANY_FILES):
         (other / str(number)).touch()
 
@@ -323,12 +326,10 @@ def test_a_neighbour_that_removes_files_hides_none(caller: Caller) -> None:
     neighbour = threading.Thread(target=remove)
     try:
         neighbour.start()
-        command = ["/programs/flood", "inodes", str(MANY_FILES // 2), HOLD_S]
-        limit = [("root", 1 << 30, MANY_FILES // 4)]
-        assert caller.run(command, work=str(work), records=limit).reason == "disk limit"
+        outcome = flood_with_empty_files(caller, MANY_FILES // 2, MANY_FILES // 4, HOLD_S)
+        assert outcome.reason == "disk limit", outcome
     finally:
         neighbour.join()
-        shutil.rmtree(work)
         shutil.rmtree(other)
 
 
