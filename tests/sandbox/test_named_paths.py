@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def test_a_way_is_walked_one_name_at_a_time(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="No such") as caught:
             way_of(f"{tmp_path}/{path}")
         assert caught.value.errno == number
+
+
+def test_a_directory_that_several_threads_make_at_once_is_made_for_all(tmp_path: Path) -> None:
+    def made(path: Path) -> None:
+        os.close(open_directory(str(path), make=0o700))
+
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(100):
+            list(pool.map(made, [tmp_path / f"{number}/a/b/c"] * 4))
 
 
 def test_links_in_a_circle_and_files_on_the_way_are_errors(tmp_path: Path) -> None:

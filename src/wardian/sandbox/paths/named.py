@@ -170,7 +170,10 @@ def _walked(path: str, make: int | None) -> int:
         except FileNotFoundError:
             if make is None:
                 raise
-        os.mkdir(name, make, dir_fd=parent)
+        try:
+            os.mkdir(name, make, dir_fd=parent)
+        except FileExistsError:
+            pass  # another thread or process made it meanwhile
         return os.open(name, PLACE, dir_fd=parent)
 
     return open_below(os.open("/", PLACE), parts_of(path), step)
