@@ -38,8 +38,12 @@ test: $(VENV)/.test launcher test-launchers lint
 	@mkdir -p $(VENV)/tools && ln -sf ../bin/uv $(VENV)/tools/uv
 	$(PYTEST) -m 'not long' $(PYTEST_ARGS)
 
-test-all: test
+test-long: $(VENV)/.test launcher test-launchers
 	$(PYTEST) -m long $(PYTEST_ARGS)
+
+test-all:
+	@$(MAKE) test
+	@$(MAKE) test-long
 
 list: $(VENV)/.run launcher
 	@$(BIN)/wardian probe list $(PROBE_ARGS)
@@ -97,4 +101,4 @@ clean:
 	rm -rf $(VENV) build dist src/wardian/_bin .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test test-all list probes run lint format bench launcher test-launchers clean
+.PHONY: help demo test test-long test-all list probes run lint format bench launcher test-launchers clean
