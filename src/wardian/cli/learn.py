@@ -179,7 +179,7 @@ def _scripts(skill: Located, names: list[str], args: list[str], given: Given) ->
     stdin, code = _input(given), _number(given, "exit", 0, 255)
     found: list[Subject] = []
     for name in names:
-        script = choose(skill.path, name)
+        script = choose(skill.path, name, skill.plugin)
         call = assembled(skill, script, args, wanted, inside=True, say=output.say)
         if isinstance(call, Missing):
             raise UsageError(call.why, hint=call.hint)

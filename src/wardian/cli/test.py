@@ -151,11 +151,9 @@ def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
 
 
 def _skills(path: Path) -> list[Path]:
-    from wardian.skills.discovery import find_skills, is_skill_folder
+    from wardian.skills.folders import find_skills
 
-    if not path.is_dir() or is_skill_folder(path):
-        return [path]
-    return sorted(find_skills(path))
+    return find_skills(path) if path.is_dir() else [path]
 
 
 def _outcomes(

@@ -1,6 +1,7 @@
 """Skill × sandbox: a skill's script, with its interpreter and its dependencies, in a run.
 
 location       SKILL as given → a directory on this disk
+plugin         the plugin around it, whose files a run shares read-only
 script         SCRIPT as given → a file in it, and the interpreter it asks for
 pythons, interpreters     what this host has to run it with
 needs          what the script says it needs

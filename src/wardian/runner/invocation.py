@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from wardian.sandbox.policy.policy import Policy, Share
     from wardian.sandbox.root.programs import Program
 
-SKILL = "/skill"
 STATE = "/state"
 # Node looks for packages in every folder above the script's, the root last.
 NODE_MODULES = "/node_modules"
@@ -41,18 +40,21 @@ def invocation(
     inside: bool = True,
 ) -> Invocation:
     """``inside`` is False for the backend that has no root of its own, and sees host paths."""
+    from wardian.runner.plugin import PLUGIN, skill_place, skill_shares
     from wardian.sandbox.policy.policy import Share
 
-    root = SKILL if inside else skill.path
+    root = skill_place(skill) if inside else skill.path
     argv = list(runner.argv)
     if prepared is not None and prepared.python is not None and runner.kind == "python":
         argv[0] = prepared.python
     if script.module is not None and runner.kind == "python":
         argv += ["-m", script.module]
     else:
-        argv.append(f"{root}/{script.path}")
+        argv.append(os.path.normpath(f"{root}/{script.path}"))
+    plugin = PLUGIN if inside else skill.plugin
     variables = {"SKILL_DIR": root}
-    shares = [Share(skill.path, SKILL)]
+    variables["CLAUDE_PLUGIN_ROOT"] = root if skill.plugin is None or plugin is None else plugin
+    shares = skill_shares(skill)
     if runner.kind == "python":
         # The skill is read-only, and `from scripts.x import y` is how its modules name each other.
         variables |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": root}

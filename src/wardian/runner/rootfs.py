@@ -69,16 +69,18 @@ def call_inside(
 ) -> Invocation:
     """The call of a script where the root has interpreters of its own, and the host's don't count.
 
-    Nothing but the skill and its state is shared.
+    Nothing but the skill, its plugin and its state is shared.
     """
     from wardian.runner.interpreters import _PROGRAMS, Runner
-    from wardian.runner.invocation import SKILL, STATE, invocation
+    from wardian.runner.invocation import STATE, invocation
+    from wardian.runner.plugin import skill_shares
 
     wish = script.wish
     program, words, _ = _PROGRAMS.get(wish.name, ("python3", (), ""))
     argv = () if wish.name == "elf" else (program, *words, *wish.options)
     call = invocation(skill, script, Runner(argv, wish.name), args, state=state)
-    shares = tuple(share for share in call.shares if share.at in (SKILL, STATE))
+    places = {STATE, *(share.at for share in skill_shares(skill))}
+    shares = tuple(share for share in call.shares if share.at in places)
     variables = tuple(pair for pair in call.variables if pair[0] != "PATH")
     return call._replace(shares=shares, variables=variables)
 

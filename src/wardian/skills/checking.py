@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from wardian.errors import SkillError
 from wardian.skills import dependencies, imports, syntax
+from wardian.skills.clones import clone_top
 from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
 from wardian.skills.manifest import Manifest
 from wardian.skills.reading import (
@@ -23,7 +24,7 @@ from wardian.skills.reading import (
 )
 from wardian.skills.references import references_in
 from wardian.skills.scripts import InterpreterName, Script, scripts_in
-from wardian.skills.skill import Folder, opened, read_manifest
+from wardian.skills.skill import MANIFEST_NAMES, Folder, opened, read_manifest
 
 MAX_SCRIPT_BYTES = 1 << 20
 MAX_BODY_LINES = 500
@@ -115,7 +116,10 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
             yield _outside(folder, entry, "remove it: no run needs what tools left there")
     for entry in listing.entries:
         shown = f"{folder.shown}/{entry.path}"
-        if entry.kind == "link" and not stays_inside(folder.path, entry.path):
+        if entry.kind == "link" and entry.path in MANIFEST_NAMES and _in_clone(folder, entry):
+            hint = "put the file itself there: links do not survive packing"
+            yield finding("link", "a symbolic link to elsewhere in the clone", shown, hint=hint)
+        elif entry.kind == "link" and not stays_inside(folder.path, entry.path):
             hint = "put the file itself there: inside the sandbox the link leads nowhere"
             yield _outside(folder, entry, hint)
         elif entry.kind == "link":
@@ -129,6 +133,12 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
             if flaw is not None and not _is_template(entry.path, content):
                 message = f"not JSON: {flaw.message}"
                 yield finding("does-not-parse", message, shown, flaw.line, flaw.column)
+
+
+def _in_clone(folder: Folder, entry: FolderEntry) -> bool:
+    real = os.path.realpath(folder.path)
+    top = clone_top(real)
+    return top is not None and stays_inside(Path(top), os.path.relpath(f"{real}/{entry.path}", top))
 
 
 def _outside(folder: Folder, entry: FolderEntry, hint: str) -> Diagnostic:
