@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from wardian.skills.scripts import Script
     from wardian.skills.skill import Skill
+
+MAX_SOURCE_BYTES = 1 << 20
 
 
 @click.command(
@@ -84,6 +87,7 @@ def _described(path: Path) -> dict[str, Any]:
         skill = load_folder(folder, path)
         listing = walk(folder.path)
         declared = declared_by(folder.path, skill.body, listing)
+        scripts = [asdict(script) | _inline(folder.path, script) for script in skill.scripts]
     return {
         "name": skill.name,
         "description": skill.description,
@@ -93,7 +97,7 @@ def _described(path: Path) -> dict[str, Any]:
         "metadata": dict(skill.metadata),
         "allowed_tools": list(skill.allowed_tools),
         "other": dict(skill.other),
-        "scripts": [asdict(script) for script in skill.scripts],
+        "scripts": scripts,
         "dependencies": {
             "python": list(declared.python),
             "requires_python": declared.requires_python,
@@ -106,6 +110,23 @@ def _described(path: Path) -> dict[str, Any]:
         "body_lines": skill.body.count("\n"),
         "diagnostics": [asdict(one) for one in skill.diagnostics],
     }
+
+
+def _inline(folder: Path, script: Script) -> dict[str, Any]:
+    """What the script's own `# /// script` block declares; nothing if it can't be read."""
+    from wardian.skills.dependencies import DeclarationError, inline_metadata
+    from wardian.skills.reading import read_inside
+
+    found = None
+    if script.interpreter is not None and script.interpreter.name == "python":
+        try:
+            source = read_inside(str(folder), script.path, MAX_SOURCE_BYTES, truncate=True)
+            found = inline_metadata(source.decode("utf-8", "replace"))
+        except (OSError, DeclarationError):
+            pass  # `wardian check` reports it
+    if found is None:
+        return {"dependencies": None, "requires_python": None}
+    return {"dependencies": list(found.dependencies), "requires_python": found.requires_python}
 
 
 def _page(document: dict[str, Any]) -> str:
@@ -148,4 +169,7 @@ def _script(script: dict[str, Any]) -> str:
     if interpreter is not None and interpreter["version"]:
         runs += f" {interpreter['version']}"
     role = "" if script["entry"] else "  (module)"
-    return f"{runs:<14}{script['path']}  {script['size']:,} bytes{role}"
+    line = f"{runs:<14}{script['path']}  {script['size']:,} bytes{role}"
+    needs = ", ".join(script["dependencies"] or ())
+    wish = f"python {script['requires_python']}" if script["requires_python"] else ""
+    return f"{line}  needs {', '.join(filter(None, (wish, needs)))}" if wish or needs else line
