@@ -9,7 +9,7 @@ running     what exec and run share
 signals     signals and the terminal while a guest runs
 recording, settings               whether and how a run is recorded
 options, policy_flags, paths      the options of a run, for them and for click
-test, check, list, show, pack, unpack    skills
+test, new, install, check, list, show, pack, unpack    skills
 doctor, policy, log               this host, a policy, the records of runs
 probe, suite, syscalls, nightly, history, report    measuring
 probe_fuzz, probe_options, probe_reading, syscalls_coverage    their subcommands

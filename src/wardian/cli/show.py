@@ -105,11 +105,19 @@ def _described(path: Path) -> dict[str, Any]:
             "node_lock": declared.node_lock,
             "prose": list(declared.prose),
         },
+        "installed": _installed(path),
         "files": len(listing.files),
         "bytes": sum(entry.size for entry in listing.files),
         "body_lines": skill.body.count("\n"),
         "diagnostics": [asdict(one) for one in skill.diagnostics],
     }
+
+
+def _installed(path: Path) -> dict[str, Any] | None:
+    from wardian.runner.installs import record_of
+
+    record = record_of(str(path.resolve()))
+    return record._asdict() | {"changed": record.changed} if record is not None else None
 
 
 def _inline(folder: Path, script: Script) -> dict[str, Any]:
@@ -140,6 +148,11 @@ def _page(document: dict[str, Any]) -> str:
         lines.append(f"  {'allowed tools':<14}{printable(' '.join(document['allowed_tools']))}")
     for key, value in {**document["metadata"], **document["other"]}.items():
         lines.append(f"  {printable(key):<14}{printable(value)}")
+    if document["installed"] is not None:
+        record = document["installed"]
+        since = ", changed since" if record["changed"] else ""
+        text = f"{record['time']} from {printable(record['source'])}{since}"
+        lines.append(f"  {'installed':<14}{text}")
     size = f"{document['files']} files, {document['bytes']:,} bytes"
     lines.append(f"  {'size':<14}{size}, {document['body_lines']} lines of instructions")
     lines += [f"  {label:<14}{printable(value)}" for label, value in _needs(document)]

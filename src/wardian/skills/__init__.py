@@ -9,6 +9,7 @@ skill          the data, and the lenient way to load it
 checking       the strict way to read it
 clones, folders, plugins     skill folders in a tree, and the plugins that its files name
 discovery      where clients keep skills
+template       a new skill
 archive/       zip and tar, in and out
 prompt, sarif  what agents and code scanners read
 

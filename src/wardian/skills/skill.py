@@ -121,7 +121,7 @@ def _manifest_text(folder: Folder) -> tuple[str, str, list[Diagnostic]]:
     for name in MANIFEST_NAMES:
         shown = f"{folder.shown}/{name}"
         try:
-            content = _manifest_bytes(folder.path / name)
+            content = manifest_bytes(folder.path / name)
         except FileNotFoundError:
             continue
         except NotRegularError:
@@ -141,7 +141,7 @@ def _manifest_text(folder: Folder) -> tuple[str, str, list[Diagnostic]]:
     raise UnreadableError(finding("no-manifest", "there is no SKILL.md", folder.shown))
 
 
-def _manifest_bytes(path: Path) -> bytes:
+def manifest_bytes(path: Path) -> bytes:
     """A link counts as long as it stays in the clone that the skill lies in. Raises OSError."""
     try:
         return read_bytes(path, MAX_MANIFEST_BYTES)
