@@ -360,9 +360,9 @@ os.pwrite(file, b'end', (3 << 30) - 3)
 print(os.fstat(file).st_size >> 30, os.pread(file, 3, (3 << 30) - 3).decode())
 written = 0
 try:
-    while written < 64: written += os.pwrite(file, bytes(1 << 20), written << 20) >> 20
+    while written < 64 << 20: written += os.pwrite(file, bytes(1 << 20), written)
 except OSError as error: print(errno.errorcode[error.errno])
-print('wrote', written)
+print('wrote', written >> 20)
 try: os.ftruncate(file, 2 << 40)
 except OSError as error: print(errno.errorcode[error.errno])
 """
