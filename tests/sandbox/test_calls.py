@@ -106,3 +106,12 @@ def test_user_namespaces_nest_only_if_unshare_is_allowed_by_name(make_sandbox: M
     assert told(make_sandbox(Policy.default()), script) == "EPERM\n"
     allowed = Policy.default().but(allow_syscalls=("unshare",))
     assert told(make_sandbox(allowed), script) == "fine\n"
+
+
+def test_a_write_to_proc_is_reported_by_whatever_name(sandbox: Sandbox) -> None:
+    script = "echo 1 > /proc/self/coredump_filter; echo 1 > /proc/$$/coredump_filter; true"
+    refused = {one.target for one in sandbox.run(["sh", "-c", script]).refusals}
+    assert "/proc/self/coredump_filter" in refused
+    assert any(name.split("/")[2].isdigit() for name in refused if name.startswith("/proc/"))
+    missing = sandbox.run(["sh", "-c", "test -e /proc/self/nothing; cat /proc/self/status"])
+    assert not [one for one in missing.refusals if one.target.startswith("/proc/")]
