@@ -14,8 +14,9 @@ from wardian.descriptors import FILE, FOLDER, NEW_FILE
 from wardian.homes import own_directory
 from wardian.runner.packages.model import PreparationError, Say
 
-SCHEMA = 2
-RECORD_BYTES = 4 << 20
+SCHEMA = 3
+RECORD_BYTES = 256 << 20
+RECORDS = "records"
 
 
 def cache() -> str:
@@ -68,10 +69,10 @@ def path_of(*names: str) -> str:
     return os.path.join(cache(), *names)
 
 
-def read_record(digest: str) -> dict[str, Any] | None:
-    """What was recorded when the environment was made, or None: it is not ready."""
+def read_record(digest: str, kind: str = RECORDS) -> dict[str, Any] | None:
+    """What was recorded when an environment was made, or what ``kind`` keeps; None: not ready."""
     try:
-        with drawer("records") as folder:
+        with drawer(kind) as folder:
             fd = os.open(
                 f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
             )
@@ -82,15 +83,23 @@ def read_record(digest: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
 
 
-def write_record(digest: str, about: dict[str, Any]) -> None:
-    """From now on the environment is ready."""
-    with drawer("records") as folder:
+def write_record(digest: str, about: dict[str, Any], kind: str = RECORDS) -> None:
+    """From now on it is ready."""
+    with drawer(kind) as folder:
         write_new(folder, f"{digest}.json", json.dumps({"schema": SCHEMA, **about}).encode())
 
 
-def forget(digest: str) -> None:
-    """The environment is not ready any more."""
-    with drawer("records") as folder:
+def used(digest: str, kind: str = RECORDS) -> None:
+    """It serves now: ``wardian cache`` goes by that."""
+    try:
+        os.utime(path_of(kind, f"{digest}.json"), follow_symlinks=False)
+    except OSError:
+        pass
+
+
+def forget(digest: str, kind: str = RECORDS) -> None:
+    """It is not ready any more."""
+    with drawer(kind) as folder:
         try:
             os.unlink(f"{digest}.json", dir_fd=folder)
         except FileNotFoundError:
@@ -159,3 +168,9 @@ def discard(path: str) -> None:
     from wardian.sandbox.paths.removal import remove_tree
 
     remove_tree(path)
+
+
+def empty(path: str) -> None:
+    """Remove what is in a directory of wardian's own."""
+    discard(path)
+    os.mkdir(path, 0o755)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store, venv
-from wardian.runner.packages.contents import refuse_strange
 from wardian.runner.packages.model import (
     Archive,
     Locked,
@@ -21,16 +20,7 @@ from wardian.runner.packages.model import (
 from wardian.runner.packages.pins import Pins, narrowed, refuse_unpinned
 from wardian.runner.packages.requirements import source_urls
 from wardian.runner.packages.resolving import resolve
-from wardian.runner.packages.rooms import (
-    ARCHIVES,
-    FETCH,
-    attempt,
-    failure,
-    fetching,
-    installing,
-    not_allowed,
-    run,
-)  # fmt: skip
+from wardian.runner.packages.rooms import FETCH, fetching, not_allowed, run
 from wardian.runner.packages.tools import Tools, pip_for, tools_for
 from wardian.sandbox.policy.policy import Share
 
@@ -38,8 +28,6 @@ if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
 
 STORED = "/store"
-# Compiling is most of the work; tests that packages bring along are never imported.
-_NOT_COMPILED = r"/(tests?|testing|test_\w+)/"
 
 
 def make(job: Preparation, base: venv.BasePython) -> dict[str, Any]:
@@ -170,28 +158,17 @@ def _taken_in(
 
 
 def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> None:
-    """Put wheels into the environment, in a sandbox without network. Raises PreparationError."""
-    names = ("scratch", os.path.basename(job.scratch), "archives")
-    place = store.laid_out(archives, names)
-    venv.make(job.path, tools.base)
-    os.mkdir(os.path.join(job.path, ".tmp"), 0o700)
-    room = installing(job.path, job.path, place, tools.shares, {})
-    wheels = [f"{ARCHIVES}/{archive.filename}" for archive in archives]
-    python = os.path.join(job.path, "bin/python")
-    if tools.uv is not None:
-        command = [tools.uv, "pip", "install", "-q", "--python", python, "--offline", "--no-index"]
-        command += ["--no-deps", "--no-build", "--no-config", "--link-mode", "hardlink"]
-    else:
-        command = [*tools.pip_for_environment(job.path), "install", "--no-index", "--no-deps"]
-        command += ["--no-compile", "--no-input", "--disable-pip-version-check", "--quiet"]
-        command += ["--progress-bar", "off", "--no-warn-script-location"]
-        command += ["--only-binary", ":all:"]
-    result, printed = attempt(job, room, [*command, "--", *wheels])
-    if result.exit_code != 0:
-        raise failure(job, tools.name, printed, result)
-    compiling = [tools.base.python, "-I", "-S", "-m", "compileall", "-q", "-j", "0"]
-    library = os.path.join(job.path, "lib", tools.base.named, "site-packages")
-    attempt(job, room, [*compiling, "-x", _NOT_COMPILED, library])  # what fails is compiled later
-    cabinet.discard(os.path.join(job.path, ".tmp"))
-    venv.refuse_changed(job.path, tools.base)
-    refuse_strange(job.path, venv.links(tools.base))
+    """Put wheels into a new environment. Raises PreparationError."""
+    from wardian.runner.packages import linking, wheels
+
+    unpacked = wheels.unpacked(job, tools, archives)
+    for _ in range(2):
+        venv.make(job.path, tools.base)
+        try:
+            linking.fill(job.path, tools.base, unpacked)
+            return
+        except linking.ChangedWheelError as error:  # by a person, or by a disk: unpack it anew
+            cabinet.forget(error.digest, wheels.WHEELS)
+            cabinet.empty(job.path)
+            unpacked = wheels.unpacked(job, tools, archives)
+    raise PreparationError("unpacked packages in the cache change while they are linked")

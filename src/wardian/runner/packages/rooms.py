@@ -64,6 +64,14 @@ def installing(
     return Room(policy._replace(network="none"), at)
 
 
+def reading(archive: str, name: str, tools: Sequence[Share]) -> Room:
+    """Where one archive is read: no network, no settings, and nothing of the host to write to."""
+    shares = [*tools, Share(archive, f"{ARCHIVES}/{name}")]
+    limits = {**LIMITS, "output_bytes": 1 << 40}  # what is printed is counted by who writes it
+    policy = Policy.default().with_limits(**limits).with_shares(shares)
+    return Room(policy._replace(network="none"), ARCHIVES)
+
+
 def _private(place: str) -> dict[str, str]:
     """Each preparation has caches of its own, and no package manager reads settings of others."""
     return {
