@@ -30,6 +30,7 @@ COMMANDS = {
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),
+    "cache": ("wardian.cli.cache", "Show and remove the packages that were prepared for runs."),
     "check": ("wardian.cli.check", "Check skills by the specification."),
     "list": ("wardian.cli.list", "List the skills that agents see from here."),
     "show": ("wardian.cli.show", "Show what a skill is and needs."),

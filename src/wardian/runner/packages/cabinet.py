@@ -3,6 +3,7 @@ that could be a link, and never shared with a sandbox that may write."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -17,6 +18,8 @@ from wardian.runner.packages.model import PreparationError, Say
 SCHEMA = 3
 RECORD_BYTES = 256 << 20
 RECORDS = "records"
+PREPARING = "preparing"  # held by every preparation, and by whoever removes things alone
+_in_use: dict[str, int] = {}
 
 
 def cache() -> str:
@@ -138,22 +141,50 @@ def read_new(path: str, limit: int) -> bytes:
 
 
 @contextmanager
-def locked(digest: str, say: Say) -> Iterator[None]:
+def locked(
+    name: str, say: Say, *, shared: bool = False, why: str = "another run is preparing the same"
+) -> Iterator[None]:
     """The kernel lets go of the lock when its holder ends, however it ends."""
-    import fcntl
-
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    with drawer("locks") as folder:
-        fd = os.open(digest, flags, 0o600, dir_fd=folder)
+    fd = _lock_file(name)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("wardian: another run is preparing the same; waiting for it")
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            say(f"wardian: {why}; waiting for it")
+            fcntl.flock(fd, kind)
         yield
     finally:
         os.close(fd)
+
+
+def use(digest: str) -> None:
+    """From now on and until this process ends, the environment is not removed by others."""
+    if digest not in _in_use:
+        fd = _lock_file(f"use-{digest}")
+        fcntl.flock(fd, fcntl.LOCK_SH)
+        _in_use[digest] = fd
+
+
+@contextmanager
+def unused(digest: str) -> Iterator[bool]:
+    """Whether no process uses the environment; if so, none begins to while this lasts."""
+    fd = _lock_file(f"use-{digest}")
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = True
+        except BlockingIOError:
+            free = False
+        yield free
+    finally:
+        os.close(fd)
+
+
+def _lock_file(name: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with drawer("locks") as folder:
+        return os.open(name, flags, 0o600, dir_fd=folder)
 
 
 def discard(path: str) -> None:

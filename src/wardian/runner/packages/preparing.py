@@ -122,12 +122,15 @@ def _ready(
 ) -> str:
     """The path of the environment. What is recorded outside it decides, nothing inside does."""
     path = cabinet.path_of("environments", digest)
+    cabinet.use(digest)
     if not _is_ready(digest, path, expected):
         pins, needs = _parsed(needs)
-        with cabinet.locked(digest, say):
+        removal = cabinet.locked(cabinet.PREPARING, say, shared=True, why="the cache is cleared")
+        with cabinet.locked(digest, say), removal:
             if not _is_ready(digest, path, expected):
                 scratch = cabinet.path_of("scratch", digest)
                 _make(digest, Preparation(path, scratch, needs, offline, build, say, pins), make)
+    cabinet.used(digest)
     return path
 
 
@@ -142,9 +145,10 @@ def _is_ready(digest: str, path: str, expected: Record) -> bool:
 
 
 def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) -> None:
-    from wardian.runner.packages.rooms import wanted
+    from wardian.runner.packages.rooms import updating, wanted
 
     started = time.monotonic()
+    job = job._replace(say=updating(job.say))
     offline = " from the cache alone" if job.offline else ""
     job.say(f"wardian: preparing {', '.join(wanted(job))}{offline}")
     cabinet.forget(digest)
@@ -153,7 +157,9 @@ def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) 
     try:
         for name in ("environments", "scratch"):
             with cabinet.drawer(name) as parent:
-                os.mkdir(digest, 0o755 if name == "environments" else 0o700, dir_fd=parent)
+                mode = 0o755 if name == "environments" else 0o700
+                os.mkdir(digest, mode, dir_fd=parent)
+                os.chmod(digest, mode, dir_fd=parent)  # whatever the umask is
         about = make(job)
         about |= {"origin": job.needs.origin, "wanted": wanted(job), "build": job.build}
         cabinet.write_record(digest, about)
@@ -162,4 +168,4 @@ def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) 
         raise
     finally:
         cabinet.discard(job.scratch)
-    job.say(f"wardian: prepared in {time.monotonic() - started:.1f} s")
+    job.say(f"wardian: prepared {', '.join(wanted(job))} in {time.monotonic() - started:.1f} s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wardian.descriptors import FOLDER
@@ -23,6 +23,8 @@ from wardian.runner.packages.resolving import resolve
 from wardian.runner.packages.rooms import FETCH, fetching, not_allowed, run
 from wardian.runner.packages.tools import Tools, pip_for, tools_for
 from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.policy.units import human_bytes
+from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
@@ -111,12 +113,36 @@ def download(
             "certificates": settings.certificates,
         }
         room = fetching(job, folder, settings, tools.shares)
-        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode())
+        tell = _fetched(job, [locked[n] for n in missing])
+        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode(), tell)
         taken = _taken_in(folder, [locked[n] for n in missing], [there[n] for n in missing])
         found |= {n: taken[at] for at, n in enumerate(missing)}
+    for n in set(range(len(locked))) - set(missing):
+        job.say(f"wardian: {_named(locked[n])}: from the cache")
     for n, archive in found.items():
         refuse_unpinned(pins, locked[n].name, archive)
     return [found[n] for n in range(len(locked))]
+
+
+def _fetched(job: Preparation, locked: Sequence[Locked]) -> Callable[[bytes], None]:
+    """Takes what the download prints and reports each package that is there."""
+    pending = bytearray()
+
+    def take(piece: bytes) -> None:
+        pending.extend(piece[:4096])
+        *lines, rest = pending.split(b"\n")
+        pending[:] = rest[:64]
+        for line in lines:
+            number, _, size = line.partition(b" ")
+            if number.isdigit() and size.isdigit() and int(number[:6]) < len(locked):
+                shown = human_bytes(int(size[:15]))
+                job.say(f"wardian: {_named(locked[int(number[:6])])}: fetched, {shown}")
+
+    return take
+
+
+def _named(one: Locked) -> str:
+    return printable(f"{one.name} {one.version}".strip())[:100]
 
 
 def _in_store(one: Locked, candidate: PackageFile) -> Archive | None:

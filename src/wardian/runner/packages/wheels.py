@@ -41,7 +41,6 @@ def _one(job: Preparation, tools: Tools, archive: Archive) -> Wheel:
         found = find(archive)
         if found is None:
             found = _unpack(job, tools, archive)
-            job.say(f"wardian: unpacked {archive.filename}")
         return found
 
 
@@ -198,12 +197,13 @@ class Receiver:
                 os.mkdir(folder, 0o755, dir_fd=self._root)
                 os.chmod(folder, 0o755, dir_fd=self._root)  # whatever the umask is
                 self._folders.add(folder)
-        fd = os.open(name, NEW_FILE, mode, dir_fd=self._root)
-        os.fchmod(fd, mode)
-        return fd
+        return os.open(name, NEW_FILE, mode, dir_fd=self._root)
 
     def _close(self) -> None:
         name, last = next(reversed(self._files.items()))
-        self._files[name] = last._replace(changed_ns=os.fstat(self._fd).st_mtime_ns)
+        about, mode = os.fstat(self._fd), 0o755 if last.executable else 0o644
+        if stat.S_IMODE(about.st_mode) != mode:
+            os.fchmod(self._fd, mode)  # the umask left less
+        self._files[name] = last._replace(changed_ns=about.st_mtime_ns)
         os.close(self._fd)
         self._fd = -1
