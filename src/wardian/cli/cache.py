@@ -1,4 +1,4 @@
-"""``wardian cache``: the packages that were prepared, how much room they take, and removing them."""
+"""``wardian cache``: the packages that were prepared, the room they take, and removing them."""
 
 from __future__ import annotations
 

@@ -201,7 +201,14 @@ def discard(path: str) -> None:
     remove_tree(path)
 
 
+def make_readable(name: str, parent: int) -> None:
+    """A new directory that every guest may read, whatever the umask is. Raises OSError."""
+    os.mkdir(name, 0o755, dir_fd=parent)
+    os.chmod(name, 0o755, dir_fd=parent)  # noqa: S103 - guests of root are other users
+
+
 def empty(path: str) -> None:
     """Remove what is in a directory of wardian's own."""
     discard(path)
-    os.mkdir(path, 0o755)
+    with drawer(os.path.basename(os.path.dirname(path))) as parent:
+        make_readable(os.path.basename(path), parent)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from wardian.runner.packages import cabinet, store
+from wardian.runner.packages.bytecode import BYTECODE
 from wardian.runner.packages.model import Say
 from wardian.runner.packages.wheels import WHEELS
 
@@ -75,7 +76,9 @@ def _archives() -> Iterator[CacheEntry]:
     for tool in store.ALGORITHMS:
         for one in store.every(tool):
             used = max(_changed(one.path), _changed(cabinet.path_of(WHEELS, one.digest + _JSON)))
-            yield CacheEntry("archive", one.digest, os.path.dirname(one.path), one.filename, used, 0)
+            yield CacheEntry(
+                "archive", one.digest, os.path.dirname(one.path), one.filename, used, 0
+            )
 
 
 def _environments() -> Iterator[CacheEntry]:
@@ -142,6 +145,7 @@ def _remove(one: CacheEntry) -> str | None:
             if not free:
                 return "a run is using it"
             cabinet.forget(one.name)
+            cabinet.forget(one.name, BYTECODE)
             cabinet.discard(one.path)
         return None
     cabinet.discard(one.path)

@@ -45,14 +45,20 @@ class Wheel(NamedTuple):
     entry_points: tuple[tuple[str, str], ...]
 
     @property
+    def name(self) -> str:
+        """The package's, as it is compared."""
+        from packaging.utils import canonicalize_name
+
+        return canonicalize_name(self.filename.partition("-")[0])
+
+    @property
     def info(self) -> str:
         """Its directory of metadata. Raises PreparationError unless it has one, of its name."""
         from packaging.utils import canonicalize_name
 
         names = {file.name.partition("/")[0] for file in self.files if "/" in file.name}
         found = [name for name in names if name.endswith(_INFO)]
-        named = canonicalize_name(self.filename.partition("-")[0])
-        if len(found) != 1 or canonicalize_name(found[0].partition("-")[0]) != named:
+        if len(found) != 1 or canonicalize_name(found[0].partition("-")[0]) != self.name:
             raise refused(self.filename, "has no metadata of its own name")
         return found[0]
 
@@ -110,6 +116,13 @@ def placed(wheel: Wheel, python: str) -> Iterator[Placed]:
         if place.startswith("lib64/"):  # a link to lib
             place = place.replace("lib64", "lib", 1)
         yield Placed(file, place, script=kind == "scripts")
+
+
+def modules_of(wheel: Wheel) -> set[str]:
+    """The modules that a wheel brings, at the top."""
+    found = {file.name.removesuffix(".py").removesuffix("/__init__") for file in wheel.files
+             if file.name.endswith(".py")}  # fmt: skip
+    return {name for name in found if name.isidentifier()}
 
 
 def program(wheel: Wheel, name: str, target: str, python: str) -> str:

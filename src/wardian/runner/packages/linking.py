@@ -87,8 +87,7 @@ class _Filling:
             inner = "/".join(parts[:depth])
             if inner not in self._folders:
                 try:
-                    os.mkdir(inner, 0o755, dir_fd=self._root)
-                    os.chmod(inner, 0o755, dir_fd=self._root)
+                    cabinet.make_readable(inner, self._root)
                 except FileExistsError:
                     pass
                 self._folders.add(inner)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store, venv
+from wardian.runner.packages.layout import modules_of
 from wardian.runner.packages.model import (
     Archive,
     Locked,
@@ -18,7 +19,7 @@ from wardian.runner.packages.model import (
     PreparationError,
 )
 from wardian.runner.packages.pins import Pins, narrowed, refuse_unpinned
-from wardian.runner.packages.requirements import source_urls
+from wardian.runner.packages.requirements import parsed, source_urls
 from wardian.runner.packages.resolving import resolve
 from wardian.runner.packages.rooms import FETCH, fetching, not_allowed, run
 from wardian.runner.packages.tools import Tools, pip_for, tools_for
@@ -38,8 +39,9 @@ def make(job: Preparation, base: venv.BasePython) -> dict[str, Any]:
         name, _, url = text.partition(" @ ")
         raise not_allowed(f"{name} comes from {url}, which has to be built")
     tools, archives = _with_either(job, base)
-    install(job, tools, archives)
+    modules = install(job, tools, archives)
     return {
+        "modules": modules,
         "base": base.python,
         "prefix": base.prefix,
         "archives": {archive.filename: archive.digest for archive in archives},
@@ -183,8 +185,13 @@ def _taken_in(
     return found
 
 
-def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> None:
-    """Put wheels into a new environment. Raises PreparationError."""
+def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> list[str]:
+    """Put wheels into a new environment; the modules of those that were asked for.
+
+    Raises PreparationError.
+    """
+    from packaging.utils import canonicalize_name
+
     from wardian.runner.packages import linking, wheels
 
     unpacked = wheels.unpacked(job, tools, archives)
@@ -192,7 +199,8 @@ def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> None
         venv.make(job.path, tools.base)
         try:
             linking.fill(job.path, tools.base, unpacked)
-            return
+            asked = {canonicalize_name(parsed(one).name) for one in job.needs.python}
+            return sorted({m for one in unpacked if one.name in asked for m in modules_of(one)})
         except linking.ChangedWheelError as error:  # by a person, or by a disk: unpack it anew
             cabinet.forget(error.digest, wheels.WHEELS)
             cabinet.empty(job.path)

@@ -72,6 +72,14 @@ def reading(archive: str, name: str, tools: Sequence[Share]) -> Room:
     return Room(policy._replace(network="none"), ARCHIVES)
 
 
+def compiling(environment: str, tools: Sequence[Share]) -> Room:
+    """Where modules are compiled: the environment is read, and nothing of the host written to."""
+    limits = {**LIMITS, "time_s": 60.0, "output_bytes": 1 << 30}
+    policy = Policy.default().with_limits(**limits)
+    policy = policy.with_shares([*tools, Share(environment, environment)])
+    return Room(policy._replace(network="none"), environment)
+
+
 def _private(place: str) -> dict[str, str]:
     """Each preparation has caches of its own, and no package manager reads settings of others."""
     return {

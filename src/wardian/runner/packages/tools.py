@@ -109,6 +109,12 @@ def _shares_of(base: BasePython) -> list[Share]:
     return [] if base.is_system else [Share(base.prefix, base.prefix)]
 
 
+def compilers(base: BasePython) -> tuple[list[Share], list[str]]:
+    """What compiles modules for a Python: what must be seen, and the command."""
+    shares = [*_shares_of(base), *_own(("compile.py",))]
+    return shares, [base.python, "-I", "-S", f"{LIBRARY}/compile.py"]
+
+
 def _own(names: Sequence[str]) -> list[Share]:
     """wardian's programs for inside."""
     from wardian.runner.packages import inside

@@ -7,6 +7,7 @@ import os
 from typing import NamedTuple
 
 from wardian.descriptors import FOLDER, NEW_FILE
+from wardian.runner.packages.cabinet import make_readable
 from wardian.runner.packages.model import PreparationError
 
 _CONFIG = """home = {home}
@@ -69,8 +70,7 @@ def make(path: str, base: BasePython) -> None:
             f"lib/{base.named}",
             f"lib/{base.named}/site-packages",
         ):
-            os.mkdir(name, 0o755, dir_fd=root)
-            os.chmod(name, 0o755, dir_fd=root)  # whatever the umask is
+            make_readable(name, root)
         for name, target in links(base).items():
             os.symlink(target, name, dir_fd=root)
         fd = os.open("pyvenv.cfg", NEW_FILE, 0o644, dir_fd=root)

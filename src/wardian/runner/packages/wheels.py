@@ -124,14 +124,17 @@ class Receiver:
         if self._fault is not None:
             raise self._fault
 
+    def complete(self) -> list[str]:
+        """The names of the files that came to their end."""
+        return [name for name, file in self._files.items() if file.changed_ns]
+
     def wheel(self, archive: Archive) -> Wheel:
         """What was written. Raises PreparationError if it is not whole."""
         if self._left or self._pending or self._points is None:
             raise self._refused("was not unpacked to its end")
-        found = Wheel(
-            archive.digest, archive.filename, tuple(self._files.values()), self._points
-        )
-        return found if found.info else found
+        found = Wheel(archive.digest, archive.filename, tuple(self._files.values()), self._points)
+        _ = found.info  # refused without
+        return found
 
     def _refused(self, why: str) -> PreparationError:
         return refused(self._filename, why)
@@ -194,8 +197,7 @@ class Receiver:
         for depth in range(1, len(parts)):
             folder = "/".join(parts[:depth])
             if folder not in self._folders:
-                os.mkdir(folder, 0o755, dir_fd=self._root)
-                os.chmod(folder, 0o755, dir_fd=self._root)  # whatever the umask is
+                cabinet.make_readable(folder, self._root)
                 self._folders.add(folder)
         return os.open(name, NEW_FILE, mode, dir_fd=self._root)
 
