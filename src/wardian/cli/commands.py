@@ -32,6 +32,7 @@ COMMANDS = {
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),
     "new": ("wardian.cli.new", "Make a skill to start from."),
     "install": ("wardian.cli.install", "Copy skills to where agents look for them."),
+    "cache": ("wardian.cli.cache", "Show and remove the packages that were prepared for runs."),
     "check": ("wardian.cli.check", "Check skills by the specification."),
     "list": ("wardian.cli.list", "List the skills that agents see from here."),
     "show": ("wardian.cli.show", "Show what a skill is and needs."),
