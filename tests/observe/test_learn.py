@@ -100,7 +100,7 @@ ATTACKS = {
     "child": "import os\npid = os.fork()\nif not pid:\n    os._exit(0)\nos.waitpid(pid, 0)\n",
     "program": "import os\nassert os.access('/usr/bin/env', os.X_OK)\n",
     "listing": "import os\nassert len(os.listdir('/usr/bin')) > 50\n",
-    "files": "for i in range(200):\n    globals()[f'f{i}'] = open('/dev/null')\n",
+    "files": "for i in range(300):\n    globals()[f'f{i}'] = open('/dev/null')\n",
     "memory": "x = bytearray(600 << 20)\n",
     "memfd": "import os\nos.memfd_create('x')\n",
     "rename": "import os\nopen('a', 'w').close()\nos.rename('a', 'b')\n",
