@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 MAX_BYTES = 1 << 20
+CALLER = "caller"  # as `work`: the directory is the caller's to name, with --work
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
@@ -130,7 +131,7 @@ class _Reader:
             denied = _union(denied, all_but({*only, *allowed}))
         policy = base._replace(
             shares=tuple(shares),
-            work=self.share("work", work, True).path if work else base.work,
+            work=self.share("work", work, True).path if work not in (None, CALLER) else base.work,
             rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
             network=get("network", "mode", base.network),
             pass_env=_union(
