@@ -49,13 +49,17 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
         with make(
-            policy, backend_name=one(given, "backend") or "wardian", private_work=True
+            running.for_guest(policy),
+            backend_name=one(given, "backend") or "wardian",
+            private_work=True,
         ) as sandbox:
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool)
         if watcher is not None:
             return watcher.told(result, {}, spool)
         if spool is not None:
             running.print_document(result, {}, spool)
+    if policy.rootfs is None:
+        running.tell_missing(result, given)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 

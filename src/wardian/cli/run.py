@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from wardian.runner.location import Located
     from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
-    from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
 
 SHOWN_FILES = 20
@@ -111,7 +110,7 @@ def _run(
 
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
-        with make(under(policy, call), backend_name=backend) as sandbox:
+        with make(under(running.for_guest(policy), call), backend_name=backend) as sandbox:
             ran_as = (skill.name, skill.origin, script.path, skill.path)
             result = running.ran(
                 sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
@@ -122,8 +121,8 @@ def _run(
             running.print_document(result, about, spool)
         elif "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
-            if policy.rootfs is None:
-                _tell_missing_module(skill, script, result)
+        if policy.rootfs is None and watcher is None:
+            running.tell_missing(result, given, skill, script)
         if watcher is not None:
             return watcher.told(result, about, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
@@ -219,18 +218,6 @@ def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None
         output.say(f"  … and {count - SHOWN_FILES} more")
     for path, why in kept.left_out if kept is not None else ():
         output.say(f"  left out: {printable(path)}: {why}")
-
-
-def _tell_missing_module(skill: Located, script: Chosen, result: Result) -> None:
-    """A script that failed may lack a package that its skill declares nowhere."""
-    if result.exit_code != 1 or script.wish.name != "python":
-        return
-    from wardian.runner.needs import undeclared
-
-    packages = undeclared(skill.path, script, result.command[0])
-    if packages:
-        names = " ".join(f"--with {name}" for name in packages)
-        output.say(f"wardian: it imports what the skill declares nowhere; to add it: {names}")
 
 
 def _about(

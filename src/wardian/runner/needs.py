@@ -62,52 +62,6 @@ def needs_of(skill: str, script: Chosen, extra: Sequence[str]) -> Needs | None:
     )
 
 
-def undeclared(skill: str, script: Chosen, python: str) -> list[str]:
-    """Distributions that the script imports, and that neither ``python`` nor the skill has."""
-    from pathlib import Path
-
-    from wardian.runner.script import source_of
-    from wardian.skills.dependencies import declared_by, requirement_name
-    from wardian.skills.imports import distribution_of, normalized, parse, third_party
-
-    try:
-        tree = parse(source_of(skill, script))
-    except SyntaxError:
-        return []
-    own_needs = needs_of(skill, script, ())
-    stated = own_needs.python if own_needs is not None else ()
-    declared = declared_by(Path(skill)).python_names | {requirement_name(one) for one in stated}
-    found = []
-    there = _installed(python)
-    for one in third_party(tree):
-        if one.module in there:
-            continue
-        folders = {os.path.dirname(script.path), "", "scripts"}
-        own = any(
-            os.path.exists(os.path.join(skill, folder, one.module + ending))
-            for folder in folders
-            for ending in ("", ".py")
-        )
-        name = distribution_of(one.module)
-        if not own and not one.optional and normalized(name) not in declared:
-            found.append(requirement_name(name) or name)
-    return found
-
-
-def _installed(python: str) -> set[str]:
-    """The names that a Python could import from its packages, by looking at their folders."""
-    from glob import escape, glob
-
-    from wardian.sandbox.root.programs import find_program
-
-    program = find_program(python, os.environ).path or os.path.realpath(f"/usr/bin/{python}")
-    prefix = escape(os.path.dirname(os.path.dirname(program)))
-    names: set[str] = set()
-    for folder in glob(f"{prefix}/lib*/python3*/[sd]*-packages"):
-        names.update(name.partition(".")[0] for name in os.listdir(folder))
-    return names
-
-
 def _inline(skill: str, script: Chosen) -> Needs | None:
     from wardian.runner.script import HEAD_BYTES, source_of
 

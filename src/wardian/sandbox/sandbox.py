@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from wardian.sandbox.files import Files
     from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.run.unreached import OnUnreached
     from wardian.sandbox.workdir import WorkDir
 
     class CommandOptions(TypedDict, total=False):
@@ -154,13 +155,18 @@ class Sandbox:
         copies: Copies | None = None,
         on_trace: OnBytes | None = None,
         trace_every: bool = False,
+        on_unreached: OnUnreached | None = None,
+        tail: bool = False,
     ) -> Process:
         """Start a command on this process's own standard streams; ``pump`` waits for it.
 
-        ``on_trace`` is as in ``trace``.
+        ``on_trace`` is as in ``trace``; ``on_unreached`` gets each network that a process could not
+        reach, as it happens; with ``tail`` the result has the last of standard error.
         """
         job = self._job(command, cwd=cwd, env=env)
-        job = job._replace(inherit=True, tty=tty, copies=copies)
+        job = job._replace(
+            inherit=True, tty=tty, copies=copies, on_unreached=on_unreached, tail=tail
+        )
         return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
 
     def trace(

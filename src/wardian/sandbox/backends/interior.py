@@ -34,13 +34,23 @@ def place(job: Job, policy: Policy, sources: Sequence[Source]) -> Placed:
     if policy.rootfs is None:
         found = placed(find_program(job.argv[0], os.environ, sources), sources)
     argv = job.argv
-    env = dict(layout().environment) | policy.environment(os.environ) | dict(job.env)
+    env = _variables(job, policy)
     if found.path:
         if os.path.basename(found.path) != argv[0]:
             argv = (found.path, *argv[1:])
         if "PATH" not in job.env:
             env["PATH"] = f"{os.path.dirname(found.path)}:{env['PATH']}"
     return Placed(argv, env, found.sources)
+
+
+def _variables(job: Job, policy: Policy) -> dict[str, str]:
+    """Ours, unless the caller says otherwise; npm reads its own in any case of letters."""
+    given = policy.environment(os.environ) | dict(job.env)
+    ours = dict(layout().environment)
+    if policy.network == "none":
+        ours |= dict(layout().environment_offline)
+    taken = {name.lower() for name in given}
+    return {name: value for name, value in ours.items() if name.lower() not in taken} | given
 
 
 def in_order(sources: Sequence[Source]) -> list[Source]:

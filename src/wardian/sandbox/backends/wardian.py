@@ -18,6 +18,7 @@ from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
 from wardian.sandbox.run.status import interpret
+from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Wardian:
             traces=traces,
             keep=job.keep,
             time_s=job.time_s,
+            on_status=_listener(job),
         )
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
@@ -124,6 +126,25 @@ def _traced(job: Job) -> bytes:
     if job.on_trace is None:
         return b""
     return record("flag", "trace-every" if job.trace_every else "trace")
+
+
+def _listener(job: Job) -> OnBytes | None:
+    """Loads what reads the lines when there is one to read."""
+    if job.on_unreached is None:
+        return None
+    on_unreached, heard, listeners = job.on_unreached, list[bytes](), list[OnBytes]()
+
+    def hear(data: bytes) -> None:
+        heard.append(data)
+        if not listeners and b'"event":"unreached"' in data:
+            from wardian.sandbox.run.unreached import Listener
+
+            listeners.append(Listener(on_unreached))
+        if listeners:
+            listeners[0](b"".join(heard))
+            heard.clear()
+
+    return hear
 
 
 def _guest_of(sources: Sequence[Source]) -> int:
