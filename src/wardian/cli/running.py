@@ -88,7 +88,7 @@ def ran(
     spool: Spool | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script and folder. With ``spool``, output goes there."""
+    wants name, origin, script (none for a command) and folder. ``spool`` gets the output."""
     cwd = working_directory(given)
     heard = None if "quiet" in given else _hinting(policy, tty=tty)
 
@@ -104,7 +104,7 @@ def ran(
     from wardian.observe.record import RecordedRun, RecordedSkill
 
     about = RecordedRun(
-        kind="exec" if skill is None else "run",
+        kind="run" if skill is not None and skill[2] else "exec",
         command=tuple(argv),
         policy=sandbox.policy,
         backend=one(given, "backend") or "wardian",
@@ -229,6 +229,21 @@ def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
         hint = overlooked(result.command[0]) if result.reason == "not found" else None
         if hint is not None:
             output.say_hint(hint)
+    if not quiet and not result.ok:
+        _name_left_out()
+
+
+def _name_left_out() -> None:
+    """Environments of PATH that a guest may have written to: a run that failed may miss them."""
+    from wardian.sandbox.root.active import left_out
+    from wardian.sandbox.root.programs import skipped_entries
+
+    named = skipped_entries()
+    for entry, why in left_out().items():
+        if entry not in named:
+            from wardian.text import printable
+
+            output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
 
 
 def tell_missing(

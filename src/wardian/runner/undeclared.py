@@ -24,8 +24,7 @@ FOLDERS = ("", "scripts")  # beside the script's own, where its modules are look
 
 def undeclared(skill: str, script: Chosen, python: str) -> list[str]:
     """Distributions that the script needs, and that neither ``python`` nor the skill has."""
-    own_needs = needs_of(skill, script, ())
-    stated = own_needs.python if own_needs is not None else ()
+    stated = [text for needs in needs_of(skill, script) for text in needs.python]
     declared = declared_by(Path(skill)).python_names | {requirement_name(one) for one in stated}
     there = _installed(python)
     found: dict[str, None] = {}

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from wardian.sandbox.backends import Job, copy_records
-from wardian.sandbox.backends.interior import in_order, place
+from wardian.sandbox.backends.interior import active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
@@ -40,13 +40,14 @@ class Wardian:
         self._policy = policy
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK)
+        self._around = active(policy, self._sources)
         self._empty_work = not (policy.work or own_work)
         if own_work is not None:
             self._extra += record("discard", own_work)
         if self._host.is_root:
             self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
-        self._plan((), traced=False)
+        self._plan(self._around.sources, traced=False)
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
@@ -60,7 +61,7 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources)
+        argv, env, more = place(job, self._policy, self._sources, self._around)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
