@@ -53,6 +53,23 @@ def choose(skill: str, given: str, plugin: str | None = None) -> Chosen:
     return Chosen(path, wish, head, bool(mode & 0o111), module, within)
 
 
+def every_script(skill: str) -> list[Chosen]:
+    """All scripts of a skill that something known runs."""
+    from pathlib import Path
+
+    from wardian.skills.reading import read_bytes
+    from wardian.skills.scripts import scripts_in
+
+    found = []
+    for script in scripts_in(Path(skill)):
+        if script.interpreter is not None:
+            about = script.interpreter
+            head = read_bytes(Path(skill, script.path), HEAD_BYTES, truncate=True)
+            wish = Wish(about.name, about.version, about.options)
+            found.append(Chosen(script.path, wish, head, script.executable))
+    return found
+
+
 def source_of(skill: str, script: Chosen) -> bytes:
     """The whole text, or its first MiB; the head is enough for most."""
     if len(script.head) < HEAD_BYTES:

@@ -14,7 +14,7 @@ from wardian.runner.cases.checks import Observed, differences, problems
 from wardian.runner.cases.granting import granted, tightened
 from wardian.runner.cases.model import SkillCase
 from wardian.runner.interpreters import Missing
-from wardian.runner.invocation import STATE, Invocation, under
+from wardian.runner.invocation import STATE, Invocation, Where, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_file, open_folder, written
 from wardian.runner.plugin import skill_place
@@ -149,11 +149,12 @@ def _observe(
     skill: Located, case: SkillCase, backend: str, options: Options, state: str | None
 ) -> Observed:
     inside = backend != HOST
+    where: Where = "sandbox" if inside else "host"
     full = granted(case, options.policy or Policy.default())
     narrower = options.narrower and tightened(case, options.narrower)
     wanted = Wanted(case.packages, options.no_deps, options.offline, options.build, state)
     script = choose(skill.path, case.script, skill.plugin)
-    call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
+    call = assembled(skill, script, (), wanted, where=where, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
     policy = options.at_best(backend, narrower or full)

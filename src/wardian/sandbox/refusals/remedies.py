@@ -129,13 +129,18 @@ def toml(text: str) -> str:
 # The network
 
 
+def network_rule(policy: Policy) -> Allow | None:
+    """What gives a run the network; None if it has it."""
+    if policy.network == "host":
+        return None
+    return Allow("--net host", '[network]\nmode = "host"')
+
+
 def to_reach(around: RefusalContext, family: int = 0) -> Allow | None:
     """The host's network, and for its abstract sockets the wall that scopes them; None if neither
     stands in the way."""
-    flags, lines = [], []
-    if around.policy.network != "host":
-        flags.append("--net host")
-        lines.append('[network]\nmode = "host"')
+    rule = network_rule(around.policy)
+    flags, lines = ([rule.flag], [rule.policy]) if rule is not None else ([], [])
     scope = "landlock.scope_abstract_socket"
     if family == AF_UNIX and scope in around.standing:
         flags.append(f"--degrade {scope}")

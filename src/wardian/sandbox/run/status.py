@@ -90,6 +90,7 @@ def concluded(
         refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
+        stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
     )
 
 
