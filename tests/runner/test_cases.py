@@ -206,7 +206,7 @@ def test_a_script_that_is_not_there_is_an_error_and_the_others_run(
 def test_an_archive_runs_its_own_cases(
     make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
 ) -> None:
-    case = "[[case]]\nname = 'hello'\nscript = 'a.py'\n[case.expect]\nstdout = 'hi\\n'\n"
+    case = "[[case]]\nname = 'hello'\nscript = 'a.py'\n[case.expect]\nstdout = \"hi\\n\"\n"
     folder = make_skill({"scripts/a.py": "print('hi')\n", "cases.toml": case})
     packed = tmp_path / "demo.skill"
     assert wardian("pack", folder, "-o", packed).returncode == 0

@@ -60,7 +60,7 @@ def click_options(table: Sequence[Option]) -> list[click.Parameter]:
         names.append(f"--{option.name}")
         options.append(
             click.Option(
-                [*names, f"opt_{option.name}"],
+                [*names, f"opt_{option.name.replace('-', '_')}"],
                 metavar=option.metavar or None,
                 is_flag=not option.metavar,
                 multiple=option.several,

@@ -5,10 +5,13 @@ plugin         the plugin around it, whose files a run shares read-only
 script         SCRIPT as given → a file in it, and the interpreter it asks for
 pythons, interpreters     what this host has to run it with
 needs          what the script says it needs
+whole_skill    what all of a skill needs, for a command that may start any script
+requested      what --with names
 undeclared     what it imports besides, by itself or by the skill's own modules
 absent         what a program missed, from the last of its standard error
 indexes        where packages come from: the user's own settings
 guest_indexes  what of them a guest with the network gets
+shims/         `pip` and `python` inside, where there are none
 packages/      what it needs, prepared once and kept; nothing of it is trusted
 assembly       from a skill and a script to the call that runs it, dependencies prepared
 invocation     that call: command, variables and shares of one run

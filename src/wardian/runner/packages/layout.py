@@ -63,7 +63,7 @@ class Wheel(NamedTuple):
         return found[0]
 
 
-class Placed(NamedTuple):
+class PlacedFile(NamedTuple):
     """A file of a wheel and its place in the environment; a ``script`` has a line to be changed."""
 
     file: StoredFile
@@ -93,7 +93,7 @@ def name_fault(name: str) -> str | None:
     return None
 
 
-def placed(wheel: Wheel, python: str) -> Iterator[Placed]:
+def placed(wheel: Wheel, python: str) -> Iterator[PlacedFile]:
     """Where each file goes; ``python`` is its version as directories are named, python3.11.
 
     Raises PreparationError for what no wheel should have.
@@ -107,7 +107,7 @@ def placed(wheel: Wheel, python: str) -> Iterator[Placed]:
         if file.name in (f"{info}/RECORD", f"{info}/INSTALLER"):
             continue  # written anew
         if not file.name.startswith(data):
-            yield Placed(file, f"{site}/{file.name}")
+            yield PlacedFile(file, f"{site}/{file.name}")
             continue
         kind, _, rest = file.name[len(data) :].partition("/")
         if kind not in roots or not rest:
@@ -115,7 +115,7 @@ def placed(wheel: Wheel, python: str) -> Iterator[Placed]:
         place = f"{roots[kind]}/{rest}" if roots[kind] else rest
         if place.startswith("lib64/"):  # a link to lib
             place = place.replace("lib64", "lib", 1)
-        yield Placed(file, place, script=kind == "scripts")
+        yield PlacedFile(file, place, script=kind == "scripts")
 
 
 def modules_of(wheel: Wheel) -> set[str]:

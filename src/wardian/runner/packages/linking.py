@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from wardian.descriptors import FILE, FOLDER, NEW_FILE, read_regular, write_all
 from wardian.runner.packages import cabinet, venv
 from wardian.runner.packages.layout import (
-    Placed,
+    PlacedFile,
     Wheel,
     placed,
     program,
@@ -92,7 +92,7 @@ class _Filling:
                     pass
                 self._folders.add(inner)
 
-    def _refuse_changed(self, one: Placed, source: str) -> None:
+    def _refuse_changed(self, one: PlacedFile, source: str) -> None:
         """Raises ChangedWheelError unless the stored file is the one that was written."""
         try:
             about = os.stat(source, dir_fd=self._store, follow_symlinks=False)
@@ -101,7 +101,7 @@ class _Filling:
         if (about.st_size, about.st_mtime_ns) != (one.file.size, one.file.changed_ns):
             raise ChangedWheelError(self._wheel.digest)
 
-    def _link(self, one: Placed, source: str) -> None:
+    def _link(self, one: PlacedFile, source: str) -> None:
         try:
             self._linked(source, one.place)
         except FileExistsError:
@@ -137,7 +137,7 @@ class _Filling:
     def _conflict(self, place: str) -> PreparationError:
         return refused(self._wheel.filename, f"has a file where a directory is: {place}")
 
-    def _rewritten(self, one: Placed, source: str) -> bool:
+    def _rewritten(self, one: PlacedFile, source: str) -> bool:
         """A script that asks for it gets this environment's Python into its first line."""
         fd = os.open(source, FILE, dir_fd=self._store)
         if os.pread(fd, len(_WRITTEN), 0) != _WRITTEN.encode():
