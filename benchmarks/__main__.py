@@ -26,6 +26,7 @@ from benchmarks.figures import (
     crowd,
     idle,
     inside,
+    packages,
     parent,
     seeing,
     start,
@@ -38,7 +39,7 @@ from benchmarks.targets import judge
 
 FIGURES = (
     "start", "parents", "calls", "loop", "imports", "refusals", "trace", "command", "idle", "rate",
-    "crowd", "suite",
+    "crowd", "suite", "packages",
 )  # fmt: skip
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results.json")
 
@@ -111,6 +112,8 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
         results.crowd = crowd.measure_crowd(field, sizes, progress)
     if "suite" in figures:
         results.suite = suite.measure(field, sizes, progress)
+    if "packages" in figures:
+        results.packages = packages.measure(field, sizes, progress)
     return results
 
 
