@@ -189,7 +189,7 @@ def test_what_was_half_prepared_is_made_anew(
 ) -> None:
     skill = make_skill({"scripts/a.py": INLINE})
     wardian("run", skill, "a.py", env=settings)
-    cache = tmp_path / "home/cache/wardian/packages-2"
+    cache = tmp_path / "home/cache/wardian/packages-3"
     (record,) = cache.glob("records/*.json")
     record.unlink()
     made = cache / "environments" / record.stem
@@ -213,7 +213,7 @@ def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
     assert done.returncode == 125
     assert "could not prepare nowhere-to-be-found" in done.stderr
     assert "pip said:" in done.stderr
-    cache = tmp_path / "home/cache/wardian/packages-2"
+    cache = tmp_path / "home/cache/wardian/packages-3"
     assert [
         p for name in ("environments", "scratch", "records") for p in cache.glob(f"{name}/*")
     ] == []

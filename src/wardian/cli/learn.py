@@ -168,7 +168,7 @@ def _scripts(skill: Located, names: list[str], args: list[str], given: Given) ->
     from wardian.runner.script import choose
 
     _refuse_cases(given)
-    scripts = [choose(skill.path, name) for name in names]
+    scripts = [choose(skill.path, name, skill.plugin) for name in names]
     stdin = _input(given)
     return [_assembled(skill, script, args, script.path, given, stdin) for script in scripts]
 

@@ -48,6 +48,7 @@ POLICY_OPTIONS = (
     Option("output", "SIZE", "Limit of standard output and error together."),
     Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
     Option("allow-syscall", "NAME", "Let a system call pass the filter.", several=True),
+    Option("debug", "", "Let debuggers work on the run's own processes: gdb, strace, py-spy."),
     Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
 )
 _SURROUNDINGS = (
@@ -185,6 +186,8 @@ def policy_of(given: Given) -> Policy:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
+    if "debug" in given:
+        policy = policy.debugging()
     if "degrade" in given:
         degrade = tuple(dict.fromkeys((*policy.degrade, *given["degrade"])))
         policy = policy._replace(degrade=degrade)

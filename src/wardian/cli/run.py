@@ -53,7 +53,7 @@ def run_script(words: list[str], given: Given, watcher: RunWatcher | None = None
             return _list(skill, as_json="json" in given)
         from wardian.runner.script import choose
 
-        return perform(skill, choose(skill.path, words[1]), words[2:], given, watcher)
+        return perform(skill, choose(skill.path, words[1], skill.plugin), words[2:], given, watcher)
 
 
 def _list(skill: Located, *, as_json: bool) -> int:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy, Share
 
-SKILL = "/skill"
 STATE = "/state"
 # Node looks for packages in every folder above the script's, the root last.
 NODE_MODULES = "/node_modules"
@@ -23,8 +22,6 @@ FIRST = "/wardian/first"
 LAST = "/wardian/last"
 PIP = "/wardian/pip"
 SHIMS = os.path.join(os.path.dirname(__file__), "shims")
-# As the skill's instructions name the place of it.
-PLACES = ("SKILL_DIR", "CLAUDE_SKILL_DIR", "CLAUDE_PLUGIN_ROOT")
 # In a sandbox, in one with another root file system, or on the host as it is.
 Where = Literal["sandbox", "rootfs", "host"]
 
@@ -53,7 +50,10 @@ def script_words(
         argv[0] = prepared.python
     if script.module is not None and runner.kind == "python":
         return [*argv, "-m", script.module]
-    return [*argv, f"{skill.path if where == 'host' else SKILL}/{script.path}"]
+    from wardian.runner.plugin import skill_place
+
+    root = skill.path if where == "host" else skill_place(skill)
+    return [*argv, os.path.normpath(f"{root}/{script.path}")]
 
 
 def invocation(
@@ -103,12 +103,13 @@ class _Parts:
         self._shares.append(Share(path, at, write))
 
     def add_skill(self, skill: Located, imports_skill: bool) -> None:
-        root = skill.path if self.where == "host" else SKILL
-        self.variables |= dict.fromkeys(PLACES, root)
+        from wardian.runner.plugin import skill_shares
+
+        self.variables |= _places(skill, host=self.where == "host")
         self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # the skill is read-only
-        self.share(skill.path, SKILL)
+        self._shares += skill_shares(skill)
         if imports_skill:
-            self.variables["PYTHONPATH"] = root
+            self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
         self._shims["uv"] = "uv"
 
     def add_python(self, prepared: PreparedPackages, python: str) -> None:
@@ -150,6 +151,16 @@ class _Parts:
             tuple(self._last),
             self.where,
         )
+
+
+def _places(skill: Located, *, host: bool) -> dict[str, str]:
+    """The place of a skill and of its plugin, by the names that instructions use."""
+    from wardian.runner.plugin import PLUGIN, skill_place
+
+    root = skill.path if host else skill_place(skill)
+    plugin = skill.plugin if host else PLUGIN
+    around = root if skill.plugin is None or plugin is None else plugin
+    return {"SKILL_DIR": root, "CLAUDE_SKILL_DIR": root, "CLAUDE_PLUGIN_ROOT": around}
 
 
 def _pip(python: str) -> str | None:

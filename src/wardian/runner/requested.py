@@ -13,7 +13,7 @@ from wardian.errors import UsageError
 from wardian.text import printable
 
 NPM = "npm:"
-_FORMS = "write npm:NAME, npm:NAME@RANGE or npm:@SCOPE/NAME"
+_FORMS = "write NAME, NAME==VERSION, npm:NAME, npm:NAME@RANGE or npm:@SCOPE/NAME"
 
 
 class Requested(NamedTuple):
@@ -31,7 +31,7 @@ def requested(words: Sequence[str]) -> Requested:
     """Raises UsageError."""
     python = tuple(word for word in words if not word.startswith(NPM))
     if not all(word.strip() for word in python):
-        raise UsageError("--with: the name of a package is needed", hint=_FORMS)
+        raise UsageError("--with: '' is no package", hint=_FORMS)
     node = dict(_of_npm(word) for word in words if word.startswith(NPM))
     return Requested(python, tuple(sorted(node.items())))
 

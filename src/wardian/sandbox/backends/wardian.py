@@ -138,9 +138,9 @@ def _listener(job: Job) -> OnBytes | None:
     def hear(data: bytes) -> None:
         heard.append(data)
         if not listeners and b'"event":"unreached"' in data:
-            from wardian.sandbox.run.unreached import Listener
+            from wardian.sandbox.run.unreached import UnreachedLines
 
-            listeners.append(Listener(on_unreached))
+            listeners.append(UnreachedLines(on_unreached))
         if listeners:
             listeners[0](b"".join(heard))
             heard.clear()

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Sequence
 
 from wardian.errors import WardianError
-from wardian.sandbox.policy.policy import Policy, Share
+from wardian.sandbox.policy.policy import DEBUG_CALLS, Policy, Share
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.root.layout import WORK, layout
 from wardian.sandbox.root.shares import Source, is_below, resolve_shares
@@ -161,6 +161,8 @@ def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
         value = setting(held, unset=bound)
         if value > bound if operator == "<=" else value < bound:
             return None
+    if name in DEBUG_CALLS:
+        return Allow("--debug", "[syscalls]\ndebug = true")
     return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
 
 

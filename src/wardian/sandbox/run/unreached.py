@@ -28,7 +28,7 @@ class Unreached(NamedTuple):
 OnUnreached = Callable[[Unreached], None]
 
 
-class Listener:
+class UnreachedLines:
     """Reads the supervisor's lines as they come, in pieces of any size."""
 
     def __init__(self, on_unreached: OnUnreached) -> None:
