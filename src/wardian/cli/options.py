@@ -53,6 +53,7 @@ POLICY_OPTIONS = (
 )
 _SURROUNDINGS = (
     Option("with", "PACKAGE", "One more Python package, or npm:NAME for Node.", several=True),
+    Option("python", "VERSION", "The Python to use: 3.12; whatever the skill requires."),
     Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
     Option("offline", "", "Prepare dependencies from what is cached only."),
     Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
