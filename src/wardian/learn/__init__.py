@@ -8,6 +8,9 @@ libraries       what programs and modules are linked with
 calls           system calls to those that stay allowed
 limits          peaks to limits
 draft           a policy to be proven, and its text with where each line comes from
+learned         a file that was learned before, read again
+adding          a learned policy and what one more run needs besides
+editing         the text of a policy with more in it, comments kept
 subjects        what is run: a command, a script, a case
 proof           run, draft, run again, widen
 report          what was proven, in words
