@@ -67,7 +67,8 @@ def places(
     for path in learning().kept_places:
         if whole().real(path) is not None and not has(path):
             used.setdefault(path, {"kept for the loader"})
-    needed = libraries((*used, *folders, *_units(used)), whole())
+    own = [path for path in folders if not is_wide(path)]
+    needed = libraries((*used, *own, *_units(used)), whole())
     for path, by in sorted(needed.items()):
         name = _named(path)
         if not has(name) and whole().real(name) not in {whole().real(one) for one in used}:
