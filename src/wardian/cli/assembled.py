@@ -61,9 +61,13 @@ def perform(
             )
             made, kept = _made(sandbox, out)
         about = _about(skill, script, made, kept)
+        named = (skill.origin, script.path) if skill is not None and script is not None else ()
+        again = running.again(result, given, named, words)
         if spool is not None and watcher is None:
-            running.print_document(result, about, spool)
+            running.print_document(result, about | again, spool)
         elif "quiet" not in given and not as_json:
+            if watcher is None:
+                running.tell_again(again, given)
             _tell_files(made, kept, one(given, "out"))
         if policy.rootfs is None and watcher is None:
             running.tell_missing(result, given, skill, script)

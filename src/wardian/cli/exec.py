@@ -62,8 +62,10 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool)
         if watcher is not None:
             return watcher.told(result, {}, spool)
+        again = running.again(result, given, (), argv)
         if spool is not None:
-            running.print_document(result, {}, spool)
+            running.print_document(result, again, spool)
+    running.tell_again(again, given)
     if policy.rootfs is None:
         running.tell_missing(result, given)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)

@@ -166,9 +166,10 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
     return value
 
 
-def policy_of(given: Given) -> Policy:
-    """The policy that these options ask for. Raises UsageError and PolicyError."""
-    policy = base_policy(one(given, "policy"))
+def policy_of(given: Given, base: Policy | None = None) -> Policy:
+    """The policy that these options ask for, on top of ``base`` or of the one that --policy names.
+    Raises UsageError and PolicyError."""
+    policy = base if base is not None else base_policy(one(given, "policy"))
     if "net" in given:
         from wardian.sandbox.policy.policy import NETWORKS
 
@@ -195,7 +196,7 @@ def policy_of(given: Given) -> Policy:
     if "rootfs" in given:
         policy = policy._replace(rootfs=_rootfs(given, policy))
     if is_file(one(given, "policy")):
-        _refuse_writable_policy(given["policy"][0], policy)
+        refuse_writable_policy(given["policy"][0], policy)
     return policy
 
 
@@ -204,7 +205,7 @@ def is_file(name: str | None) -> bool:
     return name is not None and (name.endswith(".toml") or "/" in name)
 
 
-def _refuse_writable_policy(path: str, policy: Policy) -> None:
+def refuse_writable_policy(path: str, policy: Policy) -> None:
     """A run that could write its own policy would write the next run's. Raises PolicyError."""
     from wardian.errors import PolicyError
     from wardian.sandbox.root.shares import is_below
