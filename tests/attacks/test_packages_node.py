@@ -242,7 +242,9 @@ def test_an_install_script_has_neither_network_nor_tokens(
         without = wardian("run", skill, "a.cjs", env=env)
         assert "not run: the install script of lure" in without.stderr
         assert not [
-            p for p in (tmp_path / "home/cache").rglob("lure/index.js") if "password" in p.read_text()
+            p
+            for p in (tmp_path / "home/cache").rglob("lure/index.js")
+            if "password" in p.read_text()
         ]
         done = wardian("run", skill, "a.cjs", "--build", env=env)
         assert done.returncode == 0, done.stderr
