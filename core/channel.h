@@ -14,6 +14,7 @@ enum { MAX_PASSED = 24 };
 enum message_kind {
     MSG_GO,
     MSG_SOURCES,
+    MSG_NOT_COPIED,
     MSG_FAILURE,
     MSG_FUSE_DEVICE,
     MSG_FUSE_BUILT,

@@ -25,7 +25,7 @@ KEPT = 1 << 16  # of each stream; how long it was is told besides
 
 def policy_of(request: dict[str, Any]) -> Policy:
     """The default policy, with what the request changes."""
-    shares = [Share(path, at, write) for path, at, write in request["shares"]]
+    shares = [Share(*share) for share in request["shares"]]
     policy = Policy.default().with_limits(**request["limits"]).with_shares(shares)
     return policy._replace(work=request["work"], degrade=tuple(request["degrade"]))
 

@@ -52,9 +52,9 @@ def invocation(
     else:
         argv.append(f"{root}/{script.path}")
     variables = {"SKILL_DIR": root}
-    shares = [Share(skill.path, SKILL)]
+    shares = [Share(skill.path, SKILL, copy=True)]
     if runner.kind == "python":
-        # The skill is read-only, and `from scripts.x import y` is how its modules name each other.
+        # Bytecode there would vanish; `from scripts.x import y` is how its modules name each other.
         variables |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": root}
     shares += _environment(prepared)
     if prepared is not None and prepared.node_modules is not None:
@@ -111,7 +111,10 @@ def _found(name: str) -> Program | None:
 
 
 def under(policy: Policy, call: Invocation) -> Policy:
-    """The policy of the run: the caller's, and what the call needs. The caller's variables win."""
+    """The policy of the run: the caller's, and what the call needs. The caller's variables win, and
+    so does what the caller places where the call would place something."""
     named = {name for name, _ in policy.set_env} | {n for n in policy.pass_env if n in os.environ}
     own = {name: value for name, value in call.variables if name not in named}
-    return policy.with_shares(call.shares).with_env(own)
+    taken = {share.at for share in policy.shares}
+    shares = [share for share in call.shares if share.at not in taken]
+    return policy.with_shares(shares).with_env(own)

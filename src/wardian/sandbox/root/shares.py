@@ -64,6 +64,7 @@ class Source(NamedTuple):
     write: bool
     is_dir: bool
     owner: bool = True  # the guest acts as its owner, where the caller is root
+    copy: bool = False  # read-only outside; inside, changes go to a layer of the run's own
 
 
 def resolve_shares(
@@ -179,7 +180,9 @@ def _resolve(share: Share, way: ResolvedPath) -> Source:
     wanted = os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)
     if not stat.S_ISSOCK(mode) and not os.access(real, wanted):
         raise ShareError(share.path, "permission denied")
-    return Source(real, share.at, share.write, stat.S_ISDIR(mode))
+    if share.copy and (share.write or not stat.S_ISDIR(mode)):
+        raise ShareError(share.path, "only a directory can be copied, and not for writing")
+    return Source(real, share.at, share.write, stat.S_ISDIR(mode), copy=share.copy)
 
 
 def _refuse_dangerous(source: Source, own: Own | None) -> None:

@@ -110,9 +110,9 @@ def _scope(host: Host, *, empty_work: bool) -> Scope:
 def _landlock(root: Root, host: Host, degraded: frozenset[str]) -> list[bytes]:
     handled = landlock.ruleset(host.landlock_abi, degraded)
     readable = ["/etc", "/proc", *(at for _, at in root.binds)]
-    readable += [source.at for source in root.sources if not source.write]
+    readable += [source.at for source in root.sources if not (source.write or source.copy)]
     writable = [path for path, _ in root.private]
-    writable += [source.at for source in root.sources if source.write]
+    writable += [source.at for source in root.sources if source.write or source.copy]
     writable.append(MQUEUE)
     records = [record("landlock", *handled)]
     for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):

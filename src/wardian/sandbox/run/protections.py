@@ -12,6 +12,7 @@ from wardian.sandbox.run.result import Protection
 
 NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 CGROUP = "limits.cgroup"
+COPIES = "files.copy"  # no wall: without it, what would be a copy is read-only
 
 # Walls that always stand: there is no run without them, so they can't be given up.
 ALWAYS = (
@@ -75,6 +76,8 @@ def protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[P
         )
     )
     found.append(cgroup_protection(host, degraded))
+    if any(share.copy for share in policy.shares):
+        found.append(Protection(COPIES, True, True, True))
     return tuple(found)
 
 
