@@ -3,6 +3,7 @@
 #define WARDIAN_CHANNEL_H
 
 #include "fail.h"
+#include "left_running.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,12 +24,14 @@ enum message_kind {
     MSG_PTY,
     MSG_READY,
     MSG_EXEC_FAILED,
+    MSG_LEFT_RUNNING,
     MSG_EXITED
 };
 struct message {
     enum message_kind kind;
     union {
         struct failure failure;
+        struct left_running left;
         int error;
         struct {
             bool more;

@@ -14,6 +14,7 @@
 #include "fail.h"
 #include "fuse_root.h"
 #include "inner_sandbox.h"
+#include "left_running.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
@@ -236,6 +237,9 @@ static void on_message(struct state *s) {
         s->exited = true;
         s->status = message.exited.status;
         s->tasks = s->plan->bare.wanted ? tasks_seen(s->plan) : message.exited.tasks;
+        break;
+    case MSG_LEFT_RUNNING:
+        left_running_report(&message.left);
         break;
     case MSG_NOT_COPIED:
         s->not_copied++;

@@ -68,6 +68,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         "output_bytes": len(result.stdout) + len(result.stderr),
         "refused": [refusal.action for refusal in result.refusals],
         "launcher_kb": launcher_kb,
+        "left_running": [one._asdict() for one in result.left_running],
+        "left_running_more": result.left_running_more,
     }
 
 

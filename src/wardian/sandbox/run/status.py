@@ -12,7 +12,7 @@ from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
 from wardian.sandbox.run.plan import Plan
 from wardian.sandbox.run.protections import CGROUP, COPIES
-from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
+from wardian.sandbox.run.result import LeftRunning, Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def concluded(
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
     group = ended.get("cgroup", 0)
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
+    left, more = _left_running(events)
     return Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -91,6 +92,8 @@ def concluded(
         refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
+        left_running=left,
+        left_running_more=more,
     )
 
 
@@ -241,6 +244,14 @@ def _usage(ended: dict[str, Any]) -> Usage:
         stdout_bytes=ended["stdout_bytes"],
         stderr_bytes=ended["stderr_bytes"],
     )
+
+
+def _left_running(events: Sequence[dict[str, Any]]) -> tuple[tuple[LeftRunning, ...], int]:
+    if not any(event["event"] == "left-running" for event in events):
+        return (), 0
+    from wardian.sandbox.run.left_running import left_running
+
+    return left_running(events)
 
 
 def _refusals(
