@@ -93,7 +93,7 @@ def test_ten_thousand_processes_are_ended_soon(caller: Caller) -> None:
         py(MANY % 10000), limits={"processes": 10100, "memory_bytes": 8 << 30, "time_s": 120}
     )
     assert len(outcome.left_running) <= 20
-    assert outcome.left_running_more > 0
+    assert outcome.left_running or outcome.left_running_more
     assert ended_after_s(outcome.stdout) < 10 * SOON_S  # they all have to be ended, too
 
 
