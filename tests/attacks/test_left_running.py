@@ -73,7 +73,8 @@ def test_who_holds_the_lock_of_its_memory_delays_nothing(caller: Caller) -> None
 
 @pytest.mark.parametrize("signal", ["SIGKILL", "SIGSTOP"])
 def test_who_ends_or_stops_the_reader_is_counted_still(caller: Caller, signal: str) -> None:
-    outcome = caller.run(py(ENDS_ITS_READER % signal))
+    """Landlock keeps signals from it; older kernels have none that does."""
+    outcome = caller.run(py(ENDS_ITS_READER % signal), without=["landlock"])
     assert ended_after_s(outcome.stdout) < SOON_S
     assert outcome.exit_code == 0
     assert outcome.left_running or outcome.left_running_more
