@@ -65,6 +65,20 @@ def test_where_no_copy_can_be_had_the_share_is_read_only(caller: Caller, lower: 
     assert seen(lower) == before
 
 
+@pytest.mark.skipif(not ROOT, reason="only root can make files of another user's")
+@pytest.mark.parametrize("caller", ["user"], indirect=True)
+def test_a_directory_of_anothers_is_read_only(caller: Caller, lower: Path) -> None:
+    """The kernel could not give a copied file its owner: all of it would fail with EOVERFLOW."""
+    for path in (lower, *lower.rglob("*")):
+        os.chown(path, 0, 0)
+        path.chmod(0o755)
+    outcome = caller.run(
+        "cat /copy/file; echo x > /copy/folder/new", shares=[(str(lower), "/copy", False, True)]
+    )
+    assert (outcome.stdout, outcome.exit_code) == ("first\n", 2), outcome
+    assert "Read-only file system" in outcome.text
+
+
 @pytest.mark.parametrize("caller", NAMES, indirect=True)
 def test_the_layer_vanishes_with_the_run(caller: Caller, lower: Path) -> None:
     shares = [(str(lower), "/copy", False, True)]

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
     from wardian.cli.running import RunWatcher
     from wardian.runner.assembly import Wanted
+    from wardian.runner.changed_skill import ChangedSkill
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import Invocation
     from wardian.runner.keeping import Destination, Kept
     from wardian.runner.location import Located
     from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
+    from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
 
@@ -32,7 +34,8 @@ HELP = """Run SCRIPT of SKILL in a sandbox: no network, no host files, no other 
 
 SKILL is a directory, a .skill, .zip or tar file, or the name of a skill that `wardian list` tells.
 SCRIPT is relative to it, with or without scripts/; without one, the scripts are listed. The skill
-is read-only at /skill; the script starts in /work, which is its own unless --work is given.
+is at /skill, where changes vanish with the run; the script starts in /work, which is its own unless
+--work is given. --out keeps what it wrote in both.
 Exit codes are those of `wardian exec`.
 """
 EXAMPLES = """\b
@@ -110,13 +113,18 @@ def _run(
     from wardian.sandbox.sandbox import Sandbox
 
     make = Sandbox if watcher is None else watcher.sandbox
+    call, changed = _to_be_changed(call, policy, skill) if out is not None else (call, None)
     with running.spooled(as_json=as_json) as spool:
         with make(under(policy, call), backend_name=backend) as sandbox:
             ran_as = (skill.name, skill.origin, script.path, skill.path)
             result = running.ran(
                 sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
             )
+            if changed is not None:
+                changed.move_changes(sandbox.work_held.fd)
             made, kept = _made(sandbox, out)
+        if changed is not None:
+            changed.remove()
         about = _about(skill, script, made, kept)
         if spool is not None and watcher is None:
             running.print_document(result, about, spool)
@@ -130,6 +138,19 @@ def _run(
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(args)
     return result.exit_code
+
+
+def _to_be_changed(
+    call: Invocation, policy: Policy, skill: Located
+) -> tuple[Invocation, ChangedSkill | None]:
+    """The call with a copy of the skill, if it is the call that places it, to be changed inside."""
+    placed = [share.at for share in call.shares if share.copy]
+    if SKILL_INSIDE not in placed or any(share.at == SKILL_INSIDE for share in policy.shares):
+        return call, None
+    from wardian.runner.changed_skill import ChangedSkill
+
+    changed = ChangedSkill(skill.path)
+    return changed.in_place(call, SKILL_INSIDE), changed
 
 
 def _tell_left_behind(args: list[str]) -> None:

@@ -172,9 +172,10 @@ def _refuse_links(share: Share, way: ResolvedPath, writable: Collection[str]) ->
 def _resolve(share: Share, way: ResolvedPath) -> Source:
     real = way.real
     try:
-        mode = os.lstat(real).st_mode
+        status = os.lstat(real)
     except OSError as error:
         raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
+    mode = status.st_mode
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
         raise ShareError(share.path, "only directories, files and sockets can be shared")
     wanted = os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)
@@ -182,7 +183,14 @@ def _resolve(share: Share, way: ResolvedPath) -> Source:
         raise ShareError(share.path, "permission denied")
     if share.copy and (share.write or not stat.S_ISDIR(mode)):
         raise ShareError(share.path, "only a directory can be copied, and not for writing")
-    return Source(real, share.at, share.write, stat.S_ISDIR(mode), copy=share.copy)
+    copy = share.copy and _has_known_owner(status)
+    return Source(real, share.at, share.write, stat.S_ISDIR(mode), copy=copy)
+
+
+def _has_known_owner(status: os.stat_result) -> bool:
+    """The kernel copies a file with its owner and group. In a user namespace of an ordinary user's
+    there is only one of each, and with others every change would fail with EOVERFLOW."""
+    return os.geteuid() == 0 or (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
 
 
 def _refuse_dangerous(source: Source, own: Own | None) -> None:

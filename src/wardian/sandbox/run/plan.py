@@ -54,7 +54,9 @@ def make_plan(
     Raises WallError for a wall that was asked for and can't be had, and was not given up.
     """
     degraded = check_degrade(policy.degrade)
-    walls = protections(policy, host, degraded)
+    copies = {share.at for share in policy.shares if share.copy}
+    foreign = any(not source.copy for source in sources if source.at in copies)
+    walls = protections(policy, host, degraded, foreign=foreign)
     standing = {wall.name for wall in walls if wall.enforced}
     root = make_root(policy, sources)
     if "notify" not in standing:
