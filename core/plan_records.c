@@ -210,6 +210,8 @@ static bool set_flag(struct plan *plan, const struct record *r) {
         plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)
         plan->trace = true;
+    else if (strcmp(flag, "tail") == 0)
+        plan->tail = true;
     else if (strcmp(flag, "trace-every") == 0)
         plan->trace = plan->trace_every = true;
     else if (strcmp(flag, "early-filter") == 0)

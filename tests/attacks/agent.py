@@ -27,7 +27,8 @@ def policy_of(request: dict[str, Any]) -> Policy:
     """The default policy, with what the request changes."""
     shares = [Share(*share) for share in request["shares"]]
     policy = Policy.default().with_limits(**request["limits"]).with_shares(shares)
-    return policy._replace(work=request["work"], degrade=tuple(request["degrade"]))
+    policy = policy._replace(work=request["work"], degrade=tuple(request["degrade"]))
+    return policy.debugging() if request["debug"] else policy
 
 
 def high_water_kb(pid: int) -> int:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
-from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.cli.options import ASSEMBLED, EXEC_OPTIONS, Given, Option, one, parse, policy_of
 from wardian.errors import NothingMatched, UsageError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wardian.learn.proof import Learned
     from wardian.learn.subjects import Subject
     from wardian.runner.location import Located
+    from wardian.runner.script import Chosen
 
 _NOT_HERE = ("out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
 OWN_OPTIONS = (
@@ -33,7 +34,7 @@ OWN_OPTIONS = (
 )  # fmt: skip
 LEARN_OPTIONS = (
     *OWN_OPTIONS,
-    *(option for option in RUN_OPTIONS if option.name not in _NOT_HERE),
+    *(option for option in EXEC_OPTIONS if option.name not in _NOT_HERE),
 )
 MOST_RUNS = 100
 
@@ -67,12 +68,16 @@ def run(args: list[str]) -> int:
             hint="wardian learn SKILL [SCRIPT…] [OPTIONS] [-- ARGS…], or wardian learn -- COMMAND",
         )
     with ExitStack() as stack:
-        if is_command:
-            _only_commands(given)
-            subjects, what = [_command(rest, given)], exec_words(rest)
-        else:
-            from wardian.runner.location import located
+        from wardian.runner.location import located
 
+        if is_command:
+            _refuse_cases(given)
+            name = one(given, "skill")
+            shared = stack.enter_context(located(name)) if name is not None else None
+            subjects, what = [_command(shared, rest, given)], exec_words(rest)
+        else:
+            if "skill" in given:
+                raise UsageError("--skill goes with a command", hint="wardian learn SKILL SCRIPT")
             skill = stack.enter_context(located(words[0]))
             if len(words) > 1:
                 subjects = _scripts(skill, words[1:], rest, given)
@@ -117,11 +122,10 @@ def exec_words(argv: Sequence[str]) -> str:
     return " ".join(quoted(word) for word in argv)
 
 
-def _only_commands(given: Given) -> None:
-    known = {option.name for option in (*EXEC_OPTIONS, *OWN_OPTIONS)} - {"cases", "case"}
-    for name in given:
-        if name not in known:
-            raise UsageError(f"--{name} goes with a skill, not with a command")
+def _refuse_cases(given: Given) -> None:
+    for name in ("cases", "case"):
+        if name in given:
+            raise UsageError(f"--{name} goes with a skill's cases, and there are none here")
 
 
 def _number(given: Given, name: str, usual: int, most: int) -> int:
@@ -151,41 +155,42 @@ def _input(given: Given) -> bytes | None:
 # What is run
 
 
-def _command(argv: list[str], given: Given) -> Subject:
+def _command(skill: Located | None, argv: list[str], given: Given) -> Subject:
     from wardian.learn.subjects import Command
 
+    if not ASSEMBLED.isdisjoint(given):
+        return _assembled(skill, None, argv, exec_words(argv), given, _input(given))
     cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
     return Command(tuple(argv), cwd, _input(given), code)
 
 
 def _scripts(skill: Located, names: list[str], args: list[str], given: Given) -> list[Subject]:
-    from wardian.learn.subjects import ScriptSubject
-    from wardian.runner.assembly import Wanted, assembled
-    from wardian.runner.interpreters import Missing
     from wardian.runner.script import choose
-    from wardian.runner.state import state_directory
 
-    for name in ("cases", "case"):
-        if name in given:
-            raise UsageError(f"--{name} goes with a skill's cases, and a script was named")
-    state = one(given, "state")
-    wanted = Wanted(
-        packages=tuple(given.get("with", ())),
-        no_deps="no-deps" in given,
-        offline="offline" in given,
-        build="build" in given,
-        state=state_directory(skill, state) if state is not None else None,
-    )
-    stdin, code = _input(given), _number(given, "exit", 0, 255)
-    found: list[Subject] = []
-    for name in names:
-        script = choose(skill.path, name)
-        call = assembled(skill, script, args, wanted, inside=True, say=output.say)
-        if isinstance(call, Missing):
-            raise UsageError(call.why, hint=call.hint)
-        cwd = running.working_directory(given)
-        found.append(ScriptSubject(script.path, call, cwd, stdin, code))
-    return found
+    _refuse_cases(given)
+    scripts = [choose(skill.path, name, skill.plugin) for name in names]
+    stdin = _input(given)
+    return [_assembled(skill, script, args, script.path, given, stdin) for script in scripts]
+
+
+def _assembled(
+    skill: Located | None,
+    script: Chosen | None,
+    words: list[str],
+    name: str,
+    given: Given,
+    stdin: bytes | None,
+) -> Subject:
+    from wardian.cli.assembled import wanted_of
+    from wardian.learn.subjects import AssembledSubject
+    from wardian.runner.assembly import assembled
+    from wardian.runner.interpreters import Missing
+
+    call = assembled(skill, script, words, wanted_of(skill, given), say=output.say)
+    if isinstance(call, Missing):
+        raise UsageError(call.why, hint=call.hint)
+    cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
+    return AssembledSubject(name, call, cwd, stdin, code)
 
 
 def _cases(skill: Located, given: Given) -> list[Subject]:

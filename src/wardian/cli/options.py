@@ -48,9 +48,24 @@ POLICY_OPTIONS = (
     Option("output", "SIZE", "Limit of standard output and error together."),
     Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
     Option("allow-syscall", "NAME", "Let a system call pass the filter.", several=True),
+    Option("debug", "", "Let debuggers work on the run's own processes: gdb, strace, py-spy."),
     Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
 )
-EXEC_OPTIONS = (
+_SURROUNDINGS = (
+    Option("with", "PACKAGE", "One more Python package, or npm:NAME for Node.", several=True),
+    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
+    Option("offline", "", "Prepare dependencies from what is cached only."),
+    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
+    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
+    Option("out", "DIR", "Keep the files that were written to /work, in DIR."),
+    Option("force", "", "With --out: also into a directory that is not empty."),
+)
+SKILL_OPTION = Option("skill", "SKILL", "Share a skill at /skill, its packages first on PATH.")
+# With one of these, what is around the command has to be put together first.
+ASSEMBLED = frozenset(option.name for option in (SKILL_OPTION, *_SURROUNDINGS))
+
+RUN_OPTIONS = (
+    *_SURROUNDINGS,
     *POLICY_OPTIONS,
     Option("cwd", "DIR", "Working directory inside; /work unless given."),
     Option("backend", "NAME", "wardian, bubblewrap, gvisor, or host: no sandbox."),
@@ -61,17 +76,7 @@ EXEC_OPTIONS = (
     Option("quiet", "", "Tell nothing but errors.", short="q"),
     Option("help", "", "Show this message and exit.", short="h"),
 )
-
-RUN_OPTIONS = (
-    Option("out", "DIR", "Keep the files that the script wrote to /work, in DIR."),
-    Option("force", "", "With --out: also into a directory that is not empty."),
-    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
-    Option("with", "PACKAGE", "One more Python package, as pip names it.", several=True),
-    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
-    Option("offline", "", "Prepare dependencies from what is cached only."),
-    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
-    *EXEC_OPTIONS,
-)
+EXEC_OPTIONS = (SKILL_OPTION, *RUN_OPTIONS)
 
 _LIMITS = {
     "time": ("time_s", "parse_duration"),
@@ -181,6 +186,8 @@ def policy_of(given: Given) -> Policy:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
+    if "debug" in given:
+        policy = policy.debugging()
     if "degrade" in given:
         degrade = tuple(dict.fromkeys((*policy.degrade, *given["degrade"])))
         policy = policy._replace(degrade=degrade)

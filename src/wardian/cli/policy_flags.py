@@ -24,7 +24,8 @@ def policy_flags(function: Callable[..., Any]) -> Callable[..., Any]:
         function = click.option(
             f"--{option.name}",
             PREFIX + option.name.replace("-", "_"),
-            metavar=option.metavar,
+            metavar=option.metavar or None,
+            is_flag=not option.metavar,
             multiple=option.several,
             help=option.help + (" Repeatable." if option.several else ""),
         )(function)
@@ -37,7 +38,7 @@ def granted_policy(values: Mapping[str, Any]) -> Policy:
     for option in TABLE:
         value = values[PREFIX + option.name.replace("-", "_")]
         if value:
-            given[option.name] = list(value) if option.several else [value]
+            given[option.name] = list(value) if option.several else [str(value)]
         elif value == "":
             given[option.name] = [""]
     return policy_of(given)

@@ -23,6 +23,7 @@ Examples:
   wardian test skills/
   wardian test skills/csv-report --in wardian,host --oracle host --junit report.xml
   wardian test skills/weather --net host
+  wardian test weather.skill
 
 \b
 Exit code: 0 all passed, 1 failures, or a case asks for more than is granted, 2 usage,
@@ -70,15 +71,20 @@ def command(
 ) -> None:
     """Run the cases of the skill at PATH, or of every skill below it, and report the outcomes.
 
+    PATH is a directory, or a .skill, .zip or tar file.
+
     Each case runs in a sandbox and a /work of its own. With --oracle, the same case runs in another
     backend too, and exit code, output and files must agree.
 
     Cases are a skill's wishes. They can tighten the policy that these options describe, never
     widen it: a case that asks for more than you grant is not run.
     """
+    from contextlib import nullcontext
+
     from wardian.cli import output
     from wardian.runner.cases import report
     from wardian.runner.cases.running import Options
+    from wardian.runner.location import located
     from wardian.sandbox.backends import check_backends, fitted, shortfall
 
     granted = granted_policy(grants)
@@ -98,7 +104,9 @@ def command(
         build=build,
         say=output.say,
     )
-    outcomes = _outcomes(_selected(path, cases_file, pattern), options, jobs)
+    with located(str(path)) if path.is_file() else nullcontext() as skill:
+        place = Path(skill.path) if skill is not None else path
+        outcomes = _outcomes(_selected(place, cases_file, pattern), options, jobs)
     if junit is not None:
         junit.write_text(report.junit(outcomes), encoding="utf-8")
     if as_json:
@@ -151,11 +159,9 @@ def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
 
 
 def _skills(path: Path) -> list[Path]:
-    from wardian.skills.discovery import find_skills, is_skill_folder
+    from wardian.skills.folders import find_skills
 
-    if not path.is_dir() or is_skill_folder(path):
-        return [path]
-    return sorted(find_skills(path))
+    return find_skills(path)
 
 
 def _outcomes(

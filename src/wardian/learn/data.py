@@ -23,7 +23,6 @@ class Learning(NamedTuple):
     alike: tuple[tuple[str, ...], ...]
     kept_places: tuple[str, ...]
     wide: tuple[str, ...]
-    many: int
     most: int
     rooms: dict[str, Headroom]
 
@@ -39,7 +38,6 @@ def learning() -> Learning:
         alike=tuple(tuple(names) for names in raw["calls"]["alike"]),
         kept_places=tuple(places["kept"]),
         wide=tuple(places["wide"]),
-        many=places["many"],
         most=places["most"],
         rooms={field: Headroom(**room) for field, room in raw["limits"].items()},
     )

@@ -11,6 +11,7 @@ from wardian.learn.calls import Calls, by_group, calls
 from wardian.learn.limits import limits
 from wardian.learn.needs import CHANGING, NOTHING, ObservedNeeds
 from wardian.learn.places import BasePart, places, still_used
+from wardian.sandbox.policy.file import CALLER
 from wardian.sandbox.policy.policy import Limits, Policy, Share
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.sandbox.root.layout import WORK
@@ -134,8 +135,8 @@ def _files(one: Draft) -> list[str]:
             lines.append("# Shared by the caller, and used.")
             lines.append(f"{key} = [{', '.join(quoted(str(share)) for share in given)}]")
     if one.work is not None:
-        lines.append("# The caller's; --work takes its place.")
-        lines.append(f"work = {quoted(one.work)}")
+        lines.append("# A directory was used: each run names its own, with --work.")
+        lines.append(f"work = {quoted(CALLER)}")
     return lines
 
 

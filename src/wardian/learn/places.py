@@ -90,7 +90,7 @@ def _named(path: str) -> str:
 
 def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[BasePart]:
     chosen = dict(folders)
-    for path in _crowded(used, learning().many):
+    for path in _units(used):
         chosen.setdefault(path, "")
     while True:
         chosen = {p: why for p, why in chosen.items() if not _inside(p, chosen)}
@@ -110,16 +110,19 @@ def _inside(path: str, folders: Iterable[str], *, itself: bool = False) -> bool:
     return any(is_below(path, one) and (itself or path != one) for one in folders)
 
 
-def _crowded(used: Iterable[str], many: int) -> list[str]:
-    """The outermost directories that are not wide and hold that many."""
-    counts: dict[str, int] = defaultdict(int)
+def _units(used: Iterable[str]) -> set[str]:
+    """The outermost directory of each file that belongs to one program: the next input may need
+    another of its files. None for a file right in a directory of many programs."""
+    found = set()
     for path in used:
-        folder = os.path.dirname(path)
+        folder, unit = os.path.dirname(path), None
         while folder != "/":
-            counts[folder] += 1
+            if not is_wide(folder):
+                unit = folder
             folder = os.path.dirname(folder)
-    full = [path for path, count in counts.items() if count >= many and not is_wide(path)]
-    return [path for path in full if not _inside(path, full)]
+        if unit is not None:
+            found.add(unit)
+    return found
 
 
 def _fullest(single: Iterable[str]) -> str | None:

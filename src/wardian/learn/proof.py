@@ -88,7 +88,8 @@ def _proven(
 
     def proven(wider: Wider) -> tuple[Draft, Policy, list[Failure]]:
         one = draft(needs, allowed, wider)
-        policy = _read(text(one, ()))
+        # The file leaves to the caller which directory is /work; here it is the caller's own.
+        policy = _read(text(one, ()))._replace(work=one.work)
         proofs = workers.map(lambda one: _prove(one, policy, runs), seen)
         return one, policy, [proof for proof in proofs if proof is not None]
 
@@ -106,6 +107,7 @@ def _proven(
                     other, narrower, still = proven(less)
                     if not still:
                         one, policy, wider = other, narrower, less
+            policy = policy._replace(work=None)
             return Learned(one, policy, subjects, runs, number, failed, left_out)
         for known, attempt in failures:
             say(f"wardian: round {number}: {known.subject.name} fails: {attempt.problems[0]}")

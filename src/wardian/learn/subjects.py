@@ -61,8 +61,8 @@ class Command(NamedTuple):
             return _attempt(sandbox, self.argv, self, watched)
 
 
-class ScriptSubject(NamedTuple):
-    """A script of a skill, assembled."""
+class AssembledSubject(NamedTuple):
+    """A script of a skill, or a command with a skill or packages, assembled."""
 
     name: str
     call: Invocation
@@ -121,7 +121,7 @@ class _Runs:
 
 
 def _attempt(
-    sandbox: Sandbox, argv: tuple[str, ...], what: Command | ScriptSubject, watched: bool
+    sandbox: Sandbox, argv: tuple[str, ...], what: Command | AssembledSubject, watched: bool
 ) -> Attempt:
     runs = _Runs(watched)
     result = runs.run(sandbox, list(argv), what.stdin, what.cwd)

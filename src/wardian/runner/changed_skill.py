@@ -10,11 +10,13 @@ from wardian.descriptors import unlink_in
 from wardian.errors import SandboxError
 from wardian.runner.keeping import copy_tree
 from wardian.runner.outputs import open_folder, written
+from wardian.runner.plugin import SKILL, skill_place
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.workdir import WorkDir
 
 if TYPE_CHECKING:
     from wardian.runner.invocation import Invocation
+    from wardian.runner.location import Located
 
     Marks = tuple[int, int]  # inode, and the time of its last change, which no guest can set
 
@@ -35,9 +37,11 @@ class ChangedSkill:
             raise SandboxError(f"{path} can't be copied, to keep what changes: {why}") from None
         self._before = self._marks()
 
-    def in_place(self, call: Invocation, at: str) -> Invocation:
-        """The call, with this copy at the skill's place."""
-        shares = (Share(self._copy.path, at, write=True) if s.at == at else s for s in call.shares)
+    def in_place(self, call: Invocation, skill: Located) -> Invocation:
+        """The call, with this copy at the skill's places."""
+        places = dict.fromkeys((SKILL, skill_place(skill)))
+        shares = [share for share in call.shares if share.at not in places]
+        shares += [Share(self._copy.path, place, write=True) for place in places]
         return call._replace(shares=tuple(shares))
 
     def move_changes(self, work: int) -> None:

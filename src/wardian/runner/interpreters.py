@@ -58,6 +58,12 @@ def runner_for(wish: Wish, path: str, env: Mapping[str, str]) -> Runner | Missin
     return Runner((program, *words, *wish.options), wish.name)
 
 
+def runner_in_root(wish: Wish) -> Runner:
+    """What to start where the root has interpreters of its own, and the host's don't count."""
+    program, words, _ = _PROGRAMS.get(wish.name, ("python3", (), ""))
+    return Runner(() if wish.name == "elf" else (program, *words, *wish.options), wish.name)
+
+
 def _installed(program: str, env: Mapping[str, str]) -> bool:
     from wardian.sandbox.root.programs import on_path
 

@@ -14,9 +14,10 @@ from wardian.runner.cases.checks import Observed, differences, problems
 from wardian.runner.cases.granting import granted, tightened
 from wardian.runner.cases.model import SkillCase
 from wardian.runner.interpreters import Missing
-from wardian.runner.invocation import SKILL, STATE, Invocation, under
+from wardian.runner.invocation import STATE, Invocation, Where, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_file, open_folder, written
+from wardian.runner.plugin import skill_place
 from wardian.runner.script import choose
 from wardian.sandbox.paths.removal import remove_tree
 from wardian.sandbox.policy.policy import Policy
@@ -148,11 +149,12 @@ def _observe(
     skill: Located, case: SkillCase, backend: str, options: Options, state: str | None
 ) -> Observed:
     inside = backend != HOST
+    where: Where = "sandbox" if inside else "host"
     full = granted(case, options.policy or Policy.default())
     narrower = options.narrower and tightened(case, options.narrower)
     wanted = Wanted(case.packages, options.no_deps, options.offline, options.build, state)
-    script = choose(skill.path, case.script)
-    call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
+    script = choose(skill.path, case.script, skill.plugin)
+    call = assembled(skill, script, (), wanted, where=where, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
     policy = options.at_best(backend, narrower or full)
@@ -178,7 +180,7 @@ def _observe(
 def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> dict[str, str]:
     """The names that cases use for places → where they are in this backend."""
     if inside:
-        return {"{skill}": SKILL, "{work}": WORK, "{state}": STATE}
+        return {"{skill}": skill_place(skill), "{work}": WORK, "{state}": STATE}
     return {"{skill}": skill.path, "{work}": work, "{state}": state or STATE}
 
 

@@ -4,10 +4,10 @@ could execute a package. *Install* has neither, and one directory to write to.""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from wardian.runner.packages.model import Preparation, PreparationError
+from wardian.runner.packages.model import Preparation, PreparationError, Say
 from wardian.sandbox.policy.policy import Policy, Share
 from wardian.text import printable
 
@@ -64,6 +64,22 @@ def installing(
     return Room(policy._replace(network="none"), at)
 
 
+def reading(archive: str, name: str, tools: Sequence[Share]) -> Room:
+    """Where one archive is read: no network, no settings, and nothing of the host to write to."""
+    shares = [*tools, Share(archive, f"{ARCHIVES}/{name}")]
+    limits = {**LIMITS, "output_bytes": 1 << 40}  # what is printed is counted by who writes it
+    policy = Policy.default().with_limits(**limits).with_shares(shares)
+    return Room(policy._replace(network="none"), ARCHIVES)
+
+
+def compiling(environment: str, tools: Sequence[Share]) -> Room:
+    """Where modules are compiled: the environment is read, and nothing of the host written to."""
+    limits = {**LIMITS, "time_s": 60.0, "output_bytes": 1 << 30}
+    policy = Policy.default().with_limits(**limits)
+    policy = policy.with_shares([*tools, Share(environment, environment)])
+    return Room(policy._replace(network="none"), environment)
+
+
 def _private(place: str) -> dict[str, str]:
     """Each preparation has caches of its own, and no package manager reads settings of others."""
     return {
@@ -81,16 +97,25 @@ def _private(place: str) -> dict[str, str]:
 
 
 def run(
-    job: Preparation, room: Room, command: Sequence[str], tool: str, data: bytes | None = None
+    job: Preparation,
+    room: Room,
+    command: Sequence[str],
+    tool: str,
+    data: bytes | None = None,
+    on_stdout: Callable[[bytes], None] | None = None,
 ) -> None:
     """Run one step to its end. Raises PreparationError with what the tool printed."""
-    result, printed = attempt(job, room, command, data)
+    result, printed = attempt(job, room, command, data, on_stdout)
     if result.exit_code != 0:
         raise failure(job, tool, printed, result)
 
 
 def attempt(
-    job: Preparation, room: Room, command: Sequence[str], data: bytes | None = None
+    job: Preparation,
+    room: Room,
+    command: Sequence[str],
+    data: bytes | None = None,
+    on_stdout: Callable[[bytes], None] | None = None,
 ) -> tuple[Result, str]:
     """Run one step; its result, and what it printed with passwords taken out."""
     from wardian.sandbox.sandbox import Sandbox
@@ -105,7 +130,7 @@ def attempt(
 
     with Sandbox(room.policy, private_work=True) as sandbox:
         result = sandbox.run(
-            list(command), cwd=room.cwd, input=data, on_stdout=hear, on_stderr=hear
+            list(command), cwd=room.cwd, input=data, on_stdout=on_stdout or hear, on_stderr=hear
         )
     return result, _without(room.secrets, b"".join(printed))
 
@@ -141,6 +166,22 @@ def not_allowed(what: str) -> PreparationError:
     return PreparationError(
         what, hint="--build lets it, in a sandbox of its own that has neither network nor passwords"
     )
+
+
+def updating(say: Say) -> Say:
+    """On a terminal each line takes the place of the one before; elsewhere lines follow."""
+    if not os.isatty(2) or os.environ.get("TERM") == "dumb":
+        return say
+    import shutil
+
+    above: list[str] = []
+
+    def show(text: str) -> None:
+        text = text[: shutil.get_terminal_size().columns - 1]
+        say(f"\x1b[1A\x1b[2K{text}" if above else text)
+        above[:] = [text]
+
+    return show
 
 
 def wanted(job: Preparation) -> list[str]:

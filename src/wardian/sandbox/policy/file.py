@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 MAX_BYTES = 1 << 20
+CALLER = "caller"  # as `work`: the directory is the caller's to name, with --work
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
@@ -48,7 +49,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "disk": "size",
         "output": "size",
     },
-    "syscalls": {"allow": "calls", "deny": "denied", "only": "calls"},
+    "syscalls": {"allow": "calls", "deny": "denied", "only": "calls", "debug": "yes or no"},
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
 }
@@ -134,9 +135,9 @@ class _Reader:
         only = get("syscalls", "only", None)
         if only is not None:
             denied = _union(denied, all_but({*only, *allowed}))
-        return base._replace(
+        policy = base._replace(
             shares=tuple(shares),
-            work=self.share("work", work).path if work else base.work,
+            work=self.share("work", work).path if work not in (None, CALLER) else base.work,
             rootfs=self.share("rootfs", rootfs).path if rootfs else base.rootfs,
             network=get("network", "mode", base.network),
             pass_env=_union(
@@ -150,6 +151,7 @@ class _Reader:
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
         )
+        return policy.debugging() if get("syscalls", "debug", False) else policy
 
     def parts(self, paths: Sequence[str] | None, rootfs: str | None) -> tuple[str, ...] | None:
         """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
@@ -284,6 +286,12 @@ def _protections(raw: Any) -> list[str]:
     return names
 
 
+def _yes_or_no(raw: Any) -> bool:
+    if not isinstance(raw, bool):
+        raise ValueError("expected true or false")
+    return raw
+
+
 def _abi(raw: Any) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= 64:
         raise ValueError("expected a Landlock ABI version, a number from 0 (none) to 64")
@@ -303,6 +311,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "calls": _calls,
     "denied": _denied,
     "abi": _abi,
+    "yes or no": _yes_or_no,
 }
 
 

@@ -66,6 +66,8 @@ def normal(path: str) -> str:
 
 # Without this call no run can begin: the filter is handed to the supervisor with it.
 NEVER_DENIED = "sendmsg"
+# What debuggers do to other processes; all that are within reach are the guest's own.
+DEBUG_CALLS = ("ptrace", "process_vm_readv", "process_vm_writev")
 
 
 class Limits(NamedTuple):
@@ -141,6 +143,12 @@ class Policy(NamedTuple):
         """The same policy, with more variables set."""
         merged = dict(self.set_env) | dict(values)
         return self._replace(set_env=tuple(sorted(merged.items())))
+
+    def debugging(self) -> Policy:
+        """The same policy, under which debuggers work on the guest's own processes."""
+        denied = tuple(name for name in self.deny_syscalls if name not in DEBUG_CALLS)
+        allowed = tuple(dict.fromkeys((*self.allow_syscalls, *DEBUG_CALLS)))
+        return self._replace(allow_syscalls=allowed, deny_syscalls=denied)
 
     @property
     def digest(self) -> str:

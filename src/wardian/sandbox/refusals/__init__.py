@@ -5,6 +5,7 @@ notes       what stands in a note
 files       files that a guest could not have
 others      calls, networks, processes and limits
 ranking     which refusals matter to a person, and in which order
+installs    what a package tool was asked to install, from its command line
 remedies    the option, and the policy lines, that would allow it
 asked_host  questions to the host about what a guest named, each asked once
 hostpath    whether the host has a path that a guest named

@@ -39,6 +39,7 @@ class Layout(NamedTuple):
     sysctl: tuple[tuple[str, str], ...]
     files: tuple[tuple[str, str], ...]
     environment: tuple[tuple[str, str], ...]
+    environment_offline: tuple[tuple[str, str], ...]
 
 
 SOURCES = ("sandbox/root/layout.toml", "sandbox/root/layout.py")

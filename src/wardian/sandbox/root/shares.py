@@ -65,6 +65,7 @@ class Source(NamedTuple):
     is_dir: bool
     owner: bool = True  # the guest acts as its owner, where the caller is root
     copy: bool = False  # read-only outside; inside, changes go to a layer of the run's own
+    link: str = ""  # the place inside that it is a link to: a part of another copy
 
 
 def resolve_shares(
@@ -98,6 +99,7 @@ def resolve_shares(
         _refuse_place(source)
         by_place[source.at] = source  # said twice, the later one counts
     sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
+    sources = _one_copy(sources)
     for source in sources:
         _refuse_ghost(source, sources)
     return _pinned(sources if own is None else _protect(sources, own, make=make))
@@ -191,6 +193,30 @@ def _has_known_owner(status: os.stat_result) -> bool:
     """The kernel copies a file with its owner and group. In a user namespace of an ordinary user's
     there is only one of each, and with others every change would fail with EOVERFLOW."""
     return os.geteuid() == 0 or (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
+
+
+def _one_copy(sources: list[Source]) -> list[Source]:
+    """A copy of a part of what another copy has is the same, seen at another place: what is changed
+    at one is changed at the other. What is placed below the link, goes where it leads."""
+    copies = [source for source in sources if source.copy]
+    places = {
+        one.at: f"{other.at}/{os.path.relpath(one.path, other.path)}"
+        for one in copies
+        for other in copies
+        if one.path != other.path and is_below(one.path, other.path)
+    }
+    if not places:
+        return sources
+    found = []
+    for source in sources:
+        above = next((at for at in places if is_below(source.at, at)), None)
+        if above is None:
+            found.append(source)
+        elif above == source.at:
+            found.append(source._replace(link=places[above]))
+        else:
+            found.append(source._replace(at=places[above] + source.at[len(above) :]))
+    return sorted(found, key=lambda s: (s.at.count("/"), s.at))
 
 
 def _refuse_dangerous(source: Source, own: Own | None) -> None:

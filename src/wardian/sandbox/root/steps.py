@@ -49,6 +49,8 @@ def _proc(shape: Layout, *, nests: bool) -> list[bytes]:
 
 
 def _bind(source: Source) -> bytes:
+    if source.link:
+        return record("symlink", source.link, source.at)
     flags = (BIND_WRITE if source.write else 0) | (BIND_OWNER if source.owner else 0)
     flags |= BIND_COPY if source.copy else 0
     return record("bind", source.path, source.at, flags)

@@ -59,6 +59,7 @@ def make_plan(
     walls = protections(policy, host, degraded, foreign=foreign)
     standing = {wall.name for wall in walls if wall.enforced}
     root = make_root(policy, sources)
+    shares_written = any(source.write for source in sources)
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
@@ -70,9 +71,9 @@ def make_plan(
         # Who lets unshare pass by name means namespaces.
         *root_steps(root, proc="proc" in standing, nests="unshare" in policy.allow_syscalls),
         *(_landlock(root, host, degraded) if "landlock" in standing else ()),
-        *_filter(policy, host, standing, shares_written=any(s.write for s in sources), watch=watch),
+        *_filter(policy, host, standing, shares_written=shares_written, watch=watch),
         *limit_records(policy.limits),
-        *rlimit_records(policy.limits),
+        *rlimit_records(policy.limits, shares_written=shares_written),
         *cgroup_records(host, standing),
         *_flags(policy, watch),
     ]
@@ -176,7 +177,7 @@ def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tupl
     if "proc" not in standing:  # then nobody can look
         otherwise = {"cpu": "RLIMIT_CPU", "memory": "RLIMIT_DATA, tmpfs size"}
     if not any(source.write for source in sources):
-        otherwise["disk"] = "tmpfs size, RLIMIT_FSIZE"
+        otherwise["disk"] = "tmpfs size"
     return held_limits(policy.limits, otherwise)
 
 

@@ -94,6 +94,7 @@ def concluded(
         policy=policy,
         left_running=left,
         left_running_more=more,
+        stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
     )
 
 
