@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import Wardian
-from tests.skill_folders import MakeSkill
+from tests.skill_folders import MakeSkill, write_skill
 
 WRITES = """
 import os, pathlib
@@ -111,3 +111,63 @@ def test_no_link_leads_out_of_a_skill(
         assert seen(tmp_path / "out") == {"skill.changed/made": "fine\n"}
         assert not any(path.is_symlink() for path in (tmp_path / "out").rglob("*"))
     assert seen(secret) == {"key": "what-lies-outside"}
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    """A plugin with one skill, in a clone."""
+    top = tmp_path / "clone"
+    (top / ".git").mkdir(parents=True)
+    (top / ".git" / "config").write_text("what-lies-outside")
+    (top / ".claude-plugin").mkdir()
+    (top / ".claude-plugin" / "plugin.json").write_text('{"name": "kit"}')
+    write_skill(top / "skills" / "demo", FILES)
+    return top
+
+
+BOTH = """cd $SKILL_DIR && pwd
+echo 1 > /skill/a; echo 2 > /plugin/skills/demo/b; mkdir /plugin/new; echo 3 > /plugin/new/c
+cat a b /skill/b /plugin/skills/demo/a; rm /skill/old.txt; ls /plugin/skills/demo /plugin/new
+mv /plugin/.git /plugin/got; cat /plugin/.git/config /plugin/got/config; true"""
+
+
+def test_a_skill_and_its_plugin_are_one_copy(wardian: Wardian, plugin: Path) -> None:
+    """What is changed at one place is changed at the other; what is masked stays masked."""
+    before = seen(plugin)
+    done = wardian("exec", "--skill", plugin / "skills" / "demo", "--", "sh", "-c", BOTH)
+    names = "/plugin/new:\nc\n\n/plugin/skills/demo:\nSKILL.md\na\nb\ndata.txt\nsame.txt\nscripts\n"
+    assert done.stdout == f"/plugin/skills/demo\n1\n2\n2\n1\n{names}", done.stderr
+    assert "what-lies-outside" not in done.stdout
+    assert seen(plugin) == before
+
+
+def test_what_is_placed_below_a_skill_is_in_its_plugin(wardian: Wardian, plugin: Path) -> None:
+    skill, other = plugin / "skills" / "demo", plugin.parent / "other"
+    other.write_text("other")
+    done = wardian(
+        "exec", "--skill", skill, "--read", f"{other}:/skill/data.txt",
+        "--", "cat", "/skill/data.txt", "/plugin/skills/demo/data.txt",
+    )  # fmt: skip
+    assert done.stdout == "otherother", done.stderr
+
+
+@pytest.mark.parametrize("place", ["skill", "plugin"])
+def test_what_is_shared_for_writing_is_written_at_both_places(
+    wardian: Wardian, plugin: Path, place: str
+) -> None:
+    skill = plugin / "skills" / "demo"
+    shared = {"skill": f"{skill}:/skill", "plugin": f"{plugin}:/plugin"}[place]
+    line = "cd $SKILL_DIR; echo 1 > a; cat /skill/a /plugin/skills/demo/a; echo 2 > /skill/b"
+    done = wardian("exec", "--skill", skill, "--write", shared, "--", "sh", "-c", line)
+    assert done.stdout == "1\n1\n", done.stderr
+    assert (seen(skill)["a"], seen(skill)["b"]) == ("1\n", "2\n")
+
+
+def test_out_keeps_what_changed_in_a_plugins_skill(
+    wardian: Wardian, plugin: Path, tmp_path: Path
+) -> None:
+    before = seen(plugin)
+    done = wardian("run", plugin / "skills" / "demo", "w.py", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert seen(tmp_path / "out")["skill/scripts/cache.txt"] == "cached"
+    assert seen(plugin) == before
