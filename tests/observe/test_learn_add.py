@@ -18,9 +18,10 @@ from wardian import Policy
 from wardian.cli.again import shell_word
 from wardian.learn.adding import ceiling
 from wardian.learn.editing import with_items, with_remark, with_value
-from wardian.learn.libraries import libraries
+from wardian.learn.libraries import libraries, linked_outside
 from wardian.learn.places import held_by, whole
 from wardian.sandbox.policy.difference import differences
+from wardian.sandbox.root.parts import Parts
 
 from .conftest import Wardian
 
@@ -301,6 +302,22 @@ def test_libraries_are_those_of_the_host_that_the_loader_finds() -> None:
     found = libraries(["/usr/bin/env"], whole())
     assert any(os.path.basename(path).startswith("libc.so") for path in found)
     assert libraries(["/etc/passwd", "/nowhere"], whole()) == {}
+
+
+def test_what_links_of_a_directory_name_comes_along_and_never_a_directory_around_it(
+    tmp_path: Path,
+) -> None:
+    inside, beside = tmp_path / "inside", tmp_path / "beside"
+    for folder in (inside, beside):
+        folder.mkdir()
+        (folder / "file").write_text("")
+    for name, target in (("file-link", beside / "file"), ("folder-link", beside), ("up", tmp_path),
+                         ("own", inside / "file"), ("nowhere", tmp_path / "none")):  # fmt: skip
+        (inside / name).symlink_to(target)
+    parts = Parts({str(tmp_path): str(tmp_path)}, {})
+    found = linked_outside([str(inside)], parts)
+    assert found == {str(beside): "folder-link", str(beside / "file"): "file-link"}
+    assert linked_outside([str(inside)], Parts({str(inside): str(inside)}, {})) == {}
 
 
 def test_a_path_is_held_only_if_the_links_on_its_way_are() -> None:
