@@ -4,6 +4,7 @@ What ``run`` and ``exec --skill`` share."""
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
@@ -96,6 +97,7 @@ def wanted_of(skill: Located | None, given: Given) -> Wanted:
 
     return Wanted(
         packages=tuple(given.get("with", ())),
+        python=_python(given),
         no_deps="no-deps" in given,
         offline="offline" in given,
         build="build" in given,
@@ -125,6 +127,13 @@ def _target(given: Given) -> Destination | None:
     from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
+
+
+def _python(given: Given) -> str | None:
+    version = one(given, "python")
+    if version is not None and not re.fullmatch(r"3(\.\d+){0,2}", version):
+        raise UsageError(f"--python: {version!r} is no version", hint="for example: --python 3.12")
+    return version
 
 
 def _state(skill: Located | None, given: Given) -> str | None:

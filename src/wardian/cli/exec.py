@@ -24,6 +24,7 @@ Examples:
   wardian exec --work . --time 30s --memory 512M -- python3 convert.py in.csv
   wardian exec --skill csv-report --work . -- sh -c 'python $SKILL_DIR/scripts/report.py in.csv'
   wardian exec --with pandas --with npm:marked -- python3 -c 'import pandas'
+  wardian exec --python 3.12 --with pandas -- sh -c 'python -V; pip list'
 
 \b
 Options end at the first word of COMMAND, with or without --."""
