@@ -116,9 +116,11 @@ def test_what_the_next_input_needs_is_added_by_the_printed_command_and_no_attack
     assert '+    "/usr/bin/wc"' in shown
     assert '-memory = "512M"' in shown
     assert wardian(*run, "count.py", "in.txt", "--more").stdout == b"588890\n"
-    # All that was there stays, comments too, but for the limit that was raised.
-    gone = [line for line in before.splitlines() if line not in target.read_text().splitlines()]
-    assert [line.split()[0] for line in gone] == ["memory"]
+    # All that was there stays, comments too, but for the summary and the limit that was raised.
+    after = target.read_text().splitlines()
+    gone = [line for line in before.splitlines() if line not in after]
+    assert [line.split()[0] for line in gone if "instead of" not in line] == ["memory"]
+    assert any(line.startswith("#   ") and "of memory instead of 4G" in line for line in after)
     for name in ATTACKS:
         bare = ("exec", "--work", large, "--", "python3", f"try_{name}.py")
         assert wardian(*bare).returncode == 0, name
