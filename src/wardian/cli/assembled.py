@@ -44,7 +44,7 @@ def perform(
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
 
-    as_json, tty = "json" in given, running.wants_tty(given)
+    as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
     say = _nothing if "quiet" in given else output.say
@@ -57,16 +57,23 @@ def perform(
             name = script.path if script is not None else ""
             ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
             result = running.ran(
-                sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
+                sandbox,
+                list(call.argv),
+                given,
+                policy,
+                tty=tty,
+                skill=ran_as,
+                spool=spool,
+                hints=hints,
             )
             made, kept = _made(sandbox, out)
-        about = _about(skill, script, made, kept)
+        if policy.rootfs is None and watcher is None:
+            hints += running.tell_missing(result, given, skill, script)
+        about = _about(skill, script, made, kept) | {"hints": hints}
         if spool is not None and watcher is None:
             running.print_document(result, about, spool)
         elif "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
-        if policy.rootfs is None and watcher is None:
-            running.tell_missing(result, given, skill, script)
         if watcher is not None:
             return watcher.told(result, about, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)

@@ -113,7 +113,7 @@ class Result(NamedTuple):
     refusals_dropped: int = 0
     policy: Policy | None = None
     backend: str = "wardian"
-    stderr_tail: bytes = b""  # of a command that failed on the caller's own streams
+    stderr_tail: bytes = b""  # of a command on the caller's own streams
 
     @property
     def ok(self) -> bool:
