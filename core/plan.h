@@ -77,6 +77,8 @@ struct plan {
     uid_t host_id; /* as root: who the guest is outside, if that can be; 0: it does not matter */
     const char *hostname;
     bool own_network;
+    const char *interface; /* one in there besides lo; NULL: none */
+    uint32_t interface_address; /* IPv4, in host order */
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];

@@ -57,25 +57,23 @@ def perform(
             name = script.path if script is not None else ""
             ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
             result = running.ran(
-                sandbox,
-                list(call.argv),
-                given,
-                policy,
-                tty=tty,
-                skill=ran_as,
-                spool=spool,
-                hints=hints,
+                sandbox, call.argv, given, policy, tty=tty, skill=ran_as, spool=spool, hints=hints
             )
             made, kept = _made(sandbox, out)
-        if policy.rootfs is None and watcher is None:
-            hints += running.tell_missing(result, given, skill, script)
-        about = _about(skill, script, made, kept) | {"hints": hints}
-        if spool is not None and watcher is None:
-            running.print_document(result, about, spool)
-        elif "quiet" not in given and not as_json:
+        about = _about(skill, script, made, kept)
+        if watcher is None:
+            named = (skill.origin, script.path) if skill is not None and script is not None else ()
+            again = running.again(result, given, named, words)
+            running.tell_again(again, given)
+            if policy.rootfs is None:
+                hints += running.tell_missing(result, given, skill, script)
+            about |= again | {"hints": hints}
+        if "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
         if watcher is not None:
             return watcher.told(result, about, spool)
+        if spool is not None:
+            running.print_document(result, about, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)

@@ -62,10 +62,12 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool, hints=hints)
         if watcher is not None:
             return watcher.told(result, {}, spool)
+        again = running.again(result, given, (), argv)
+        running.tell_again(again, given)
         if policy.rootfs is None:
             hints += running.tell_missing(result, given)
         if spool is not None:
-            running.print_document(result, {"hints": hints}, spool)
+            running.print_document(result, again | {"hints": hints}, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 

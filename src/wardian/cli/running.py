@@ -13,6 +13,7 @@ from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Protocol
 
     from wardian.cli.spool import Spool, SpooledDocument
@@ -79,7 +80,7 @@ def for_guest(policy: Policy) -> Policy:
 
 def ran(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     given: Given,
     policy: Policy,
     *,
@@ -133,7 +134,7 @@ def _hinting(policy: Policy, hints: list[str] | None, *, tty: bool) -> OnUnreach
 
 def passed_through(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     cwd: str | None,
     tty: bool,
     copies: Copies | None = None,
@@ -154,7 +155,7 @@ def passed_through(
 
 def captured(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     cwd: str | None,
     spool: Spool,
     heard: OnUnreached | None = None,
@@ -247,6 +248,26 @@ def _name_left_out() -> None:
             from wardian.text import printable
 
             output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
+
+
+def again(
+    result: Result, given: Given, before: Sequence[str], after: Sequence[str]
+) -> dict[str, list[str]]:
+    """For the document: the command that widens the learned policy a run failed under, if any."""
+    if result.ok or "policy" not in given:
+        return {}
+    from wardian.cli.again import learn_again
+
+    words = learn_again(result, given, before, after)
+    return {"learn_again": [output.valid(word) for word in words]} if words else {}
+
+
+def tell_again(again: dict[str, list[str]], given: Given) -> None:
+    """Print that command, before anything else that is printed of the run."""
+    if again and "quiet" not in given and "json" not in given:
+        from wardian.cli.again import tell
+
+        tell(again["learn_again"])
 
 
 def tell_missing(

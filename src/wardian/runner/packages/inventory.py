@@ -14,7 +14,7 @@ from wardian.runner.packages.bytecode import BYTECODE
 from wardian.runner.packages.model import Say
 from wardian.runner.packages.wheels import WHEELS
 
-Kind = Literal["environment", "wheel", "archive", "index", "leftover"]
+Kind = Literal["environment", "wheel", "archive", "leftover"]
 EARLIER_S = 86400.0  # what another version of wardian has not used for so long
 _JSON = ".json"
 
@@ -45,9 +45,6 @@ def _unsized() -> Iterator[CacheEntry]:
     yield from _wheels()
     yield from _archives()
     yield from _environments()
-    for name in _names("indexes"):
-        path = cabinet.path_of("indexes", name)
-        yield CacheEntry("index", name, path, "pages of package indexes", _changed(path), 0)
     for name in _names("scratch"):
         path = cabinet.path_of("scratch", name)
         yield CacheEntry("leftover", name, path, "an unfinished preparation", _changed(path), 0)
@@ -114,8 +111,6 @@ def to_remove(
 def _may_go(one: CacheEntry, needed: set[str], now_s: float, old: bool) -> bool:
     if one.kind == "leftover":
         return not one.name.startswith("packages-") or old or now_s - one.used_s > EARLIER_S
-    if one.kind == "index":
-        return old
     return one.name not in needed
 
 

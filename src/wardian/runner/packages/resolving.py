@@ -71,10 +71,7 @@ def _uv(asked: _Asked) -> list[Locked]:
     """uv builds nothing with --no-build, and finds no git on an empty PATH."""
     job, tools, settings, folder, requirements, extra_links = asked
     assert tools.uv is not None  # noqa: S101 - the caller chose by it
-    kept = index_cache(asked)
-    room = fetching(job, folder, settings, [*tools.shares, *extra_links, *kept])
-    if kept:
-        room = room._replace(policy=room.policy.with_env({"UV_CACHE_DIR": kept[0].at}))
+    room = fetching(job, folder, settings, [*tools.shares, *extra_links])
     command = [tools.uv, "pip", "compile", "-", "--no-build", "--format", "pylock.toml", "-q"]
     command += [
         "--output-file",
@@ -94,25 +91,6 @@ def _uv(asked: _Asked) -> list[Locked]:
     if result.exit_code != 0:
         raise failure(job, "uv", printed, result)
     return read_pylock(read_new(os.path.join(folder, "pylock.toml"), LOCK_BYTES))
-
-
-def index_cache(asked: _Asked) -> tuple[Share, ...]:
-    """Where uv keeps pages of the indexes between preparations, one place for each set of settings.
-
-    Only fetching sees it, where nothing of a package runs, and wardian never reads it. It is not
-    used where wheels come from elsewhere than an index: those would have to answer for a name.
-    """
-    import hashlib
-
-    from wardian.runner.packages.cabinet import drawer, path_of
-
-    job, tools, settings, _, requirements, extra_links = asked
-    if job.build or job.offline or extra_links or any(" @ " in one for one in requirements):
-        return ()
-    facts = [tools.uv, sorted(settings.variables.items()), settings.options, settings.indexes]
-    digest = hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    with drawer("indexes", digest):
-        return (Share(path_of("indexes", digest), "/indexes", write=True),)
 
 
 def _pip(asked: _Asked) -> list[Locked]:

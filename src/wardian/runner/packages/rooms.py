@@ -118,6 +118,7 @@ def attempt(
     on_stdout: Callable[[bytes], None] | None = None,
 ) -> tuple[Result, str]:
     """Run one step; its result, and what it printed with passwords taken out."""
+    from wardian.sandbox.paths.own_files import lent
     from wardian.sandbox.sandbox import Sandbox
 
     printed: list[bytes] = []
@@ -128,7 +129,8 @@ def attempt(
             for line in _without(room.secrets, piece).splitlines():
                 job.say(f"  {short(line)}")
 
-    with Sandbox(room.policy, private_work=True) as sandbox:
+    written = [share.path for share in room.policy.shares if share.write]
+    with lent(written), Sandbox(room.policy, private_work=True) as sandbox:
         result = sandbox.run(
             list(command), cwd=room.cwd, input=data, on_stdout=on_stdout or hear, on_stderr=hear
         )

@@ -31,7 +31,7 @@ CALLER = "caller"  # as `work`: the directory is the caller's to name, with --wo
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
     "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path", "base": "paths"},
-    "network": {"mode": "network"},
+    "network": {"mode": "network", "interface": "yes or no"},
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
@@ -144,6 +144,7 @@ class _Reader:
             landlock_abi=get("landlock", "abi", base.landlock_abi),
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
+            interface=get("network", "interface", base.interface),
         )
         return policy.debugging() if get("syscalls", "debug", False) else policy
 
