@@ -107,7 +107,7 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
-    bool tail; /* report the last of standard error, if the command failed */
+    bool tail; /* report the last of standard error */
     bool trace, trace_every; /* report all that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */
