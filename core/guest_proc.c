@@ -21,7 +21,7 @@
 enum { COVER_FILE, COVER_DIRECTORY };
 
 /* A file and a directory below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
-static void make_covers(const struct builder *b, const char *name, int covers[2]) {
+static void make_covers(struct builder *b, const char *name, int covers[2]) {
     int dir = mkdirat(b->files, name, 0755) < 0 ? -1 : openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int fd = openat(dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
     if (fd < 0 || mkdirat(dir, "empty", 0) < 0)
@@ -29,7 +29,7 @@ static void make_covers(const struct builder *b, const char *name, int covers[2]
     covers[COVER_FILE] = mount_detach(dir, "nothing", "mask");
     covers[COVER_DIRECTORY] = mount_detach(dir, "empty", "mask");
     close(fd);
-    close(dir);
+    b->hidden = dir;
 }
 
 static void mount_at(struct builder *b, const char *path, int covers[2]) {
@@ -39,6 +39,10 @@ static void mount_at(struct builder *b, const char *path, int covers[2]) {
     int dir = open_parent(b, path, &name);
     mount_attach(b->proc, dir, name, "proc", path);
     close(dir);
+    /* Over it lies the one that the guest sees, and that becomes read-only. */
+    b->writable_proc = b->proc;
+    b->proc = mount_detach(b->writable_proc, ".", "proc");
+    mount_attach(b->proc, b->writable_proc, ".", "proc", path);
     if (fchdir(b->proc) < 0) /* out of the host's directories */
         die(errno, "proc", "entering %s in the guest", path);
 }

@@ -14,9 +14,11 @@
 #include "fail.h"
 #include "fuse_root.h"
 #include "inner_sandbox.h"
+#include "left_running.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
+#include "own_files.h"
 #include "plan.h"
 #include "process_tree.h"
 #include "processes.h"
@@ -65,6 +67,7 @@ struct state {
     bool exited;        /* the guest's own end was reported */
     int status, exec_error;
     uint64_t tasks;
+    int not_copied; /* shares that are read-only instead */
     struct rusage usage;
 };
 
@@ -155,7 +158,8 @@ static void on_signal(struct state *s) {
 
 static void on_views(const int *fds, size_t count) {
     struct guest_views views = {-1, -1, {-1, -1, -1}};
-    int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
+    int writable_proc = -1;
+    int *const places[] = {&views.proc, &views.root, &writable_proc, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
     for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
         *places[i] = fds[i];
@@ -167,6 +171,7 @@ static void on_views(const int *fds, size_t count) {
     }
     limits_attach(&views);
     tasks_attach(views.proc);
+    own_files_attach(writable_proc);
     sight_attach(views.root, views.proc);
 }
 
@@ -235,6 +240,12 @@ static void on_message(struct state *s) {
         s->exited = true;
         s->status = message.exited.status;
         s->tasks = s->plan->bare.wanted ? tasks_seen(s->plan) : message.exited.tasks;
+        break;
+    case MSG_LEFT_RUNNING:
+        left_running_report(&message.left);
+        break;
+    case MSG_NOT_COPIED:
+        s->not_copied++;
         break;
     case MSG_SOURCES: /* only we send it */
         break;
@@ -425,7 +436,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
         .reaped = s.reaped, .exited = s.exited, .starved = s.starved, .overran = s.overran,
         .reason = s.reason, .status = s.status, .exec_error = s.exec_error,
         .wall_us = s.ended_us - s.started_us, .tasks = s.tasks, .output_limit = plan->output_bytes,
-        .usage = s.usage,
+        .usage = s.usage, .not_copied = s.not_copied,
     });
     bool leaving = control_is_closed(); /* a caller that lives does that after the next line */
     close(FD_STATUS);                   /* it goes on while we clean up */

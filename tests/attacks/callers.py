@@ -140,13 +140,14 @@ class Caller:
         command: Sequence[str] | str,
         *,
         without: Sequence[str] = (),
-        shares: Sequence[tuple[str, str, bool]] = (),
+        shares: Sequence[tuple[str, str, bool] | tuple[str, str, bool, bool]] = (),
         work: str | None = None,
         limits: Mapping[str, float | None] | None = None,
         env: Mapping[str, str] | None = None,
         records: Sequence[tuple[str | int, ...]] = (),
         degrade: Sequence[str] = (),
         debug: bool = False,
+        interface: bool = False,
     ) -> Outcome:
         """Run a command; a string is a shell's.
 
@@ -156,7 +157,7 @@ class Caller:
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
         places = {INSIDE: str(self.stage / PROGRAMS)}
         if natively:  # the same places, under the names that the host has for them
-            places |= {at: path for path, at, _ in shares} | ({"/work": work} if work else {})
+            places |= {share[1]: share[0] for share in shares} | ({"/work": work} if work else {})
             for at, path in places.items():
                 words = [word.replace(at, path) for word in words]
         request = {
@@ -170,6 +171,7 @@ class Caller:
             "env": dict(env or {}),
             "records": list(records),
             "debug": debug,
+            "interface": interface,
             "cwd": "/" if "pivot" in without else None,
             # Mounting /proc needs a pid namespace of one's own.
             "degrade": [*degrade, *(["proc"] if "pid" in without else [])],

@@ -347,15 +347,14 @@ def test_node_packages_are_found_by_import_and_require(
 
 
 @needs("npm")
-def test_an_install_script_is_refused_and_runs_shut_in_when_allowed(
+def test_an_install_script_is_not_run_and_runs_shut_in_when_allowed(
     registry: str, make_skill: MakeSkill, wardian: Wardian
 ) -> None:
     skill = node_skill(make_skill, "installer")
     env = {"npm_config_registry": registry}
-    refused = wardian("run", skill, "b.cjs", env=env)
-    assert refused.returncode == 125
-    assert "installer would run an install script" in refused.stderr
-    assert "--build" in refused.stderr
+    without = wardian("run", skill, "b.cjs", env=env)
+    assert "not run: the install script of installer; to run it: --build" in without.stderr
+    assert without.stdout == "installer\n"
     assert wardian("run", skill, "b.cjs", "--build", env=env).stdout == "installer ran\n"
 
 

@@ -4,6 +4,7 @@ What ``run`` and ``exec --skill`` share."""
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
     from wardian.cli.running import RunWatcher
     from wardian.runner.assembly import Wanted
+    from wardian.runner.changed_skill import ChangedSkill
     from wardian.runner.interpreters import Missing
-    from wardian.runner.invocation import Where
+    from wardian.runner.invocation import Invocation, Where
     from wardian.runner.keeping import Destination, Kept
     from wardian.runner.location import Located
     from wardian.runner.outputs import Written
@@ -43,7 +45,7 @@ def perform(
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
 
-    as_json, tty = "json" in given, running.wants_tty(given)
+    as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
     say = _nothing if "quiet" in given else output.say
@@ -51,27 +53,50 @@ def perform(
     if isinstance(call, Missing):
         return _missing(call, [script.path] if script is not None else words, as_json=as_json)
     make = Sandbox if watcher is None else watcher.sandbox
+    call, changed = (call, None) if out is None else _to_be_changed(call, policy, skill)
     with running.spooled(as_json=as_json) as spool:
         with make(under(running.for_guest(policy), call), backend_name=backend) as sandbox:
             name = script.path if script is not None else ""
             ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
             result = running.ran(
-                sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
+                sandbox, call.argv, given, policy, tty=tty, skill=ran_as, spool=spool, hints=hints
             )
+            if changed is not None:
+                changed.move_changes(sandbox.work_held.fd)
             made, kept = _made(sandbox, out)
+        if changed is not None:
+            changed.remove()
         about = _about(skill, script, made, kept)
-        if spool is not None and watcher is None:
-            running.print_document(result, about, spool)
-        elif "quiet" not in given and not as_json:
+        if watcher is None:
+            named = (skill.origin, script.path) if skill is not None and script is not None else ()
+            again = running.again(result, given, named, words)
+            running.tell_again(again, given)
+            if policy.rootfs is None:
+                hints += running.tell_missing(result, given, skill, script)
+            about |= again | {"hints": hints}
+        if "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
-        if policy.rootfs is None and watcher is None:
-            running.tell_missing(result, given, skill, script)
         if watcher is not None:
             return watcher.told(result, about, spool)
+        if spool is not None:
+            running.print_document(result, about, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)
     return result.exit_code
+
+
+def _to_be_changed(
+    call: Invocation, policy: Policy, skill: Located | None
+) -> tuple[Invocation, ChangedSkill | None]:
+    """The call with a copy of the skill, if it is the call that places it, to be changed inside."""
+    taken = any(share.at == SKILL_INSIDE for share in policy.shares)
+    if skill is None or taken or not any(share.at == SKILL_INSIDE for share in call.shares):
+        return call, None
+    from wardian.runner.changed_skill import ChangedSkill
+
+    changed = ChangedSkill(skill.path)
+    return changed.in_place(call, skill), changed
 
 
 def skill_of(given: Given, word: str) -> str:
@@ -92,6 +117,7 @@ def wanted_of(skill: Located | None, given: Given) -> Wanted:
 
     return Wanted(
         packages=tuple(given.get("with", ())),
+        python=_python(given),
         no_deps="no-deps" in given,
         offline="offline" in given,
         build="build" in given,
@@ -121,6 +147,13 @@ def _target(given: Given) -> Destination | None:
     from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
+
+
+def _python(given: Given) -> str | None:
+    version = one(given, "python")
+    if version is not None and not re.fullmatch(r"3(\.\d+){0,2}", version):
+        raise UsageError(f"--python: {version!r} is no version", hint="for example: --python 3.12")
+    return version
 
 
 def _state(skill: Located | None, given: Given) -> str | None:

@@ -69,52 +69,88 @@ def invocation(
 
     With ``imports_skill`` the skill's modules can be imported: `from scripts.x import y`.
     """
-    from wardian.runner.plugin import skill_shares
-    from wardian.sandbox.policy.policy import Share
-
-    host = where == "host"
-    variables: dict[str, str] = {}
-    shares: list[Share] = []
+    parts = _Parts(where)
     if skill is not None:
-        variables |= _places(skill, host=host)
-        variables["PYTHONDONTWRITEBYTECODE"] = "1"  # the skill is read-only
-        shares += skill_shares(skill)
-        if imports_skill:
-            variables["PYTHONPATH"] = variables["SKILL_DIR"]
+        parts.add_skill(skill, imports_skill)
     if state is not None:
-        variables["STATE_DIR"] = state if host else STATE
-        shares.append(Share(state, STATE, write=True))
+        parts.variables["STATE_DIR"] = state if where == "host" else STATE
+        parts.share(state, STATE, write=True)
     if where == "rootfs":
-        return Invocation(tuple(argv), tuple(variables.items()), tuple(shares), where=where)
-    first: list[str] = []
-    last: list[str] = []
+        return parts.invocation(argv)
     if prepared is not None and prepared.python is not None:
-        variables["VIRTUAL_ENV"] = prepared.root
-        shares += [Share(path, path) for path in (prepared.base, prepared.root) if path]
-        first.append(os.path.join(prepared.root, "bin"))
-        if not host:
-            pip = _pip(prepared.python)
-            shares += pip
-            if pip:
-                first.append(FIRST)
-                paths = (variables.get("PYTHONPATH"), pip[0].at.removesuffix("/pip"))
-                variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        parts.add_python(prepared, prepared.python)
     if prepared is not None and prepared.node_modules is not None:
-        modules = prepared.node_modules if host else NODE_MODULES
-        shares.append(Share(prepared.node_modules, NODE_MODULES))
-        variables["NODE_PATH"] = modules
-        first.append(f"{modules}/.bin")
-    if not host and not _has_python():
-        shares.append(Share(os.path.join(SHIMS, "python"), f"{LAST}/python"))
-        last.append(LAST)
-    return Invocation(
-        tuple(argv),
-        tuple(variables.items()),
-        () if host else tuple(shares),
-        tuple(first),
-        tuple(last),
-        where,
-    )
+        parts.add_node(prepared.node_modules)
+    if where == "sandbox":
+        parts.add_shims()
+    return parts.invocation(argv)
+
+
+class _Parts:
+    """What an invocation is made of, as it is put together."""
+
+    def __init__(self, where: Where) -> None:
+        self.where = where
+        self.variables: dict[str, str] = {}
+        self._shares: list[Share] = []
+        self._first: list[str] = []
+        self._last: list[str] = []
+        self._shims: dict[str, str] = {}
+
+    def share(self, path: str, at: str, *, write: bool = False) -> None:
+        from wardian.sandbox.policy.policy import Share
+
+        self._shares.append(Share(path, at, write))
+
+    def add_skill(self, skill: Located, imports_skill: bool) -> None:
+        from wardian.runner.plugin import skill_shares
+
+        self.variables |= _places(skill, host=self.where == "host")
+        self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # bytecode there would vanish
+        self._shares += skill_shares(skill)
+        if imports_skill:
+            self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
+        self._shims["uv"] = "uv"
+
+    def add_python(self, prepared: PreparedPackages, python: str) -> None:
+        self.variables["VIRTUAL_ENV"] = prepared.root
+        for path in filter(None, (prepared.base, prepared.root)):
+            self.share(path, path)
+        self._first.append(os.path.join(prepared.root, "bin"))
+        self._shims["uv"] = "uv"
+        pip = _pip(python) if self.where == "sandbox" else None
+        if pip is not None:
+            at = f"{PIP}.whl" if pip.endswith(".whl") else f"{PIP}/pip"
+            self.share(pip, at)
+            paths = (self.variables.get("PYTHONPATH"), at.removesuffix("/pip"))
+            self.variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+            self._shims |= {"pip": "pip", "pip3": "pip"}
+
+    def add_node(self, node_modules: str) -> None:
+        inside = node_modules if self.where == "host" else NODE_MODULES
+        self.share(node_modules, NODE_MODULES)
+        self.variables["NODE_PATH"] = inside
+        self._first.append(f"{inside}/.bin")
+        self._shims["npm"] = "npm"
+
+    def add_shims(self) -> None:
+        for name, program in self._shims.items():
+            self.share(os.path.join(SHIMS, program), f"{FIRST}/{name}")
+        if self._shims:
+            self._first.append(FIRST)
+        if not _has_python():
+            self.share(os.path.join(SHIMS, "python"), f"{LAST}/python")
+            self._last.append(LAST)
+
+    def invocation(self, argv: Sequence[str]) -> Invocation:
+        return Invocation(
+            tuple(argv),
+            tuple(self.variables.items()),
+            () if self.where == "host" else tuple(self._shares),
+            tuple(self._first),
+            tuple(self._last),
+            self.where,
+        )
 
 
 def _places(skill: Located, *, host: bool) -> dict[str, str]:
@@ -127,19 +163,13 @@ def _places(skill: Located, *, host: bool) -> dict[str, str]:
     return {"SKILL_DIR": root, "CLAUDE_SKILL_DIR": root, "CLAUDE_PLUGIN_ROOT": around}
 
 
-def _pip(python: str) -> list[Share]:
-    """The pip of the installation that an environment was made from, and `pip` to start it."""
+def _pip(python: str) -> str | None:
+    """The pip of the installation that an environment was made from, if it has one."""
     from wardian.runner.packages.tools import find_pip
     from wardian.runner.packages.venv import base_of
-    from wardian.sandbox.policy.policy import Share
 
     base = base_of(python)
-    pip = find_pip(base) if base is not None else None
-    if pip is None:
-        return []
-    at = f"{PIP}.whl" if pip.endswith(".whl") else f"{PIP}/pip"
-    shim = os.path.join(SHIMS, "pip")
-    return [Share(pip, at), Share(shim, f"{FIRST}/pip"), Share(shim, f"{FIRST}/pip3")]
+    return find_pip(base) if base is not None else None
 
 
 def _has_python() -> bool:
@@ -155,14 +185,34 @@ def _system_path() -> str:
 
 
 def under(policy: Policy, call: Invocation) -> Policy:
-    """The policy of the run: the caller's, and what the call needs. The caller's variables win."""
+    """The policy of the run: the caller's, and what the call needs. The caller's variables win, and
+    so does what the caller places where the call would place something."""
     named = {name for name, _ in policy.set_env} | {n for n in policy.pass_env if n in os.environ}
     variables, shares = dict(call.variables), list(call.shares)
     if (call.first or call.last) and "PATH" not in named:
         around, more = _around(policy, call)
         variables, shares = around | variables, [*shares, *more]
     own = {name: value for name, value in variables.items() if name not in named}
-    return policy.with_shares(shares).with_env(own)
+    return policy.with_shares(_beside(policy, shares, call)).with_env(own)
+
+
+def _beside(policy: Policy, shares: list[Share], call: Invocation) -> list[Share]:
+    """Those of the call that the caller placed nothing at. What the caller places at /skill is the
+    skill in its plugin too, and the other way round: both are to show the same."""
+    from wardian.runner.plugin import PLUGIN, SKILL
+
+    taken = {share.at: share for share in policy.shares}
+    left = [share for share in shares if share.at not in taken]
+    place = dict(call.variables).get("SKILL_DIR", SKILL)
+    if place == SKILL or call.where == "host":
+        return left
+    if SKILL in taken:
+        return [*left, taken[SKILL]._replace(at=place)]
+    around = taken.get(PLUGIN)
+    if around is None:
+        return left
+    skill = f"{around.path}{place.removeprefix(PLUGIN)}"
+    return [around._replace(path=skill, at=SKILL) if one.at == SKILL else one for one in left]
 
 
 def _around(policy: Policy, call: Invocation) -> tuple[dict[str, str], list[Share]]:
@@ -170,13 +220,14 @@ def _around(policy: Policy, call: Invocation) -> tuple[dict[str, str], list[Shar
     if call.where == "host":
         path = os.environ.get("PATH", os.defpath)
         return {"PATH": os.pathsep.join((*call.first, path))}, []
+    from wardian.sandbox.backends.interior import with_work
     from wardian.sandbox.policy.policy import Share
     from wardian.sandbox.root.active import active_environment
     from wardian.sandbox.root.shares import Source
 
     shown = [*policy.shares, *([Share(policy.work, "/work", True)] if policy.work else [])]
     sources = [Source(os.path.realpath(one.path), one.at, one.write, True) for one in shown]
-    active = active_environment(os.environ, sources)
+    active = active_environment(os.environ, with_work(sources))
     path = os.pathsep.join((*call.first, active.on(_system_path()), *call.last))
     shares = [Share(source.path, source.at) for source in active.sources]
     return dict(active.variables) | {"PATH": path}, shares

@@ -67,6 +67,8 @@ def _with_either(job: Preparation, base: venv.BasePython) -> tuple[Tools, list[A
 
 
 def _gathered(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
+    if not job.needs.python:  # it is asked for this Python alone
+        return []
     if job.build:
         from wardian.runner.packages.building import gathered_or_built
 

@@ -33,7 +33,14 @@ def active(policy: Policy, sources: Sequence[Source]) -> ActiveEnvironment:
     """The caller's environments, where no policy sets another PATH or root."""
     if policy.rootfs is not None or "PATH" in policy.environment(os.environ):
         return NONE
-    return active_environment(os.environ, sources)
+    return active_environment(os.environ, with_work(sources))
+
+
+def with_work(sources: Sequence[Source]) -> Sequence[Source]:
+    """The shares, and the place of an empty /work: nothing else is put there."""
+    if any(source.at == WORK for source in sources):
+        return sources
+    return (*sources, Source(os.devnull, WORK, True, True))
 
 
 def place(
@@ -46,6 +53,7 @@ def place(
         env["PATH"] = around.on(env["PATH"])
     if policy.rootfs is not None or _on_path_inside(argv[0], env["PATH"], sources):
         return Placed(argv, env, around.sources)  # another root has programs of its own
+    sources = with_work(sources)
     found = placed(find_program(argv[0], os.environ, sources), sources)
     folder, fixed = os.path.dirname(found.path), "PATH" in policy.environment(os.environ)
     if found.path and (fixed or os.path.basename(found.path) != argv[0]):

@@ -1,8 +1,8 @@
 """The environments that are active where wardian is called: a venv, conda, pyenv, nvm.
 
-What ``python3`` and ``node`` mean to the caller, they mean to every program inside, also to those
-that a shell starts. PATH alone decides, as it does outside; each installation passes the checks of
-``programs``. wardian's own venv is left out: what it runs on is no part of a guest.
+What ``python3``, ``node`` and ``uv`` mean to the caller, they mean to every program inside, also to
+those that a shell starts. PATH alone decides, as it does outside; each installation passes the
+checks of ``programs``. wardian's own venv is left out: what it runs on is no part of a guest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from wardian.errors import ShareError
-from wardian.sandbox.root.programs import INSIDE, find_program, placed, why_unfit
+from wardian.sandbox.root.programs import INSIDE, find_program, placed, single_file, why_unfit
 from wardian.sandbox.root.shares import Source, is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -22,6 +22,9 @@ else:
     from wardian.values import NamedTuple
 
 NAMES = ("python3", "python", "node")
+# Programs of one file each: what lies beside them, in pipx's or another tool's own environment, is
+# not what the caller works with.
+TOOLS = ("uv", "uvx", "bun", "deno")
 # By which programs know the environment that they are started in.
 VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _left_out: dict[str, str] = {}
@@ -50,31 +53,58 @@ def active_environment(env: Mapping[str, str], shares: Sequence[Source] = ()) ->
     """
     entries = [e for e in dict.fromkeys(env.get("PATH", "").split(os.pathsep)) if e[:1] == "/"]
     winners: dict[str, list[str]] = {}
-    for name in NAMES:
+    for name in (*NAMES, *TOOLS):
         entry = _entry_with(name, entries, shares)
         if entry is not None:
             winners.setdefault(entry, []).append(name)
     if not winners:
         return NONE
-    sources: dict[str, Source] = {}
-    first: list[str] = []
-    last: list[str] = []
+    found = _Found(env, shares)
     for entry in sorted(winners, key=entries.index):
-        for name in winners[entry]:
+        found.add(entry, winners[entry])
+    return found.environment()
+
+
+class _Found:
+    """The environments of PATH, as they are found."""
+
+    def __init__(self, env: Mapping[str, str], shares: Sequence[Source]) -> None:
+        self._env, self._shares = env, shares
+        self._sources: dict[str, Source] = {}
+        self._first: list[str] = []
+        self._last: list[str] = []
+
+    def add(self, entry: str, names: Sequence[str]) -> None:
+        """What these names, which the caller finds in this entry, bring along."""
+        for name in names:
+            path = os.path.join(entry, name)
             try:
-                found = placed(find_program(os.path.join(entry, name), env, shares), shares)
+                if name in TOOLS:
+                    program = single_file(path)
+                else:
+                    program = find_program(path, self._env, self._shares)
+                found = placed(program, self._shares)
             except ShareError as error:
                 _left_out.setdefault(entry, error.why)
                 continue
-            sources |= {source.at: source for source in found.sources}
+            for source in found.sources:
+                if name not in TOOLS or not self._has(source.at):
+                    self._sources[source.at] = source
             folder = os.path.dirname(found.path)
-            if folder and folder not in (*first, *last):
+            if folder and folder not in (*self._first, *self._last):
                 # One whose python3 is not the caller's must not come before the one that is.
-                others = [n for n in NAMES if n not in winners[entry] and _has(entry, n)]
-                (last if others else first).append(folder)
-    return ActiveEnvironment(
-        tuple(sources.values()), tuple(first), tuple(last), _variables(env, first)
-    )
+                others = [n for n in NAMES if n not in names and _has(entry, n)]
+                alone = all(n in TOOLS for n in names)  # and only these are shared
+                (self._last if others and not alone else self._first).append(folder)
+
+    def _has(self, at: str) -> bool:
+        return any(is_below(at, known) for known in self._sources)
+
+    def environment(self) -> ActiveEnvironment:
+        """All of it."""
+        variables = _variables(self._env, self._first)
+        sources = tuple(self._sources.values())
+        return ActiveEnvironment(sources, tuple(self._first), tuple(self._last), variables)
 
 
 def left_out() -> dict[str, str]:

@@ -81,6 +81,11 @@ def program_named(
     return found if found is not None or others == entries else on_path(command, env, shares)
 
 
+def single_file(path: str) -> Program:
+    """A program that needs nothing beside it, shared at its own name. Raises ShareError."""
+    return Program((_source(path),), path)
+
+
 def placed(program: Program, shares: Sequence[Source]) -> Program:
     """The same program where the policy's own shares leave room for it, its path as seen inside.
 

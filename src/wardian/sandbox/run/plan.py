@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from wardian.sandbox.host import Host
 from wardian.sandbox.limits import held_limits, limit_records, milliseconds, rlimit_records
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.root.layout import HOSTNAME, MQUEUE, USER_ID, WORK
+from wardian.sandbox.root.layout import ADDRESS, HOSTNAME, INTERFACE, MQUEUE, USER_ID, WORK
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.root.steps import root_steps
@@ -54,7 +54,9 @@ def make_plan(
     Raises WallError for a wall that was asked for and can't be had, and was not given up.
     """
     degraded = check_degrade(policy.degrade)
-    walls = protections(policy, host, degraded)
+    copies = {share.at for share in policy.shares if share.copy}
+    foreign = any(not source.copy for source in sources if source.at in copies)
+    walls = protections(policy, host, degraded, foreign=foreign)
     standing = {wall.name for wall in walls if wall.enforced}
     root = make_root(policy, sources)
     shares_written = any(source.write for source in sources)
@@ -74,6 +76,7 @@ def make_plan(
         *rlimit_records(policy.limits, shares_written=shares_written),
         *cgroup_records(host, standing),
         *_flags(policy, watch),
+        *_interface(policy),
     ]
     return Plan(
         b"".join(records),
@@ -96,6 +99,14 @@ def _flags(policy: Policy, watch: Scope) -> list[bytes]:
     return records + [record("flag", name) for name, wanted in flags.items() if wanted]
 
 
+def _interface(policy: Policy) -> list[bytes]:
+    """With the host's network, its own are there."""
+    if not policy.interface or policy.network == "host":
+        return []
+    address = bytes(map(int, ADDRESS.split(".")))
+    return [record("interface", INTERFACE, int.from_bytes(address, "big"))]
+
+
 def _scope(host: Host, *, empty_work: bool) -> Scope:
     """With /dev/fuse, what is missing is seen where it is looked up; but not by a relative path,
     which a command that starts in an empty /work of its own may well use for what lies where it
@@ -111,9 +122,9 @@ def _scope(host: Host, *, empty_work: bool) -> Scope:
 def _landlock(root: Root, host: Host, degraded: frozenset[str]) -> list[bytes]:
     handled = landlock.ruleset(host.landlock_abi, degraded)
     readable = ["/etc", "/proc", *(at for _, at in root.binds)]
-    readable += [source.at for source in root.sources if not source.write]
+    readable += [source.at for source in root.sources if not (source.write or source.copy)]
     writable = [path for path, _ in root.private]
-    writable += [source.at for source in root.sources if source.write]
+    writable += [source.at for source in root.sources if source.write or source.copy]
     writable.append(MQUEUE)
     records = [record("landlock", *handled)]
     for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):
