@@ -50,17 +50,32 @@ static bool loops_back(const struct subject *about) {
             memcmp(&v6->sin6_addr, mapped, sizeof mapped) == 0);
 }
 
+/* With an interface its own address, multicast and link-local ones can be used, and nobody else is there. */
+static bool is_on_link(const struct plan *plan, const struct subject *about) {
+    const struct sockaddr_in *v4 = (const void *)about->address;
+    const struct sockaddr_in6 *v6 = (const void *)about->address;
+    if (!plan->interface)
+        return false;
+    if (v4->sin_family == AF_INET && about->address_len >= sizeof *v4) {
+        uint32_t host = ntohl(v4->sin_addr.s_addr);
+        return host == plan->interface_address || IN_MULTICAST(host);
+    }
+    return v6->sin6_family == AF_INET6 && about->address_len >= sizeof *v6 &&
+           (IN6_IS_ADDR_MULTICAST(&v6->sin6_addr) || IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr));
+}
+
 static void judge_internet(const struct plan *plan, const struct subject *about) {
     unsigned port = ntohs(((const struct sockaddr_in *)(const void *)about->address)->sin_port);
     bool binds = about->watched->kind == WATCH_BIND, low = port > 0 && port < LOW_PORTS;
     const char *where = loops_back(about) ? "loopback" : NULL;
+    bool own = where || is_on_link(plan, about);
     if (!plan->own_network && !(binds && low))
         return;
     if (binds && (where || port == 0))
         take_port(port);
     if (about->has_other && port == 53)
         remember(&about->call, BY_NAME, about->other, strlen(about->other), NULL);
-    else if (where && binds ? low : !where || !meets_itself(about->call.task, port))
+    else if (binds ? low || !own : where ? !meets_itself(about->call.task, port) : !own)
         remember(&about->call, BY_NETWORK, about->address, about->address_len, where);
 }
 

@@ -79,6 +79,8 @@ struct plan {
     uid_t host_id; /* as root: who the guest is outside, if that can be; 0: it does not matter */
     const char *hostname;
     bool own_network;
+    const char *interface; /* one in there besides lo; NULL: none */
+    uint32_t interface_address; /* IPv4, in host order */
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
@@ -105,7 +107,7 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
-    bool tail; /* report the last of standard error, if the command failed */
+    bool tail; /* report the last of standard error */
     bool trace, trace_every; /* report all that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */

@@ -27,7 +27,9 @@ def policy_of(request: dict[str, Any]) -> Policy:
     """The default policy, with what the request changes."""
     shares = [Share(*share) for share in request["shares"]]
     policy = Policy.default().with_limits(**request["limits"]).with_shares(shares)
-    policy = policy._replace(work=request["work"], degrade=tuple(request["degrade"]))
+    policy = policy._replace(
+        work=request["work"], degrade=tuple(request["degrade"]), interface=request["interface"]
+    )
     return policy.debugging() if request["debug"] else policy
 
 

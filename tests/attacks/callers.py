@@ -147,6 +147,7 @@ class Caller:
         records: Sequence[tuple[str | int, ...]] = (),
         degrade: Sequence[str] = (),
         debug: bool = False,
+        interface: bool = False,
     ) -> Outcome:
         """Run a command; a string is a shell's.
 
@@ -170,6 +171,7 @@ class Caller:
             "env": dict(env or {}),
             "records": list(records),
             "debug": debug,
+            "interface": interface,
             "cwd": "/" if "pivot" in without else None,
             # Mounting /proc needs a pid namespace of one's own.
             "degrade": [*degrade, *(["proc"] if "pid" in without else [])],

@@ -298,8 +298,8 @@ EFFECTS = [
         permitted="ulimit -c 0 && echo fine",
     ),
     Attack(
-        "oom-score",
-        py("open('/proc/self/oom_score_adj', 'w').write('500'); print('written')"),
+        "own-proc",
+        py("open('/proc/self/coredump_filter', 'w').write('1'); print('written')"),
         "written",
         ("readonly", "landlock"),
     ),

@@ -108,6 +108,34 @@ def test_user_namespaces_nest_only_if_unshare_is_allowed_by_name(make_sandbox: M
     assert told(make_sandbox(allowed), script) == "fine\n"
 
 
+def test_threads_are_named_and_nothing_is_reported(sandbox: Sandbox) -> None:
+    script = """
+import threading
+done, started = threading.Event(), threading.Barrier(9)
+def wait():
+    started.wait()
+    done.wait()
+threads = [threading.Thread(target=wait) for _ in range(8)]
+for thread in threads:
+    thread.start()
+started.wait()
+for number, thread in enumerate(threads):
+    named = libc.pthread_setname_np(ctypes.c_ulong(thread.ident), b"worker %d" % number)
+    comm = open(f"/proc/self/task/{thread.native_id}/comm").read()
+    print(named, comm, end="")
+done.set()
+for path in "/proc/self/comm", f"/proc/{os.getpid()}/comm", "/proc/thread-self/comm":
+    with open(path, "w") as file:
+        file.write(path[-12:])
+    print(open("/proc/self/comm").read(), end="")
+print(os.readlink(f"/proc/self/fd/{os.open('/proc/self/comm', os.O_RDWR)}"))
+"""
+    result = sandbox.run([PYTHON, "-c", CALL + script])
+    named = "".join(f"0 worker {number}\n" for number in range(8))
+    assert result.text == named + "oc/self/comm\n/proc/2/comm\nad-self/comm\n/proc/2/comm\n"
+    assert not [one for one in result.refusals if one.target.startswith("/proc/")]
+
+
 def test_a_write_to_proc_is_reported_by_whatever_name(sandbox: Sandbox) -> None:
     script = "echo 1 > /proc/self/coredump_filter; echo 1 > /proc/$$/coredump_filter; true"
     refused = {one.target for one in sandbox.run(["sh", "-c", script]).refusals}

@@ -358,6 +358,7 @@ OTHERS = {
     "work": "/opt",
     "rootfs": "/opt",
     "network": "host",
+    "interface": True,
     "pass_env": ("A",),
     "base": ("/usr/bin",),
     "set_env": (("A", "b"),),

@@ -4,6 +4,7 @@ What ``run`` and ``exec --skill`` share."""
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
@@ -44,7 +45,7 @@ def perform(
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
 
-    as_json, tty = "json" in given, running.wants_tty(given)
+    as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
     say = _nothing if "quiet" in given else output.say
@@ -58,7 +59,7 @@ def perform(
             name = script.path if script is not None else ""
             ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
             result = running.ran(
-                sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
+                sandbox, call.argv, given, policy, tty=tty, skill=ran_as, spool=spool, hints=hints
             )
             if changed is not None:
                 changed.move_changes(sandbox.work_held.fd)
@@ -66,14 +67,19 @@ def perform(
         if changed is not None:
             changed.remove()
         about = _about(skill, script, made, kept)
-        if spool is not None and watcher is None:
-            running.print_document(result, about, spool)
-        elif "quiet" not in given and not as_json:
+        if watcher is None:
+            named = (skill.origin, script.path) if skill is not None and script is not None else ()
+            again = running.again(result, given, named, words)
+            running.tell_again(again, given)
+            if policy.rootfs is None:
+                hints += running.tell_missing(result, given, skill, script)
+            about |= again | {"hints": hints}
+        if "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
-        if policy.rootfs is None and watcher is None:
-            running.tell_missing(result, given, skill, script)
         if watcher is not None:
             return watcher.told(result, about, spool)
+        if spool is not None:
+            running.print_document(result, about, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)
@@ -111,6 +117,7 @@ def wanted_of(skill: Located | None, given: Given) -> Wanted:
 
     return Wanted(
         packages=tuple(given.get("with", ())),
+        python=_python(given),
         no_deps="no-deps" in given,
         offline="offline" in given,
         build="build" in given,
@@ -140,6 +147,13 @@ def _target(given: Given) -> Destination | None:
     from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
+
+
+def _python(given: Given) -> str | None:
+    version = one(given, "python")
+    if version is not None and not re.fullmatch(r"3(\.\d+){0,2}", version):
+        raise UsageError(f"--python: {version!r} is no version", hint="for example: --python 3.12")
+    return version
 
 
 def _state(skill: Located | None, given: Given) -> str | None:

@@ -15,15 +15,18 @@ if TYPE_CHECKING:
 
     import click
 
+    from wardian.learn.learned import LearnedFile
     from wardian.learn.proof import Learned
     from wardian.learn.subjects import Subject
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
+    from wardian.sandbox.policy.policy import Policy
 
 _NOT_HERE = ("out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
 OWN_OPTIONS = (
     Option("to", "FILE", "Write the policy to FILE, once it is proven; else to standard output.",
            short="o"),
+    Option("add", "POLICY", "Widen a learned POLICY by what these runs lack under it."),
     Option("runs", "COUNT", "Watch, and prove, each run so many times; 1 unless given."),
     Option("exit", "CODE", "The exit code that the runs are meant to end with; 0 unless given."),
     Option("input", "FILE", "Standard input of each run; - is yours. Empty unless given."),
@@ -44,12 +47,15 @@ With SCRIPTs, each is run with ARGS; with SKILL alone, all of its cases; or a CO
 has only the files, system calls, variables and network that were used, and limits with head-room.
 Then everything runs again under it; what is refused is added, a few times at most. What was not
 proven is not written. Runs are repeated, so a script that is given --work must bear that.
+
+With --add, what these runs need and a learned POLICY lacks is put into it, and shown as a diff.
 """
 EXAMPLES = """\b
 Examples:
   wardian learn skills/csv-report -o csv-report.toml
   wardian learn skills/csv-report report.py --work . -o ~/report.toml -- sales.csv
   wardian learn --runs 3 -o ~/make.toml --work . -- make -j4
+  wardian learn --add ~/report.toml skills/csv-report report.py --work . -- large.csv --chart
 
 \b
 Exit code: 0 proven and written, 1 nothing that holds was found, 2 usage, 3 no case there."""
@@ -213,13 +219,13 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
             hint=f"name a script, or write cases: {DEFAULT_FILE} in the skill",
         )
     options = Options(
-        policy=policy_of(given),
+        policy=allowed_of(given),
         no_deps="no-deps" in given,
         offline="offline" in given,
         build="build" in given,
         say=output.say,
     )
-    return [CaseSubject(skill, case, options) for case in chosen]
+    return [CaseSubject(skill, case, options, with_set_up="add" in given) for case in chosen]
 
 
 # Learning, writing, telling
@@ -232,11 +238,13 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     from wardian.learn.proof import learn
     from wardian.learn.subjects import CaseSubject
 
-    target = one(given, "to")
+    file, target = added_to(given), one(given, "to")
     _check_target(target)
+    if file is not None and target is None:
+        target = os.path.realpath(file.path)
     alone = all(isinstance(subject, CaseSubject) for subject in subjects)
     say = _nothing if "quiet" in given else output.say
-    allowed = policy_of(given)
+    allowed = allowed_of(given)
     if allowed.rootfs is not None:
         raise UsageError("parts of another root file system can't be learned, only of the host's")
     learned = learn(
@@ -245,7 +253,10 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
         runs=_number(given, "runs", 1, MOST_RUNS),
         jobs=min(4, os.cpu_count() or 1) if alone else 1,
         say=say,
+        add_to=file,
     )
+    if file is not None:
+        return _add(file, learned, what, target, given)
     arch = os.uname().machine
     content = text(learned.draft, report.header(learned, what, __version__, arch))
     if target is not None:
@@ -257,6 +268,64 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
         output.print_text(content.rstrip("\n"))
     if "quiet" not in given and "json" not in given:
         _tell(learned, target, arch, verbose="verbose" in given)
+    return 0
+
+
+def added_to(given: Given) -> LearnedFile | None:
+    """The file that --add names. Raises UsageError and PolicyError."""
+    path = one(given, "add")
+    if path is None:
+        return None
+    if "policy" in given:
+        raise UsageError(
+            "--add and --policy exclude each other",
+            hint="runs are watched under the default policy with what POLICY grants",
+        )
+    from wardian.learn.learned import read_learned
+
+    return read_learned(os.path.expanduser(path))
+
+
+def allowed_of(given: Given) -> Policy:
+    """What the runs that are learned from may do. Raises UsageError and PolicyError."""
+    from wardian.cli.options import refuse_writable_policy
+
+    file = added_to(given)
+    if file is None:
+        return policy_of(given)
+    from wardian.learn.adding import ceiling
+
+    allowed = policy_of(given, ceiling(file.policy))
+    refuse_writable_policy(file.path, allowed)
+    return allowed
+
+
+def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, given: Given) -> int:
+    """Write the widened file, and show what is new in it."""
+    from wardian import __version__
+    from wardian.learn import report
+    from wardian.learn.adding import widened
+    from wardian.learn.learned import read_learned
+    from wardian.text import printable
+
+    header = report.addition_header(learned, what, __version__)
+    content = widened(file, learned.draft, header, report.gains(learned, os.uname().machine))
+    if target is not None and (content != file.text or "to" in given):
+        if read_learned(file.path) != file:
+            raise UsageError(f"--add {file.path}: the file was changed meanwhile; nothing is added")
+        mode = os.stat(file.path).st_mode & 0o777  # whoever could not read it still can't
+        write(target, content, learned, mode)
+        _warn_of_place(target)
+    if "json" in given:
+        document = report.document(learned, content, os.uname().machine)
+        output.print_json(document | report.addition_document(file, learned.policy, content))
+        return 0
+    for line in report.diff(file.text, content, printable(file.path)):
+        output.print_text(printable(line))
+    if "quiet" not in given:
+        proven = report.passed(learned.subjects, learned.runs)
+        more = "widened as shown" if content != file.text else "nothing was lacking"
+        output.say(f"wardian: {printable(one(given, 'to') or file.path)}: {more}; {proven}")
     return 0
 
 
@@ -310,7 +379,7 @@ def _warn_of_place(target: str) -> None:
         )
 
 
-def write(target: str, content: str, learned: Learned) -> None:
+def write(target: str, content: str, learned: Learned, mode: int = 0o666) -> None:
     """All of the file or nothing of it, and only what reads as the policy that was proven."""
     from wardian.errors import NotProven
     from wardian.sandbox.paths.whole_files import write_whole
@@ -319,7 +388,7 @@ def write(target: str, content: str, learned: Learned) -> None:
 
     if parse_policy(content, target, Policy.default()) != learned.policy:
         raise NotProven("the file would not read as the policy that was proven")
-    write_whole(target, content)
+    write_whole(target, content, mode=mode)
 
 
 def __getattr__(name: str) -> click.Command:

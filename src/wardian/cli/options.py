@@ -39,6 +39,7 @@ POLICY_OPTIONS = (
     Option("rootfs", "DIR|TAR", "Another root file system, in place of the host's /usr."),
     Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
     Option("net", "none|host", "none: a loopback of its own. host: yours."),
+    Option("interface", "", "A network interface besides lo, for programs that look for one."),
     Option("time", "DURATION", "Limit by the clock: 30s, 5m, 1h, none."),
     Option("cpu", "DURATION", "Limit of CPU time, all processes together."),
     Option("memory", "SIZE", "Limit of memory, private files included: 512M, 2G, none."),
@@ -53,6 +54,7 @@ POLICY_OPTIONS = (
 )
 _SURROUNDINGS = (
     Option("with", "PACKAGE", "One more Python package, or npm:NAME for Node.", several=True),
+    Option("python", "VERSION", "The Python to use: 3.12; whatever the skill requires."),
     Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
     Option("offline", "", "Prepare dependencies from what is cached only."),
     Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
@@ -165,9 +167,10 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
     return value
 
 
-def policy_of(given: Given) -> Policy:
-    """The policy that these options ask for. Raises UsageError and PolicyError."""
-    policy = base_policy(one(given, "policy"))
+def policy_of(given: Given, base: Policy | None = None) -> Policy:
+    """The policy that these options ask for, on top of ``base`` or of the one that --policy names.
+    Raises UsageError and PolicyError."""
+    policy = base if base is not None else base_policy(one(given, "policy"))
     if "net" in given:
         from wardian.sandbox.policy.policy import NETWORKS
 
@@ -186,6 +189,8 @@ def policy_of(given: Given) -> Policy:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
+    if "interface" in given:
+        policy = policy._replace(interface=True)
     if "debug" in given:
         policy = policy.debugging()
     if "degrade" in given:
@@ -194,7 +199,7 @@ def policy_of(given: Given) -> Policy:
     if "rootfs" in given:
         policy = policy._replace(rootfs=_rootfs(given, policy))
     if is_file(one(given, "policy")):
-        _refuse_writable_policy(given["policy"][0], policy)
+        refuse_writable_policy(given["policy"][0], policy)
     return policy
 
 
@@ -203,7 +208,7 @@ def is_file(name: str | None) -> bool:
     return name is not None and (name.endswith(".toml") or "/" in name)
 
 
-def _refuse_writable_policy(path: str, policy: Policy) -> None:
+def refuse_writable_policy(path: str, policy: Policy) -> None:
     """A run that could write its own policy would write the next run's. Raises PolicyError."""
     from wardian.errors import PolicyError
     from wardian.sandbox.root.shares import is_below

@@ -13,6 +13,7 @@ from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Protocol
 
     from wardian.cli.spool import Spool, SpooledDocument
@@ -81,18 +82,20 @@ def for_guest(policy: Policy) -> Policy:
 
 def ran(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     given: Given,
     policy: Policy,
     *,
     tty: bool,
     skill: tuple[str, str, str, str] | None = None,
     spool: Spool | None = None,
+    hints: list[str] | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script (none for a command) and folder. ``spool`` gets the output."""
+    wants name, origin, script (none for a command) and folder. ``spool`` gets the output, ``hints``
+    the lines that were printed during the run."""
     cwd = working_directory(given)
-    heard = None if "quiet" in given else _hinting(policy, tty=tty)
+    heard = None if "quiet" in given else _hinting(policy, hints, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
         if spool is not None:
@@ -117,7 +120,7 @@ def ran(
     return recorded(directory, about, start, spool=spool)
 
 
-def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
+def _hinting(policy: Policy, hints: list[str] | None, *, tty: bool) -> OnUnreached:
     """Prints what a package tool lacks, as it happens; loaded when there is something to print."""
     callbacks: list[OnUnreached] = []
 
@@ -125,7 +128,7 @@ def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
         from wardian.cli.hints import live_hints
 
         if not callbacks:
-            callbacks.append(live_hints(policy, tty=tty))
+            callbacks.append(live_hints(policy, [] if hints is None else hints, tty=tty))
         callbacks[0](unreached)
 
     return show
@@ -133,7 +136,7 @@ def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
 
 def passed_through(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     cwd: str | None,
     tty: bool,
     copies: Copies | None = None,
@@ -154,7 +157,7 @@ def passed_through(
 
 def captured(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     cwd: str | None,
     spool: Spool,
     heard: OnUnreached | None = None,
@@ -207,6 +210,7 @@ def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
     from wardian.cli.spool import SpooledDocument, print_json
 
     within = SpooledDocument(spool)
+    more["hints"] = [output.valid(line.removeprefix("wardian: ")) for line in more["hints"]]
     print_json(document_of(result, within) | more, within)
 
 
@@ -248,16 +252,43 @@ def _name_left_out() -> None:
             output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
 
 
+def again(
+    result: Result, given: Given, before: Sequence[str], after: Sequence[str]
+) -> dict[str, list[str]]:
+    """For the document: the command that widens the learned policy a run failed under, if any."""
+    if result.ok or "policy" not in given:
+        return {}
+    from wardian.cli.again import learn_again
+
+    words = learn_again(result, given, before, after)
+    return {"learn_again": [output.valid(word) for word in words]} if words else {}
+
+
+def tell_again(again: dict[str, list[str]], given: Given) -> None:
+    """Print that command, before anything else that is printed of the run."""
+    if again and "quiet" not in given and "json" not in given:
+        from wardian.cli.again import tell
+
+        tell(again["learn_again"])
+
+
 def tell_missing(
     result: Result, given: Given, skill: Located | None = None, script: Chosen | None = None
-) -> None:
-    """Print what brings a module that the run missed."""
-    if result.exit_code == 0 or "quiet" in given or not (result.stderr_tail or script is not None):
-        return
+) -> list[str]:
+    """Print what brings a module that the run missed; returns the lines."""
+    failed = result.exit_code != 0
+    if "quiet" in given or not (result.stderr_tail or (script is not None and failed)):
+        return []
+    # In a pipeline another program's exit code is the run's: then these must be the last words.
+    last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
+    if not failed and b"No module named" not in last and not last.startswith(b"Node.js v"):
+        return []
     from wardian.cli.hints import missing_lines
 
-    for line in missing_lines(result, skill, script, no_deps="no-deps" in given):
+    lines = missing_lines(result, skill, script, no_deps="no-deps" in given)
+    for line in lines:
         output.say(line)
+    return lines
 
 
 def noteworthy(result: Result) -> bool:

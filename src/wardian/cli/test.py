@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli.paths import NamedPath
-from wardian.cli.policy_flags import granted_policy, policy_flags
+from wardian.cli.policy_flags import given_flags, granted_policy, policy_flags
 
 if TYPE_CHECKING:
+    from wardian.cli.options import Given
     from wardian.runner.cases.model import SkillCase
     from wardian.runner.cases.running import CaseOutcome, Options
 
@@ -106,16 +107,51 @@ def command(
     )
     with located(str(path)) if path.is_file() else nullcontext() as skill:
         place = Path(skill.path) if skill is not None else path
-        outcomes = _outcomes(_selected(place, cases_file, pattern), options, jobs)
+        selected = _selected(place, cases_file, pattern)
+        outcomes = _outcomes(selected, options, jobs)
     if junit is not None:
         junit.write_text(report.junit(outcomes), encoding="utf-8")
     if as_json:
         output.print_json(report.document(outcomes))
     else:
+        flags = {"no-deps": no_deps, "offline": offline, "build": build}
+        given = given_flags(grants) | {name: [""] for name, is_given in flags.items() if is_given}
+        _tell_again(
+            given,
+            selected if skill is None else [(path, c) for _, c in selected],
+            outcomes,
+            cases_file,
+        )
         for line in report.table(outcomes):
             output.print_text(line)
         output.say(report.summary(outcomes))
     ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
+
+
+def _tell_again(
+    given: Given,
+    selected: list[tuple[Path, SkillCase]],
+    outcomes: list[CaseOutcome],
+    cases_file: Path | None,
+) -> None:
+    """How a learned policy is widened by the cases that failed under it."""
+    if "policy" not in given:
+        return
+    from wardian.cli.again import learn_cases_again, tell
+
+    failed = {
+        one.case.name
+        for one in outcomes
+        if one.verdict in ("fail", "error") and one.backend == "wardian"
+    }
+    for place in dict.fromkeys(place for place, case in selected if case.name in failed):
+        known = [case for one, case in selected if one == place]
+        names = [case.name for case in known if case.name in failed]
+        # Names hold what a pattern would take for its own.
+        plain = len(names) == 1 and len(known) > 1 and not set("*?[") & set(names[0])
+        cases = str(cases_file) if cases_file is not None else None
+        words = learn_cases_again(given, str(place), cases, names[0] if plain else None)
+        tell(words, "these cases" if len(names) > 1 else "this case")
 
 
 def _selected(

@@ -24,6 +24,7 @@ class Learning(NamedTuple):
     kept_places: tuple[str, ...]
     wide: tuple[str, ...]
     most: int
+    most_files: int
     rooms: dict[str, Headroom]
 
 
@@ -39,5 +40,6 @@ def learning() -> Learning:
         kept_places=tuple(places["kept"]),
         wide=tuple(places["wide"]),
         most=places["most"],
+        most_files=places["most_files"],
         rooms={field: Headroom(**room) for field, room in raw["limits"].items()},
     )

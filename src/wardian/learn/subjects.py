@@ -77,11 +77,13 @@ class AssembledSubject(NamedTuple):
 
 
 class CaseSubject(NamedTuple):
-    """A case; ``options`` say what the caller grants, and how dependencies are prepared."""
+    """A case; ``options`` say what the caller grants, and how dependencies are prepared.
+    ``with_set_up``: the set-up has the same policy as the script, as `wardian test` has it."""
 
     skill: Located
     case: SkillCase
     options: Options
+    with_set_up: bool = False
 
     @property
     def name(self) -> str:
@@ -91,7 +93,11 @@ class CaseSubject(NamedTuple):
         """See Subject."""
         runs = _Runs(watched)
 
-        options = self.options._replace(run=runs.run, narrower=None if learning else policy)
+        options = self.options._replace(run=runs.run)
+        if self.with_set_up:
+            options = options._replace(set_up=runs.run, policy=policy)
+        elif not learning:
+            options = options._replace(narrower=policy)
         (outcome,) = run_case(self.skill, self.case, options)
         if outcome.verdict == "skip":
             return Attempt(skipped=outcome.problems[0])

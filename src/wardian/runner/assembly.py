@@ -28,6 +28,7 @@ class Wanted(NamedTuple):
     offline: bool = False
     build: bool = False
     state: str | None = None
+    python: str | None = None  # a version, in place of the one that is declared
 
 
 def assembled(
@@ -45,6 +46,8 @@ def assembled(
     from wardian.runner.invocation import invocation, script_words
 
     needs = _needs(skill, script, requested(wanted.packages), wanted.no_deps, where)
+    if wanted.python is not None:
+        needs = _with_python(needs, wanted.python, where)
     runner = None
     if script is not None:
         script = script._replace(wish=_wish(script.wish, needs))
@@ -53,7 +56,8 @@ def assembled(
         else:
             found = runner_for(script.wish, script.path, os.environ)
             if isinstance(found, Missing):
-                return found  # before packages are prepared, which takes time
+                # Before packages are prepared, which takes time.
+                return _by_choice(found, needs, wanted)
             runner = found
     prepared = _prepared(needs, script, wanted, say)
     if isinstance(prepared, Missing):
@@ -123,6 +127,17 @@ def _needs(
     return needs_of_skill(skill.path, extra)
 
 
+def _with_python(needs: Sequence[Needs], version: str, where: Where) -> tuple[Needs, ...]:
+    """The same for this Python: an environment of it also where no packages are needed."""
+    if where == "rootfs":
+        raise UsageError("--python and a root file system of its own exclude each other")
+    from wardian.runner.needs import Needs
+
+    python = next((one for one in needs if one.package_json is None), Needs(origin="--python"))
+    node = [one for one in needs if one.package_json is not None]
+    return (python._replace(requires_python=version), *node)
+
+
 def _wish(wish: Wish, needs: Sequence[Needs]) -> Wish:
     """What a script's own metadata wishes about the interpreter comes before its shebang."""
     versions = [one.requires_python for one in needs if one.requires_python is not None]
@@ -135,7 +150,7 @@ def _prepared(
     """One environment of Python and one of Node, each if it is needed."""
     made: PreparedPackages | None = None
     for one in needs:
-        if one.empty:
+        if one.empty and (wanted.python is None or one.package_json is not None):
             continue
         from wardian.runner.packages import PreparedPackages, prepare
         from wardian.runner.script import Wish
@@ -145,13 +160,21 @@ def _prepared(
             wish = script.wish
         part = prepare(one, wish, offline=wanted.offline, build=wanted.build, say=say)
         if part is None:
-            return _lacking(one, wish)
+            return _by_choice(_lacking(one, wish), [one], wanted)
         before = made or PreparedPackages()
         if part.node_modules is not None:
             made = before._replace(node_modules=part.node_modules)
         else:
             made = part._replace(node_modules=before.node_modules)
     return made
+
+
+def _by_choice(missing: Missing, needs: Sequence[Needs], wanted: Wanted) -> Missing:
+    """A version that a declaration asks for can be left out with what else it declares."""
+    declared = any(one.requires_python for one in needs) and wanted.python is None
+    if missing.program != "python" or not declared:
+        return missing
+    return missing._replace(hint=f"{missing.hint}; or without what is declared: --no-deps")
 
 
 def _lacking(needs: Needs, wish: Wish) -> Missing:
@@ -163,4 +186,6 @@ def _lacking(needs: Needs, wish: Wish) -> Missing:
     found = runner_for(wish, "", os.environ)
     if isinstance(found, Missing):
         return found
-    return Missing("python", "no Python here is 3.8 or later", "install one: uv python install")
+    return Missing(
+        "python", "no Python here is 3.8 or later", "install one: uv python install 3.13"
+    )

@@ -136,6 +136,7 @@ def _extract(
 
 
 def _untar(given: str, path: str, target: str, policy: Policy) -> None:
+    from wardian.sandbox.paths.own_files import lent
     from wardian.sandbox.policy.policy import Policy as SandboxPolicy
     from wardian.sandbox.policy.policy import Share
     from wardian.sandbox.sandbox import Sandbox
@@ -147,7 +148,7 @@ def _untar(given: str, path: str, target: str, policy: Policy) -> None:
     inner = inner._replace(
         work=target, degrade=policy.degrade, shares=(Share(path, ARCHIVE),)
     ).with_env({"LC_ALL": "C"})
-    with Sandbox(inner) as sandbox:
+    with lent([target]), Sandbox(inner) as sandbox:
         result = sandbox.run(command)
     if result.exit_code != 0:
         raise _failure(given, result, policy)

@@ -45,7 +45,7 @@ def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Resu
 class Options(NamedTuple):
     """What holds for all cases of one command. ``policy`` is what the caller grants, the default
     preset unless given. ``run`` makes the runs of scripts, under ``narrower`` if there is one: a
-    case is always set up with all that was granted."""
+    case is always set up with all that was granted, by ``set_up``."""
 
     backends: tuple[str, ...] = ("wardian",)
     oracle: str | None = None
@@ -57,6 +57,7 @@ class Options(NamedTuple):
     narrower: Policy | None = None
     at_best: Callable[[str, Policy], Policy] = as_asked  # or ``wardian.sandbox.backends.fitted``
     run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
+    set_up: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
 
 class CaseOutcome(NamedTuple):
@@ -168,11 +169,11 @@ def _observe(
         places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}
         commands = [_command(words, places) for words in case.setup]
         if narrower is None or not commands:
-            _set_up(sandbox, commands)
+            _set_up(sandbox, commands, options)
         else:
             wide = options.at_best(backend, full)
             with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
-                _set_up(other, commands)
+                _set_up(other, commands, options)
         result = _runs(sandbox, call, case, places, options)
         return _observed(result, _files(sandbox.work_held.path, case), _names(places))
 
@@ -204,9 +205,9 @@ def _command(words: tuple[str, ...], places: dict[str, str]) -> list[str]:
     return ["sh", "-c", 'exec "$0" "$@"', *placed]
 
 
-def _set_up(sandbox: Sandbox, commands: list[list[str]]) -> None:
+def _set_up(sandbox: Sandbox, commands: list[list[str]], options: Options) -> None:
     for command in commands:
-        result = sandbox.run(command)
+        result = options.set_up(sandbox, command, None)
         if result.exit_code != 0:
             told = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
             raise UsageError(f"set-up failed: {' '.join(command)}: {told.strip() or result.reason}")

@@ -17,6 +17,7 @@ linking               an environment from unpacked wheels, by hard links
 bytecode              what a used environment's modules compile to, made when it is used again
 inventory             what the cache holds, and removing it
 rooms                 the sandboxes
+reasons               why a package tool failed, read from what it printed; pure
 tools, venv           package managers of this host; an environment, written by wardian
 python, resolving, building     Python packages with uv or pip
 node                  Node packages with npm

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from wardian.descriptors import FOLDER
@@ -66,6 +67,8 @@ def _with_either(job: Preparation, base: venv.BasePython) -> tuple[Tools, list[A
 
 
 def _gathered(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
+    if not job.needs.python:  # it is asked for this Python alone
+        return []
     if job.build:
         from wardian.runner.packages.building import gathered_or_built
 
@@ -97,7 +100,8 @@ def download(
 ) -> list[Archive]:
     """The archives, from the store or fetched into it. Raises PreparationError."""
     locked = narrowed(pins, locked)
-    there = [[_in_store(one, c) for c in one.candidates] for one in locked]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # hashing lets go of Python's lock
+        there = list(pool.map(lambda one: [_in_store(one, c) for c in one.candidates], locked))
     found = {n: have[0] for n, have in enumerate(there) if len(have) == 1 and have[0] is not None}
     missing = [n for n in range(len(locked)) if n not in found]
     if missing:

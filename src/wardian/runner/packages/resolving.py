@@ -19,15 +19,18 @@ from wardian.runner.packages.model import (
     Preparation,
     PreparationError,
 )
+from wardian.runner.packages.reasons import absent, reason_of
 from wardian.runner.packages.requirements import is_loopback, url_fault
-from wardian.runner.packages.rooms import FETCH, attempt, failure, fetching, not_allowed, run
+from wardian.runner.packages.rooms import FETCH, attempt, failure, fetching, not_allowed
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
+    from wardian.runner.packages.rooms import Room
     from wardian.runner.packages.tools import Tools
+    from wardian.sandbox.run.result import Result
 
 LOCK_BYTES = 24 << 20
 MAX_PACKAGES = 5000
@@ -68,10 +71,7 @@ def _uv(asked: _Asked) -> list[Locked]:
     """uv builds nothing with --no-build, and finds no git on an empty PATH."""
     job, tools, settings, folder, requirements, extra_links = asked
     assert tools.uv is not None  # noqa: S101 - the caller chose by it
-    kept = index_cache(asked)
-    room = fetching(job, folder, settings, [*tools.shares, *extra_links, *kept])
-    if kept:
-        room = room._replace(policy=room.policy.with_env({"UV_CACHE_DIR": kept[0].at}))
+    room = fetching(job, folder, settings, [*tools.shares, *extra_links])
     command = [tools.uv, "pip", "compile", "-", "--no-build", "--format", "pylock.toml", "-q"]
     command += [
         "--output-file",
@@ -93,25 +93,6 @@ def _uv(asked: _Asked) -> list[Locked]:
     return read_pylock(read_new(os.path.join(folder, "pylock.toml"), LOCK_BYTES))
 
 
-def index_cache(asked: _Asked) -> tuple[Share, ...]:
-    """Where uv keeps pages of the indexes between preparations, one place for each set of settings.
-
-    Only fetching sees it, where nothing of a package runs, and wardian never reads it. It is not
-    used where wheels come from elsewhere than an index: those would have to answer for a name.
-    """
-    import hashlib
-
-    from wardian.runner.packages.cabinet import drawer, path_of
-
-    job, tools, settings, _, requirements, extra_links = asked
-    if job.build or job.offline or extra_links or any(" @ " in one for one in requirements):
-        return ()
-    facts = [tools.uv, sorted(settings.variables.items()), settings.options, settings.indexes]
-    digest = hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    with drawer("indexes", digest):
-        return (Share(path_of("indexes", digest), "/indexes", write=True),)
-
-
 def _pip(asked: _Asked) -> list[Locked]:
     """pip prepares metadata of source archives by starting Python: in this room it can't."""
     job, tools, settings, folder, requirements, extra_links = asked
@@ -123,8 +104,25 @@ def _pip(asked: _Asked) -> list[Locked]:
     command += ["--no-index"] if job.offline else []
     for share in extra_links:
         command += ["--find-links", share.at]
-    run(job, room, [*command, "--", *requirements], "pip")
+    result, printed = attempt(job, room, [*command, "--", *requirements])
+    if result.exit_code != 0:
+        raise _pip_failure(job, tools, room, printed, result)
     return read_report(read_new(os.path.join(folder, "report.json"), LOCK_BYTES))
+
+
+def _pip_failure(
+    job: Preparation, tools: Tools, room: Room, printed: str, result: Result
+) -> PreparationError:
+    """pip looks for wheels alone and calls all else absent: whether there is a source, the index
+    knows."""
+    name = reason_of(printed).unclear
+    if not name or job.offline or job.build:
+        return failure(job, "pip", printed, result)
+    look = [*tools.pip_in_process, "index", "versions", "--disable-pip-version-check", "--", name]
+    found, _ = attempt(job, room, look)
+    if found.exit_code == 0:
+        return not_allowed(f"{printable(name)} has no wheel for this Python: it must be built")
+    return failure(job, "pip", printed, result, absent(name))
 
 
 # What they answer

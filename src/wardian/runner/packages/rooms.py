@@ -13,6 +13,7 @@ from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
+    from wardian.runner.packages.reasons import Reason
     from wardian.sandbox.run.result import Result
 
 FETCH = "/fetch"
@@ -25,7 +26,6 @@ LIMITS = {
 }  # fmt: skip
 # Without these nothing starts a program: what a package manager can't start can't run.
 STARTING = ("clone", "clone3", "fork", "vfork")
-SHOWN_LINES = 12
 
 
 class Room(NamedTuple):
@@ -118,6 +118,7 @@ def attempt(
     on_stdout: Callable[[bytes], None] | None = None,
 ) -> tuple[Result, str]:
     """Run one step; its result, and what it printed with passwords taken out."""
+    from wardian.sandbox.paths.own_files import lent
     from wardian.sandbox.sandbox import Sandbox
 
     printed: list[bytes] = []
@@ -128,7 +129,8 @@ def attempt(
             for line in _without(room.secrets, piece).splitlines():
                 job.say(f"  {short(line)}")
 
-    with Sandbox(room.policy, private_work=True) as sandbox:
+    written = [share.path for share in room.policy.shares if share.write]
+    with lent(written), Sandbox(room.policy, private_work=True) as sandbox:
         result = sandbox.run(
             list(command), cwd=room.cwd, input=data, on_stdout=on_stdout or hear, on_stderr=hear
         )
@@ -144,19 +146,24 @@ def _without(secrets: Sequence[str], printed: bytes) -> str:
     return without_passwords(text)
 
 
-def failure(job: Preparation, tool: str, printed: str, result: Result) -> PreparationError:
-    """A step that failed, as an error that says what helps."""
-    lines = [printable(line) for line in printed.splitlines() if line.strip()]
-    shown = "\n".join(lines[-SHOWN_LINES:])
-    if not job.build and _wants_build(printed):
+def failure(
+    job: Preparation, tool: str, printed: str, result: Result, known: Reason | None = None
+) -> PreparationError:
+    """A step that failed, as an error that says what helps; ``known`` is the reason, if it is."""
+    from wardian.runner.packages.reasons import must_be_built, reason_of, shown_lines
+
+    reason = known or reason_of(printed)
+    shown = "\n".join(shown_lines(tool, printed))
+    if reason.cure:
+        hint = f"{reason.cure}\n"
+    elif not job.build and not reason.what and must_be_built(printed):
         hint = "packages that have to be built need --build, which lets them, in a sandbox\n"
-    elif job.offline:
-        hint = "without --offline it could be fetched\n"
     else:
-        hint = ""
+        hint = "without --offline it could be fetched\n" if job.offline else ""
     why = result.reason if result.reason != "exited" else f"exit code {result.exit_code}"
+    about = f": {reason.what}" if reason.what and not job.offline else f" ({why})"
     return PreparationError(
-        f"{tool} could not prepare {', '.join(wanted(job))} ({why})",
+        f"{tool} could not prepare {', '.join(wanted(job))}{about}",
         hint=f"{hint}{tool} said:\n{shown}" if shown else hint or None,
     )
 
@@ -189,7 +196,7 @@ def wanted(job: Preparation) -> list[str]:
     import json
 
     if job.needs.package_json is None:
-        return [short(one) for one in job.needs.python]
+        return [short(one) for one in job.needs.python] or ["an environment without packages"]
     document = json.loads(job.needs.package_json)
     names = {**document.get("dependencies", {}), **document.get("optionalDependencies", {})}
     return [short(name) for name in names]
@@ -198,11 +205,3 @@ def wanted(job: Preparation) -> list[str]:
 def short(text: str) -> str:
     """A text on one line, and not a long one."""
     return printable(text if len(text) <= 60 else text[:57] + "…")
-
-
-def _wants_build(printed: str) -> bool:
-    signs = (
-        "no matching distribution", "no usable wheels", "no wheels", "building source",
-        "no binary", "only-binary", "--no-build", "building source distributions",
-    )  # fmt: skip
-    return any(sign in printed.lower() for sign in signs)

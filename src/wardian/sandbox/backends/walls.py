@@ -47,6 +47,11 @@ def shortfall(policy: Policy, walls: Walls) -> tuple[str, ...]:
 
 def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
     """Raises WallError for what was asked for, can't be had, and was not given up."""
+    if policy.interface and policy.network != "host" and "namespace.network" not in walls.lacking:
+        raise UsageError(
+            f"{walls.backend} makes no network interface besides lo",
+            hint="leave --interface out, or use --backend wardian",
+        )
     missing = shortfall(policy, walls)
     if missing:
         flags = " ".join(f"--degrade {name}" for name in missing)

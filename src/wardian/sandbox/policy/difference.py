@@ -121,6 +121,10 @@ _NETWORKS = {
 
 
 def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
+    if a.interface != b.interface:
+        who = "A" if a.interface else "B"
+        text = f"{who} gives the run a network interface besides lo, which leads nowhere"
+        yield PolicyDifference("network", "interface", None, a.interface, b.interface, text)
     if a.network == b.network:
         return
     told = [_NETWORKS.get(mode, f"the network {mode!r}") for mode in (a.network, b.network)]

@@ -38,7 +38,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "rootfs": "path",
         "base": "paths",
     },
-    "network": {"mode": "network"},
+    "network": {"mode": "network", "interface": "yes or no"},
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
@@ -150,6 +150,7 @@ class _Reader:
             landlock_abi=get("landlock", "abi", base.landlock_abi),
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
+            interface=get("network", "interface", base.interface),
         )
         return policy.debugging() if get("syscalls", "debug", False) else policy
 

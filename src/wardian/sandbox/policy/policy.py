@@ -97,6 +97,7 @@ class Policy(NamedTuple):
     landlock_abi: int = 1
     degrade: tuple[str, ...] = ()
     base: tuple[str, ...] | None = None  # of the host's /usr and /etc only these; None: all of it
+    interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
 
     @classmethod
     def default(cls) -> Policy:

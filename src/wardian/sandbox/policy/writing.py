@@ -26,6 +26,8 @@ def write_policy(policy: Policy) -> str:
     if policy.base is not None:
         lines.append(f"base = {_list(policy.base)}")
     lines += ["", "[network]", f"mode = {quoted(policy.network)}"]
+    if policy.interface:
+        lines.append("interface = true")
     lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
     variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
     lines.append(f"set = {{{variables}}}")

@@ -13,6 +13,8 @@ else:
 
 USER_ID = 1000
 HOSTNAME = "wardian"
+INTERFACE = "eth0"
+ADDRESS = "203.0.113.2"  # of documentation, RFC 5737: it hides nobody
 WORK = "/work"
 HOME = "/home/user"
 INODES = 200_000

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from wardian.sandbox.host import Host
 from wardian.sandbox.limits import held_limits, limit_records, milliseconds, rlimit_records
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.root.layout import HOSTNAME, MQUEUE, USER_ID, WORK
+from wardian.sandbox.root.layout import ADDRESS, HOSTNAME, INTERFACE, MQUEUE, USER_ID, WORK
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.root.steps import root_steps
@@ -76,6 +76,7 @@ def make_plan(
         *rlimit_records(policy.limits, shares_written=shares_written),
         *cgroup_records(host, standing),
         *_flags(policy, watch),
+        *_interface(policy),
     ]
     return Plan(
         b"".join(records),
@@ -96,6 +97,14 @@ def _flags(policy: Policy, watch: Scope) -> list[bytes]:
         "opens": watch == "opens",
     }
     return records + [record("flag", name) for name, wanted in flags.items() if wanted]
+
+
+def _interface(policy: Policy) -> list[bytes]:
+    """With the host's network, its own are there."""
+    if not policy.interface or policy.network == "host":
+        return []
+    address = bytes(map(int, ADDRESS.split(".")))
+    return [record("interface", INTERFACE, int.from_bytes(address, "big"))]
 
 
 def _scope(host: Host, *, empty_work: bool) -> Scope:

@@ -128,7 +128,7 @@ class Result(NamedTuple):
     backend: str = "wardian"
     left_running: tuple[LeftRunning, ...] = ()
     left_running_more: int = 0
-    stderr_tail: bytes = b""  # of a command that failed on the caller's own streams
+    stderr_tail: bytes = b""  # of a command on the caller's own streams
 
     @property
     def ok(self) -> bool:
