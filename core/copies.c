@@ -15,21 +15,13 @@
 
 enum { FSCONFIG_FLAG = 0, FSCONFIG_STRING = 1, FSCONFIG_CREATE = 6 };
 
-static int kept = -1; /* a directory of the caller's for the next one, as a detached mount */
 static int copies;
-
-void copies_keep_next(struct step *step) {
-    kept = step->fd;
-    step->fd = -1;
-}
 
 /* Both layers of one copy lie below it. Out of the guest's sight: covered by its /proc. */
 static int open_layers(const struct builder *b) {
     char name[16];
     snprintf(name, sizeof name, "copy%d", copies++);
     if (b->hidden < 0 || mkdirat(b->hidden, name, 0700) < 0)
-        return -1;
-    if (kept >= 0 && syscall(SYS_move_mount, kept, "", b->hidden, name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */) < 0)
         return -1;
     return openat(b->hidden, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
 }
@@ -67,10 +59,9 @@ bool copies_cover(const struct builder *b, const struct step *step, int dir, con
     int upper = open_layer(layers, "upper", (st.st_mode & 0777) | 0700), work = open_layer(layers, "work", 0700);
     int mount = upper < 0 || work < 0 ? -1 : mount_overlay(step->fd, upper, work);
     bool covered = mount >= 0 && syscall(SYS_move_mount, mount, "", dir, name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */) == 0;
-    const int done[] = {layers, upper, work, mount, kept};
+    const int done[] = {layers, upper, work, mount};
     for (size_t i = 0; i < sizeof done / sizeof *done; i++)
         if (done[i] >= 0)
             close(done[i]);
-    kept = -1;
     return covered;
 }

@@ -134,10 +134,6 @@ void remove_spares(const struct builder *b) {
 static void bind_source(struct builder *b, struct step *step) {
     if (step->fd < 0)
         return; /* optional, and not there */
-    if (step->number & BIND_LAYER) {
-        copies_keep_next(step);
-        return;
-    }
     const char *name;
     struct stat st, there;
     int dir = open_parent(b, step->path, &name);

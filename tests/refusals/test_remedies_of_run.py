@@ -161,17 +161,23 @@ def test_what_run_prints_is_done_and_cures(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another group's")
-def test_where_a_skill_has_no_layer_what_is_printed_cures() -> None:
-    """An ordinary user's own skill, of a group that is not the user's."""
+@pytest.mark.parametrize("place", ["/skill", "/plugin/skills/case"])
+def test_where_a_skill_has_no_layer_what_is_printed_cures(place: str) -> None:
+    """An ordinary user's own skill, of a group that is not the user's; and one in a plugin."""
     base = Path(tempfile.mkdtemp(prefix="wardian-remedies-", dir="/var/tmp"))
     try:
         base.chmod(0o755)
         shutil.copytree(Path(wardian.__file__).parent, base / "src" / "wardian")
-        code = "open('/skill/made', 'w'); open('/skill/scripts/made', 'w')\n"
-        skill = write_skill(base / "case", {"scripts/w.py": code})
+        code = f"open('{place}/made', 'w'); open('{place}/scripts/made', 'w')\n"
+        top = base / "clone"
+        skill = write_skill(top / "skills" / "case", {"scripts/w.py": code})
+        if place != "/skill":
+            (top / ".git").mkdir()
+            (top / ".claude-plugin").mkdir()
+            (top / ".claude-plugin" / "plugin.json").write_text('{"name": "kit"}')
         (base / "here").mkdir()
         open_to_all(base)
-        for path in (base / "here", skill, *skill.rglob("*")):
+        for path in (base / "here", top, *top.rglob("*")):
             os.chown(path, ORDINARY_ID, 0)
         options: list[str] = []
         for _ in range(MOST_ROUNDS):

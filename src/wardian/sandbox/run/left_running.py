@@ -35,9 +35,10 @@ def left_running(events: Sequence[dict[str, Any]]) -> tuple[tuple[LeftRunning, .
 
 
 def _command_line(reported: str) -> str:
-    """Words that end in NUL, as in /proc/PID/cmdline."""
-    words = text_of(reported).rstrip("\0").split("\0")
-    line = printable(" ".join(quoted(shown(word)) for word in words))
+    """Words that end in NUL, as in /proc/PID/cmdline; or one text, which some programs write there,
+    and the launcher where it has nothing but the name."""
+    words = [shown(word) for word in text_of(reported).rstrip("\0").split("\0")]
+    line = printable(words[0] if len(words) == 1 else " ".join(map(quoted, words)))
     return f"{line}…" if len(reported) >= COMMAND_BYTES else line
 
 

@@ -106,8 +106,9 @@ def _counted(
     if not version:
         return limits
     held = set(counted) - ({"processes"} if version < 2 else set())
+    alone = "RLIMIT_DATA, "  # set only where no group holds memory
     return tuple(
-        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
+        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism.replace(alone, '')}")
         if limit.name in held
         else limit
         for limit in limits
