@@ -38,7 +38,9 @@ enum step_kind {
     STEP_SYSCTL,  /* path value, in the new /proc, before it becomes read-only */
 };
 
-enum { BIND_WRITE = 1, BIND_DEVICE = 2, BIND_OWNER = 4, BIND_OPTIONAL = 8 };
+/* BIND_COPY: read-only, and covered by a copy that the guest may change; BIND_LAYER: where the changes of the
+ * next copy go. */
+enum { BIND_WRITE = 1, BIND_DEVICE = 2, BIND_OWNER = 4, BIND_OPTIONAL = 8, BIND_COPY = 16, BIND_LAYER = 32 };
 
 struct step {
     enum step_kind kind;

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "root_steps.h"
+#include "channel.h"
+#include "copies.h"
 #include "fail.h"
 #include "fuse_mount.h"
 #include "mount_calls.h"
@@ -132,6 +134,10 @@ void remove_spares(const struct builder *b) {
 static void bind_source(struct builder *b, struct step *step) {
     if (step->fd < 0)
         return; /* optional, and not there */
+    if (step->number & BIND_LAYER) {
+        copies_keep_next(step);
+        return;
+    }
     const char *name;
     struct stat st, there;
     int dir = open_parent(b, step->path, &name);
@@ -147,6 +153,8 @@ static void bind_source(struct builder *b, struct step *step) {
         die(EEXIST, "share", "placing %s at %s: something of another kind is there", step->text,
             step->path);
     mount_attach(step->fd, dir, name, "mount", step->path);
+    if ((step->number & BIND_COPY) && !copies_cover(b, step, dir, name))
+        channel_send(b->ctl, &(struct message){.kind = MSG_NOT_COPIED}, NULL, 0);
     close(step->fd);
     step->fd = -1;
     close(dir);

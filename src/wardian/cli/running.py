@@ -40,6 +40,8 @@ TTY_CHOICES = ("auto", "yes", "no")
 WORK = "/work"
 # Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
 ORDINARY_SIGNALS = (1, 2, 13, 15)
+# Python's own, started by many programs; it ends some milliseconds after the program that has it.
+TRACKER = "multiprocessing.resource_tracker"
 
 
 def wants_tty(given: Given) -> bool:
@@ -295,7 +297,7 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result)) or worth_telling(result)
+    return bool(given_up(result) or left_running_news(result)) or worth_telling(result)
 
 
 def worth_telling(result: Result) -> bool:
@@ -305,6 +307,13 @@ def worth_telling(result: Result) -> bool:
     from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
+
+
+def left_running_news(result: Result) -> bool:
+    """A process was ended that does not look like one of those which end by themselves soon."""
+    return result.left_running_more > 0 or any(
+        TRACKER not in one.command for one in result.left_running
+    )
 
 
 def given_up(result: Result) -> list[Protection]:

@@ -27,7 +27,8 @@ Where = Literal["sandbox", "rootfs", "host"]
 
 
 class Invocation(NamedTuple):
-    """``first`` and ``last`` are directories of PATH; the caller's own variables win over these."""
+    """``first`` and ``last`` are directories of PATH; the caller's own variables win over these.
+    ``environment`` is the place of prepared packages of Python, or empty."""
 
     argv: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
@@ -35,6 +36,7 @@ class Invocation(NamedTuple):
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     where: Where = "sandbox"
+    environment: str = ""
 
 
 def script_words(
@@ -96,6 +98,7 @@ class _Parts:
         self._first: list[str] = []
         self._last: list[str] = []
         self._shims: dict[str, str] = {}
+        self._environment = ""
 
     def share(self, path: str, at: str, *, write: bool = False) -> None:
         from wardian.sandbox.policy.policy import Share
@@ -106,14 +109,14 @@ class _Parts:
         from wardian.runner.plugin import skill_shares
 
         self.variables |= _places(skill, host=self.where == "host")
-        self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # the skill is read-only
+        self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # bytecode there would vanish
         self._shares += skill_shares(skill)
         if imports_skill:
             self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
         self._shims["uv"] = "uv"
 
     def add_python(self, prepared: PreparedPackages, python: str) -> None:
-        self.variables["VIRTUAL_ENV"] = prepared.root
+        self.variables["VIRTUAL_ENV"] = self._environment = prepared.root
         for path in filter(None, (prepared.base, prepared.root)):
             self.share(path, path)
         self._first.append(os.path.join(prepared.root, "bin"))
@@ -150,6 +153,7 @@ class _Parts:
             tuple(self._first),
             tuple(self._last),
             self.where,
+            self._environment,
         )
 
 
@@ -185,14 +189,36 @@ def _system_path() -> str:
 
 
 def under(policy: Policy, call: Invocation) -> Policy:
-    """The policy of the run: the caller's, and what the call needs. The caller's variables win."""
+    """The policy of the run: the caller's, and what the call needs. The caller's variables win, and
+    so does what the caller places where the call would place something."""
     named = {name for name, _ in policy.set_env} | {n for n in policy.pass_env if n in os.environ}
     variables, shares = dict(call.variables), list(call.shares)
     if (call.first or call.last) and "PATH" not in named:
         around, more = _around(policy, call)
         variables, shares = around | variables, [*shares, *more]
+    if policy.network != "none":  # pip can fetch what it then installs there, for this run
+        shares = [s._replace(copy=s.copy or s.at == call.environment) for s in shares]
     own = {name: value for name, value in variables.items() if name not in named}
-    return policy.with_shares(shares).with_env(own)
+    return policy.with_shares(_beside(policy, shares, call)).with_env(own)
+
+
+def _beside(policy: Policy, shares: list[Share], call: Invocation) -> list[Share]:
+    """Those of the call that the caller placed nothing at. What the caller places at /skill is the
+    skill in its plugin too, and the other way round: both are to show the same."""
+    from wardian.runner.plugin import PLUGIN, SKILL
+
+    taken = {share.at: share for share in policy.shares}
+    left = [share for share in shares if share.at not in taken]
+    place = dict(call.variables).get("SKILL_DIR", SKILL)
+    if place == SKILL or call.where == "host":
+        return left
+    if SKILL in taken:
+        return [*left, taken[SKILL]._replace(at=place)]
+    around = taken.get(PLUGIN)
+    if around is None:
+        return left
+    skill = f"{around.path}{place.removeprefix(PLUGIN)}"
+    return [around._replace(path=skill, at=SKILL) if one.at == SKILL else one for one in left]
 
 
 def _around(policy: Policy, call: Invocation) -> tuple[dict[str, str], list[Share]]:
