@@ -94,8 +94,8 @@ static void close_all(const struct builder *b) {
 void build_root(struct plan *plan, int ctl, int guest) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
-    struct builder b = {
-        .plan = plan, .ctl = ctl, .files = own_files(plan), .proc = -1, .writable_proc = -1, .hidden = -1};
+    struct builder b = {.plan = plan, .ctl = ctl, .files = own_files(plan),
+                        .proc = -1, .writable_proc = -1, .hidden = -1};
     b.device = device_of(b.files);
     const char *place = attach_somewhere(b.files);
     if (plan->sources_come)

@@ -375,3 +375,17 @@ def test_of_a_sparse_private_file_the_blocks_count(wardian: Wardian, tmp_path: P
     assert words[5:] == ["EFBIG"]  # nobody counts the index of a file whose pages lie far apart
     shared = wardian("exec", "--work", str(tmp_path), "--", "truncate", "-s", "3G", "f")
     assert shared.returncode == 153  # SIGXFSZ: it would fill the disk of whoever copies it
+
+
+TRACED = "import ctypes; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"
+
+
+def test_an_interface_and_debugging_are_asked_for_by_flag_or_policy(
+    wardian: Wardian, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[network]\ninterface = true\n[syscalls]\ndebug = true\n")
+    for words in ((), ("--interface", "--debug"), ("--policy", str(policy))):
+        interfaces = wardian("exec", *words, "--", "cat", "/proc/net/dev").stdout
+        traced = wardian("exec", *words, "--", "python3", "-c", TRACED).stdout
+        assert ("eth0" in interfaces, traced) == (bool(words), "0\n" if words else "-1\n")

@@ -6,13 +6,13 @@ options grant: never what the run itself asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from wardian import toml
 from wardian.errors import NotProven, PolicyError, UsageError
 from wardian.learn.draft import Draft, Wider, draft, spelt_limits
-from wardian.learn.editing import with_items, with_remark, with_value
-from wardian.learn.learned import LearnedFile
+from wardian.learn.editing import with_items, with_remark, with_summary, with_value
+from wardian.learn.learned import ALLOWS, LearnedFile
 from wardian.learn.needs import ObservedNeeds
 from wardian.learn.places import places
 from wardian.sandbox.policy.difference import differences
@@ -80,14 +80,17 @@ def _limits(
     return known._replace(**changed)  # type: ignore[arg-type]
 
 
-def widened(file: LearnedFile, one: Draft, header: Iterable[str] = ()) -> str:
-    """The file with the addition in it; all that was there stays. Raises UsageError if it is laid
-    out in another way than files that were learned."""
+def widened(
+    file: LearnedFile, one: Draft, header: Iterable[str] = (), summary: Sequence[str] = ()
+) -> str:
+    """The file with the addition in it; all that was there stays, but for the summary at its head.
+    Raises UsageError if it is laid out in another way than files that were learned."""
     text = file.text
     for step in (_with_files, _with_surroundings, _with_limits, _with_calls):
         text = step(text, file.policy, one)
     if text != file.text:
         text = with_remark(text, [printable(line) for line in header])
+        text = with_summary(text, ALLOWS, summary) if summary else text
     _check(file, text)
     return text
 

@@ -275,19 +275,20 @@ def _refuse_ghost(source: Source, sources: list[Source]) -> None:
 
 def _pinned(sources: list[Source]) -> list[Source]:
     """Directories between a writable share and a place inside it become mounts too, or a guest
-    could rename one of them and put something of its own in that place."""
+    could rename one of them and put something of its own in that place. In a read-only share, also
+    in one that a writable one holds, nothing can be renamed."""
     places = {source.at: source for source in sources}
     for inner in sources:
-        for outer in sources:
-            if not outer.write or inner.at == outer.at or not is_below(inner.at, outer.at):
-                continue
-            names = inner.at[len(outer.at.rstrip("/")) + 1 :].split("/")[:-1]
-            for depth in range(1, len(names) + 1):
-                below = "/".join(names[:depth])
-                at = f"{outer.at.rstrip('/')}/{below}"
-                path = f"{outer.path.rstrip('/')}/{below}"
-                if at not in places:
-                    places[at] = Source(path, at, True, True)
+        around = [one for one in sources if one.at != inner.at and is_below(inner.at, one.at)]
+        if not around:
+            continue
+        outer = max(around, key=lambda one: len(one.at))
+        names = inner.at[len(outer.at.rstrip("/")) + 1 :].split("/")[:-1]
+        for depth in range(1, len(names) + 1 if outer.write else 0):
+            below = "/".join(names[:depth])
+            at = f"{outer.at.rstrip('/')}/{below}"
+            path = f"{outer.path.rstrip('/')}/{below}"
+            places.setdefault(at, Source(path, at, True, True))
     return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
 
 
