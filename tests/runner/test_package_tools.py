@@ -190,11 +190,13 @@ def test_uv_runs_what_is_prepared(
         "uv run -q --script $SKILL_DIR/scripts/a.py",
         "uv run --with 'friendly>0.1' python $SKILL_DIR/scripts/a.py",
         "uv pip install friendly; uv pip install --system 'friendly<9'; echo 1",
+        "uvx --from friendly friendly-tool | sed s/tool/1/",
+        "uv tool run -q --from 'friendly>0.1' friendly-tool | sed s/tool/1/",
     ]
     line = " && ".join(lines)
     done = wardian("exec", "--skill", skill, "--", "sh", "-ec", line, env=env)
     assert done.stdout.split() == ["1"] * len(lines), done.stderr
-    more = ["uv run --with other python -V", "uv run --with 'friendly>9' python -V"]
+    more = ["uv run --with other python -V", "uv run --with 'friendly>9' python -V", "uvx other"]
     for line in more:
         done = wardian("exec", "--skill", skill, "--", "sh", "-c", line, env=env)
         assert done.returncode != 0

@@ -113,14 +113,14 @@ class _Parts:
         self._shares += skill_shares(skill)
         if imports_skill:
             self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
-        self._shims["uv"] = "uv"
+        self._shims |= {"uv": "uv", "uvx": "uv"}
 
     def add_python(self, prepared: PreparedPackages, python: str) -> None:
         self.variables["VIRTUAL_ENV"] = self._environment = prepared.root
         for path in filter(None, (prepared.base, prepared.root)):
             self.share(path, path)
         self._first.append(os.path.join(prepared.root, "bin"))
-        self._shims["uv"] = "uv"
+        self._shims |= {"uv": "uv", "uvx": "uv"}
         pip = _pip(python) if self.where == "sandbox" else None
         if pip is not None:
             at = f"{PIP}.whl" if pip.endswith(".whl") else f"{PIP}/pip"
