@@ -84,7 +84,7 @@ def widened(
     file: LearnedFile, one: Draft, header: Iterable[str] = (), summary: Sequence[str] = ()
 ) -> str:
     """The file with the addition in it; all that was there stays, but for the summary at its head.
-    Raises UsageError if it is laid out in another way than files that were learned."""
+    Raises UsageError if the addition does not fit into it."""
     text = file.text
     for step in (_with_files, _with_surroundings, _with_limits, _with_calls):
         text = step(text, file.policy, one)
@@ -134,13 +134,12 @@ def _with_calls(text: str, known: Policy, one: Draft) -> str:
 
 def _check(file: LearnedFile, text: str) -> None:
     """It reads as a policy that allows no less in any dimension."""
-    unlike = UsageError(
-        f"--add {file.path}: the file is not laid out as `wardian learn` writes it",
-        hint="learn it anew: wardian learn -o FILE …",
-    )
     try:
         new = parse_policy(text, file.path, Policy.default())
-    except PolicyError:
-        raise unlike from None
+    except PolicyError as error:
+        raise UsageError(
+            f"--add {file.path}: the addition does not fit into the file: {error}",
+            hint="learn it anew, from all runs: wardian learn -o FILE …",
+        ) from None
     if any(one.more != "b" for one in differences(file.policy, new)):
         raise NotProven(f"{file.path} would allow less than it did")

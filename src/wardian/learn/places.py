@@ -75,7 +75,7 @@ def places(
         name = _named(path)
         if not has(name) and not is_wide(name) and whole().real(name) not in there:
             used[name].add(f"needed by {printable(by)}")
-    return _few(used, folders)
+    return _few(used, dict.fromkeys(units, "") | folders)
 
 
 def held_by(parts: Collection[str]) -> Callable[[str], bool]:
@@ -123,8 +123,6 @@ def _named(path: str) -> str:
 
 def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[BasePart]:
     chosen = dict(folders)
-    for path in _units(used):
-        chosen.setdefault(path, "")
     while True:
         chosen = {p: why for p, why in chosen.items() if not _inside(p, chosen)}
         single = [path for path in used if not _inside(path, chosen, itself=True)]
