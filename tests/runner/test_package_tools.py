@@ -164,6 +164,22 @@ def test_npm_installs_into_the_run(
     assert said == ["padded", "bin", *made, "2nd"], done.stdout + done.stderr
 
 
+@needs("npm")
+def test_npm_installs_nothing_that_is_prepared(
+    wardian: Wardian, settings: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "package.json").write_text('{"dependencies": {"padded": ">=1.0.0"}}')
+    given = ("exec", "--with", "npm:padded", "--work", tmp_path, "--", "sh", "-c")
+    for line in ("npm install", "npm ci --silent", "npm install padded", "npm i -g padded@1"):
+        done = wardian(*given, f"{line} && node -p 'require(\"padded\")()'", env=settings)
+        assert done.stdout == "padded\n", done.stderr
+        assert "already in this run: padded\n" in done.stderr
+    for line in ("npm install padded@2", "npm install padded second", "npm i --prefix /tmp padded"):
+        done = wardian(*given, line, env=settings)
+        assert done.returncode != 0
+        assert "already" not in done.stderr
+
+
 def test_an_index_with_a_password_is_given_without_it(
     wardian: Wardian, settings: dict[str, str]
 ) -> None:
