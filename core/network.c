@@ -4,6 +4,7 @@
 #include "fortify.h"
 #include "network.h"
 #include "fail.h"
+#include "names.h"
 #include "omitted_walls.h"
 #include "plan.h"
 #include "sockets.h"
@@ -40,6 +41,7 @@ int own_network(const struct plan *plan, int *diag) {
     if (namespace < 0)
         die(errno, "network", "naming the network namespace");
     close(fd);
+    names_begin(plan);
     *diag = sockets_diag();
     return namespace;
 }
