@@ -38,7 +38,12 @@ POLICY_OPTIONS = (
     Option("write", "PATH[:AT]", "Share a file or directory read-write.", several=True),
     Option("rootfs", "DIR|TAR", "Another root file system, in place of the host's /usr."),
     Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
-    Option("net", "none|host", "none: a loopback of its own. host: yours."),
+    Option(
+        "net",
+        "none|HOST[:PORTS]|host",
+        "Reach HOST by name; all of your network: host.",
+        several=True,
+    ),
     Option("time", "DURATION", "Limit by the clock: 30s, 5m, 1h, none."),
     Option("cpu", "DURATION", "Limit of CPU time, all processes together."),
     Option("memory", "SIZE", "Limit of memory, private files included: 512M, 2G, none."),
@@ -160,13 +165,24 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
     return value
 
 
+def _network(policy: Policy, words: list[str]) -> Policy:
+    modes = [word for word in words if word in ("none", "host")]
+    if modes:
+        if len(words) > 1:
+            raise UsageError(f"--net {modes[0]} stands alone")
+        return policy._replace(network=modes[0], allow_hosts=(), deny_hosts=())
+    from wardian.sandbox.network.rules import parse_rule
+
+    rules = [str(parse_rule(word)) for word in words]
+    allowed = tuple(dict.fromkeys((*policy.allow_hosts, *rules)))
+    return policy._replace(network="names", allow_hosts=allowed)
+
+
 def policy_of(given: Given) -> Policy:
     """The policy that these options ask for. Raises UsageError and PolicyError."""
     policy = base_policy(one(given, "policy"))
     if "net" in given:
-        from wardian.sandbox.policy.policy import NETWORKS
-
-        policy = policy._replace(network=choice(given, "net", NETWORKS))
+        policy = _network(policy, given["net"])
     if "work" in given:
         policy = policy._replace(work=_work(given["work"][0]))
     shares = [*_shares(given, "read", write=False), *_shares(given, "write", write=True)]

@@ -78,7 +78,7 @@ def _covered(name: str, given_up: Collection[str]) -> bool:
 
 def _requested(name: str, policy: Policy) -> bool:
     if name == "namespace.network":
-        return policy.network == "none"
+        return policy.network != "host"
     if name == "limits.processes":
         return policy.limits.processes is not None
     return policy.landlock_abi > 0 if name in _ABI else True

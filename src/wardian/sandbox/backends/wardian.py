@@ -21,6 +21,7 @@ from wardian.sandbox.run.status import interpret
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from wardian.sandbox.network.gateway import Gateway
     from wardian.syscalls.watching import Scope
 
 
@@ -79,13 +80,26 @@ class Wardian:
             keep_session=given.keep_session,
             extra=self._extra + _traced(job) + copy_records(job),
         )
-        launched = launcher.spawn_and_give(data, given.fds, ends, self._binary)
+        gateway = self._gateway(given.fds)
+        try:
+            launched = launcher.spawn_and_give(data, given.fds, ends, self._binary)
+        except BaseException:
+            if gateway is not None:
+                gateway.close()
+            raise
+        if gateway is not None:
+            gateway.start()
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
         return Process(
             launched,
             functools.partial(
-                interpret, command=job.argv, plan=plan, arch=self._host.arch, policy=self._policy
+                interpret,
+                command=job.argv,
+                plan=plan,
+                arch=self._host.arch,
+                policy=self._policy,
+                gateway=gateway,
             ),
             outputs=outputs,
             stdin=ends.get(0),
@@ -94,6 +108,16 @@ class Wardian:
             keep=job.keep,
             time_s=job.time_s,
         )
+
+    def _gateway(self, fds: dict[int, int]) -> Gateway | None:
+        if self._policy.network != "names":
+            return None
+        from wardian.sandbox.network.gateway import Gateway
+        from wardian.sandbox.network.rules import Rules
+
+        gateway = Gateway(Rules.parse(self._policy.allow_hosts, self._policy.deny_hosts))
+        fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
+        return gateway
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
         """It says so itself, by WallError."""

@@ -37,7 +37,7 @@ _SPECIAL: tuple[tuple[str, str], ...] = (
 )
 _V4 = [(IPv4Network(net), what) for net, what in _SPECIAL if ":" not in net]
 _V6 = [(IPv6Network(net), what) for net, what in _SPECIAL if ":" in net]
-# IPv4 inside IPv6: mapped, compatible, NAT64 (both), and 6to4, each with the place of its four bytes.
+# IPv4 inside IPv6: mapped, compatible, NAT64 (both), 6to4; each with the place of the four bytes.
 _WRAPPED = (
     (IPv6Network("::ffff:0:0/96"), 12),
     (IPv6Network("::/96"), 12),

@@ -115,7 +115,7 @@ def host_header(data: bytes) -> str | None:
     if any(line[:1] in b" \t" for line in lines[1:]):
         raise NotNamedError("a header of it is folded")
     hosts = [line[5:].strip(b" \t") for line in lines[1:] if line[:5].lower() == b"host:"]
-    if any(line.partition(b":")[0].strip(b" \t").lower() == b"host" and line[:5].lower() != b"host:" for line in lines[1:]):
+    if len(hosts) != sum(line.partition(b":")[0].strip().lower() == b"host" for line in lines[1:]):
         raise NotNamedError("its Host header is malformed")
     target = lines[0].split(b" ")[1]
     absolute = re.match(rb"(?i)http://(?:[^/?#@]*@)?([^/?#]*)", target)

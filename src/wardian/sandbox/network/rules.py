@@ -1,7 +1,7 @@
-"""Which names, addresses and ports a run may reach: rules as people write them, and what they mean.
+"""Which names, addresses and ports a run may reach: rules as people write them.
 
-``api.example.com`` · ``*.github.com:443,22`` · ``**.example.org:8000-8010`` · ``10.1.2.0/24:5432`` ·
-``[fd00::/8]:443``. Without ports a rule means 80 and 443.
+``api.example.com`` · ``*.github.com:443,22`` · ``**.example.org:8000-8010`` ·
+``10.1.2.0/24:5432`` · ``[fd00::/8]:443``. Without ports a rule means 80 and 443.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from wardian.sandbox.network.addresses import Address, special_range
 
 WEB_PORTS = ((80, 80), (443, 443))
 LONGEST_NAME = 253
-MOST_PORTS = 32  # of one rule
+MOST_PORTS = 64  # of one rule
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _FORMS = "write NAME, *.NAME, ADDRESS or ADDRESS/BITS, each with :PORT,PORT or without"
 
@@ -24,8 +24,8 @@ Ports = tuple[tuple[int, int], ...]
 
 
 class NameRule(NamedTuple):
-    """Names, and the ports there. ``left`` is what may stand before ``name``: nothing, ``*`` for one
-    label, ``**`` for any number of them."""
+    """Names, and the ports there. ``left`` is what may stand before ``name``: nothing, ``*`` for
+    one label, ``**`` for any number of them."""
 
     name: str
     left: str = ""
@@ -74,10 +74,9 @@ class Rules(NamedTuple):
 
     def ports_of(self, name: str) -> Ports:
         """The ports that may be reached at a normal name; none if it may not be known at all."""
-        found = [p for r in self.allow if isinstance(r, NameRule) and r.matches(name) for p in r.ports]
-        denied = [r.ports for r in self.deny if isinstance(r, NameRule) and r.matches(name)]
-        for ports in denied:
-            found = [left for one in found for left in _without(one, ports)]
+        found = [one for rule in _naming(self.allow, name) for one in rule.ports]
+        for rule in _naming(self.deny, name):
+            found = [left for one in found for left in _without(one, rule.ports)]
         return tuple(dict.fromkeys(found))
 
     def allows_name(self, name: str, port: int) -> bool:
@@ -114,6 +113,10 @@ class Rules(NamedTuple):
         )
 
 
+def _naming(rules: Iterable[Rule], name: str) -> list[NameRule]:
+    return [rule for rule in rules if isinstance(rule, NameRule) and rule.matches(name)]
+
+
 def normal_name(text: str) -> str:
     """A host name as rules and questions are compared: lower case, IDNA, no dot at its end.
     Raises UsageError."""
@@ -142,9 +145,7 @@ def parse_rule(text: str) -> Rule:
     while name.startswith("*"):
         star, _, name = name.partition(".")
         if star not in ("*", "**") or left:
-            raise UsageError(
-                f"{text!r}: only *. or **. may stand before a name, once", hint=_FORMS
-            )
+            raise UsageError(f"{text!r}: only *. or **. may stand before a name, once", hint=_FORMS)
         left = star
     if "*" in name:
         raise UsageError(f"{text!r}: a star stands only at the left", hint="*.example.com")
@@ -181,8 +182,8 @@ def _ports(text: str, whole: str) -> Ports:
                 f"{whole!r}: {part!r} is no port", hint="ports are 1 to 65535: :443,8000-8010"
             )
         found.append((first, last))
-    if len(found) > MOST_PORTS:
-        raise UsageError(f"{whole!r} names more than {MOST_PORTS} ports; use ranges")
+    if sum(last - first + 1 for first, last in found) > MOST_PORTS:
+        raise UsageError(f"{whole!r} names more than {MOST_PORTS} ports")
     return tuple(found)
 
 
@@ -197,6 +198,11 @@ def _ports_text(ports: Ports) -> str:
     if ports == WEB_PORTS:
         return ""
     return ":" + ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ports)
+
+
+def each_port(ports: Ports) -> list[int]:
+    """One by one."""
+    return sorted({port for first, last in ports for port in range(first, last + 1)})
 
 
 def _among(port: int, ports: Ports) -> bool:
@@ -219,5 +225,5 @@ def _is_public_suffix(name: str) -> bool:
     """Below it anyone can have a name: com, co.uk, github.io. An unknown top level counts."""
     from publicsuffixlist import PublicSuffixList
 
-    found: bool = PublicSuffixList(idna=True).is_public(name)
+    found: bool = PublicSuffixList().is_public(name)
     return found

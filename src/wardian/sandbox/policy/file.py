@@ -30,7 +30,7 @@ MAX_BYTES = 1 << 20
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
     "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path", "base": "paths"},
-    "network": {"mode": "network"},
+    "network": {"mode": "network", "allow": "hosts", "deny": "hosts"},
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
@@ -132,7 +132,7 @@ class _Reader:
             shares=tuple(shares),
             work=self.share("work", work, True).path if work else base.work,
             rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
-            network=get("network", "mode", base.network),
+            **self.network(get, base),
             pass_env=_union(
                 tuple(get("environment", "only", base.pass_env)), get("environment", "pass", [])
             ),
@@ -144,6 +144,23 @@ class _Reader:
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
         )
+
+    def network(self, get: Callable[[str, str, Any], Any], base: Policy) -> dict[str, Any]:
+        """Rules make it a network by name; a mode without rules drops those of ``base``."""
+        mode = get("network", "mode", None)
+        allow, deny = get("network", "allow", []), get("network", "deny", [])
+        if mode in ("none", "host") and (allow or deny):
+            key = "allow" if allow else "deny"
+            raise self.error(["network", key], f'rules and mode = "{mode}" exclude each other')
+        if mode in ("none", "host"):
+            return {"network": mode, "allow_hosts": (), "deny_hosts": ()}
+        found = _union(base.allow_hosts, allow)
+        named = "names" if found or mode == "names" else base.network
+        return {
+            "network": named,
+            "allow_hosts": found,
+            "deny_hosts": _union(base.deny_hosts, deny),
+        }
 
     def parts(self, paths: Sequence[str] | None, rootfs: str | None) -> tuple[str, ...] | None:
         """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
@@ -226,6 +243,12 @@ def _network(raw: Any) -> str:
     return str(raw)
 
 
+def _hosts(raw: Any) -> list[str]:
+    from wardian.sandbox.network.rules import parse_rule
+
+    return [str(parse_rule(text)) for text in _strings(raw)]
+
+
 def _names(raw: Any) -> list[str]:
     return [check_environment_name(name) for name in _strings(raw)]
 
@@ -288,6 +311,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "paths": _strings,
     "path": _string,
     "network": _network,
+    "hosts": _hosts,
     "names": _names,
     "protections": _protections,
     "variables": _variables,

@@ -24,6 +24,9 @@ def write_policy(policy: Policy) -> str:
     if policy.base is not None:
         lines.append(f"base = {_list(policy.base)}")
     lines += ["", "[network]", f"mode = {quoted(policy.network)}"]
+    if policy.network == "names":
+        lines.append(f"allow = {_list(policy.allow_hosts)}")
+        lines.append(f"deny = {_list(policy.deny_hosts)}")
     lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
     variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
     lines.append(f"set = {{{variables}}}")

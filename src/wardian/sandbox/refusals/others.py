@@ -11,6 +11,7 @@ from wardian.sandbox.refusals.remedies import (
     setting,
     spelled,
     to_call,
+    to_name,
     to_reach,
     to_use,
 )
@@ -21,8 +22,11 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any
 
+    from wardian.sandbox.network.gateway import RefusedName
+
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 LOW_PORTS = 1024
+DNS = 53
 
 
 def by_filter(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal:
@@ -65,19 +69,97 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
             "net/ipv4/ip_unprivileged_port_start"
         ):
             return None
+    elif around.policy.network == "names" and event["other"] != "loopback":
+        return _by_rules(action, raw, family, port, around)
     elif event["other"] == "loopback":
-        if not around.host.listens(port):
+        if not around.host.listens(port) or (around.policy.network == "names" and port == DNS):
             return None
         reason = "the run has a loopback of its own; the host's is out of reach"
     else:
         reason = "this run has no network"
+        allow = to_name(_number(raw, family, port)) if action == "connect" and port else allow
     return refusal_of("network", action, sockaddr_text(raw), reason, allow)
 
 
+def _number(raw: bytes, family: int, port: int) -> str:
+    """An address as a rule for it."""
+    from ipaddress import ip_network
+
+    from wardian.sandbox.network.addresses import parsed
+    from wardian.sandbox.network.rules import AddressRule
+
+    address = parsed(socket_address(raw, family))
+    return str(AddressRule(ip_network(address), ((port, port),)))
+
+
+def socket_address(raw: bytes, family: int) -> str:
+    """The host of a socket's address as text."""
+    import _socket
+
+    return _socket.inet_ntop(family, raw[4:8] if family == AF_INET else raw[8:24])
+
+
+def _by_rules(
+    action: str, raw: bytes, family: int, port: int, around: RefusalContext
+) -> Refusal | None:
+    """What no rule of a network by name allows."""
+    from wardian.sandbox.network.addresses import parsed
+    from wardian.sandbox.network.gateway import SYNTHETIC
+    from wardian.sandbox.network.rules import NameRule, Rules
+
+    rules = Rules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+    address = parsed(socket_address(raw, family))
+    name = around.names.get(str(address))
+    if action != "connect" or port == 0 or (name is None and address in SYNTHETIC):
+        return None  # no rule would help
+    if rules.allows_name(name, port) if name else rules.allows_address(address, port):
+        return None
+    rule = str(NameRule(name, "", ((port, port),))) if name else _number(raw, family, port)
+    reason = "no rule allows this port" if name else "no rule allows this address"
+    target = f"{name or address}:{port}" if name or address.version == 4 else f"[{address}]:{port}"
+    return refusal_of("network", action, target, reason, to_name(rule))
+
+
+def by_rule(refused: RefusedName) -> Refusal:
+    """What the gateway of a network by name refused."""
+    from ipaddress import ip_network
+
+    from wardian.sandbox.network.addresses import parsed
+    from wardian.sandbox.network.rules import AddressRule, NameRule
+
+    name, port = shown(refused.name), refused.port
+    if port is None:
+        return refusal_of("network", "resolve", name, refused.reason, to_name(name))
+    rule = None
+    if refused.address is not None:
+        network = ip_network(parsed(refused.address))
+        rule = str(AddressRule(network, ((port, port),)))
+        name = f"{name} ({refused.address})"
+    elif refused.reason.startswith("it is for "):
+        other = refused.reason.removeprefix("it is for ")
+        rule = str(NameRule(other, "", ((port, port),)))
+    told = refusal_of(
+        "network", "connect", f"{name}:{port}", refused.reason, to_name(rule) if rule else None
+    )
+    return told._replace(count=refused.times, time_s=refused.at_s)
+
+
 def by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
+    from wardian.errors import UsageError
+    from wardian.sandbox.network.rules import Rules, normal_name
+
     host = shown(text_of(event["text"].rstrip(".")))
     reason = "this run has no network, so no names either"
-    return refusal_of("network", "resolve", host, reason, to_reach(around))
+    try:
+        rule = to_name(str(normal_name(host)))
+    except UsageError:
+        return refusal_of("network", "resolve", host, reason, None)
+    if around.policy.network == "names":
+        rules = Rules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        if rules.ports_of(normal_name(host)):
+            return None
+        reason = "no rule allows this name"
+    return refusal_of("network", "resolve", host, reason, rule)
 
 
 # Processes and limits

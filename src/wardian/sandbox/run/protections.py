@@ -46,7 +46,7 @@ def check_degrade(names: Sequence[str]) -> frozenset[str]:
 
 def protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[Protection, ...]:
     found = [Protection(name, True, True, True) for name in ALWAYS]
-    wants_network = policy.network == "none"
+    wants_network = policy.network != "host"
     found.append(Protection("namespace.network", wants_network, True, wants_network))
     found += [
         _landlock_protection(name, abi, policy, host, degraded) for name, abi in landlock.FEATURES

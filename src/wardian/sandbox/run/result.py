@@ -8,6 +8,8 @@ from wardian.sandbox.policy.policy import Policy
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
+
+    from wardian.sandbox.network.gateway import Connection
 else:
     from wardian.values import NamedTuple
 
@@ -113,6 +115,7 @@ class Result(NamedTuple):
     refusals_dropped: int = 0
     policy: Policy | None = None
     backend: str = "wardian"
+    connections: tuple[Connection, ...] = ()  # of a network by name
 
     @property
     def ok(self) -> bool:
@@ -153,6 +156,7 @@ class Result(NamedTuple):
             "refusals": [refusal.document() for refusal in self.refusals],
             "refusals_dropped": self.refusals_dropped,
             "policy_digest": self.policy_digest,
+            "connections": [one._asdict() for one in self.connections],
         }
         if output:
             document["stdout"] = self.stdout.decode("utf-8", "replace")

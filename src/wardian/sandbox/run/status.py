@@ -16,8 +16,9 @@ from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import Any, TypedDict, Unpack
+    from typing import Any, NotRequired, TypedDict, Unpack
 
+    from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.refusals.asked_host import AskedHost
 
     class RunFacts(TypedDict):
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         plan: Plan
         arch: str
         policy: Policy
+        gateway: NotRequired[Gateway | None]
 
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
@@ -49,8 +51,11 @@ def concluded(
     plan: Plan,
     arch: str,
     policy: Policy,
+    gateway: Gateway | None = None,
 ) -> Result:
     """The same, of what was read already."""
+    if gateway is not None:
+        gateway.close()
     by_kind = {event["event"]: event for event in events}
     if "failed" in by_kind:
         from wardian.sandbox.run.failures import explain
@@ -87,9 +92,12 @@ def concluded(
         usage=usage,
         limits=limits,
         protections=_grouped(plan.protections, group),
-        refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
+        refusals=_told(
+            _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), gateway)
+        ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
+        connections=tuple(gateway.connections) if gateway is not None else (),
     )
 
 
@@ -239,14 +247,16 @@ def _refusals(
     arch: str,
     policy: Policy,
     command: tuple[str, ...],
+    gateway: Gateway | None,
 ) -> tuple[Refusal, ...]:
+    by_gateway = _by_gateway(gateway)
     if not any(event["event"] == "refused" for event in events):
-        return ()
+        return by_gateway
     from wardian.sandbox.refusals.asked_host import AskedHost
 
     host = AskedHost()
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
-        return ()
+        return by_gateway
     from wardian.sandbox.refusals.reading import refusals
     from wardian.sandbox.refusals.remedies import RefusalContext
 
@@ -255,8 +265,21 @@ def _refusals(
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
-    return refusals(events, around)
+    names = gateway.names if gateway is not None else {}
+    around = RefusalContext(
+        policy, plan.sources, plan.protections, arch, cwd, home, command, host, names
+    )
+    seen = refusals(events, around)
+    known = {(one.action, one.target) for one in seen}
+    return seen + tuple(one for one in by_gateway if (one.action, one.target) not in known)
+
+
+def _by_gateway(gateway: Gateway | None) -> tuple[Refusal, ...]:
+    if gateway is None or not gateway.refused:
+        return ()
+    from wardian.sandbox.refusals.others import by_rule
+
+    return tuple(by_rule(one) for one in gateway.refused.values())
 
 
 def _nowhere(event: dict[str, Any], host: AskedHost) -> bool:
