@@ -36,7 +36,7 @@ class NameRule(NamedTuple):
         if not self.left:
             return name == self.name
         before, found = name[: -len(self.name) - 1], name.endswith("." + self.name)
-        return found and (self.left == "**" or "." not in before)
+        return found and bool(before) and (self.left == "**" or "." not in before)
 
     def __str__(self) -> str:
         return (f"{self.left}." if self.left else "") + self.name + _ports_text(self.ports)
@@ -164,7 +164,7 @@ def parse_rule(text: str) -> Rule:
 
 
 def _split(text: str) -> tuple[str, Ports]:
-    match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]+)(?::(.*))?", text.strip(), re.DOTALL)
+    match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]+)(?::(.*))?", text, re.DOTALL)
     if match is None:
         bare = text.count(":") > 1 and "[" not in text
         hint = f"an IPv6 address stands in brackets: [{text}]" if bare else _FORMS
