@@ -174,7 +174,8 @@ void refusals_limit(const char *name, pid_t inside) {
 /* It was not there yet when it was first asked for. */
 static bool became_own(const struct refusal *r) {
     struct sockaddr_in address;
-    if (r->by != BY_NETWORK || !r->other_len || r->call == SYS_bind || r->text_len < sizeof address)
+    if (r->by != BY_NETWORK || !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)) ||
+        r->call == SYS_bind || r->text_len < sizeof address)
         return false;
     memcpy(&address, texts + r->text, sizeof address);
     return is_own_port(ntohs(address.sin_port));

@@ -165,12 +165,20 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
     return value
 
 
+# What other programs call their networks: never meant as the name of a host.
+_NO_MODES = frozenset(
+    ("all", "any", "ask", "bridge", "default", "full", "internet", "names", "no", "on", "yes")
+)
+
+
 def _network(policy: Policy, words: list[str]) -> Policy:
-    modes = [word for word in words if word in ("none", "host")]
-    if modes:
-        if len(words) > 1:
-            raise UsageError(f"--net {modes[0]} stands alone")
-        return policy._replace(network=modes[0], allow_hosts=(), deny_hosts=())
+    if "none" in words and len(words) > 1:
+        raise UsageError("--net none and another --net exclude each other")
+    for mode in ("none", "host"):  # the host's network includes every name
+        if mode in words:
+            return policy._replace(network=mode, allow_hosts=(), deny_hosts=())
+    for word in _NO_MODES.intersection(words):
+        raise UsageError(f"--net: {word!r} is not none, host or the name of one")
     from wardian.sandbox.network.rules import parse_rule
 
     rules = [str(parse_rule(word)) for word in words]

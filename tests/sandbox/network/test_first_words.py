@@ -66,27 +66,36 @@ def test_bytes_that_name_no_server_are_refused(data: bytes) -> None:
         server_name(data)
 
 
-def test_two_names_are_none() -> None:
-    data = bytearray(hello("api.example.com"))
-    extension = (
-        b"\0\0"
-        + (20).to_bytes(2, "big")
-        + (18).to_bytes(2, "big")
-        + b"\0"
-        + (15).to_bytes(2, "big")
-    )
-    extension += b"bad.example.com"
+def with_extension(data: bytes, kind: int, body: bytes) -> bytes:
+    """A hello with one more, before all others."""
+    found = bytearray(data)
+    extension = kind.to_bytes(2, "big") + len(body).to_bytes(2, "big") + body
     at = 5 + 4 + 34
-    at += 1 + data[at]
-    at += 2 + int.from_bytes(data[at : at + 2], "big")
-    at += 1 + data[at]
-    length = int.from_bytes(data[at : at + 2], "big") + len(extension)
-    data[at : at + 2] = length.to_bytes(2, "big")
-    data[at + 2 : at + 2] = extension
-    data[6:9] = (int.from_bytes(data[6:9], "big") + len(extension)).to_bytes(3, "big")
-    data[3:5] = (int.from_bytes(data[3:5], "big") + len(extension)).to_bytes(2, "big")
+    at += 1 + found[at]
+    at += 2 + int.from_bytes(found[at : at + 2], "big")
+    at += 1 + found[at]
+    for place, size in ((at, 2), (6, 3), (3, 2)):
+        length = int.from_bytes(found[place : place + size], "big") + len(extension)
+        found[place : place + size] = length.to_bytes(size, "big")
+    found[at + 2 : at + 2] = extension
+    return bytes(found)
+
+
+def test_two_names_are_none() -> None:
+    name = b"bad.example.com"
+    body = (len(name) + 3).to_bytes(2, "big") + b"\0" + len(name).to_bytes(2, "big") + name
+    assert server_name(with_extension(hello(None), 0, body)) == name.decode()
     with pytest.raises(NotNamedError):
-        server_name(bytes(data))
+        server_name(with_extension(hello("api.example.com"), 0, body))
+
+
+def test_a_hello_with_another_inside_counts_by_the_name_outside() -> None:
+    grease = b"\0\0\1\0\1\x2a\0\x20" + bytes(32) + b"\0\x90" + bytes(144)
+    assert server_name(with_extension(hello("api.example.com"), 0xFE0D, grease)) == (
+        "api.example.com"
+    )
+    with pytest.raises(NotNamedError):
+        server_name(with_extension(hello(None), 0xFE0D, grease))
 
 
 @given(st.data())

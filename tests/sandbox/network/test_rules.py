@@ -1,4 +1,4 @@
-"""Rules of a network by name: how they are written, and what they allow."""
+"""NetworkRules of a network by name: how they are written, and what they allow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from wardian.errors import UsageError
 from wardian.sandbox.network.addresses import parsed, special_range
-from wardian.sandbox.network.rules import Rules, normal_name, parse_rule
+from wardian.sandbox.network.rules import NetworkRules, normal_name, parse_rule
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_what_is_no_rule_is_an_error_that_says_so(text: str) -> None:
     ],
 )  # fmt: skip
 def test_stars_stand_for_whole_labels(rule: str, yes: str, no: str) -> None:
-    rules = Rules.parse([rule])
+    rules = NetworkRules.parse([rule])
     assert [name for name in yes.split() if rules.allows_name(name, 443)] == yes.split()
     assert [name for name in no.split() if rules.allows_name(name, 443)] == []
 
 
 def test_ports_are_80_and_443_unless_they_are_named() -> None:
-    rules = Rules.parse(["a.example", "b.example:22,8000-8002"])
+    rules = NetworkRules.parse(["a.example", "b.example:22,8000-8002"])
     assert [port for port in (22, 80, 443, 8080) if rules.allows_name("a.example", port)] == [
         80,
         443,
@@ -79,16 +79,16 @@ def test_ports_are_80_and_443_unless_they_are_named() -> None:
 
 
 def test_deny_beats_allow_for_its_ports_alone() -> None:
-    rules = Rules.parse(["**.example.com:1-10"], ["bad.example.com:1-10", "*.example.com:5"])
+    rules = NetworkRules.parse(["**.example.com:1-10"], ["bad.example.com:1-10", "*.example.com:5"])
     assert rules.ports_of("bad.example.com") == ()
     assert rules.ports_of("good.example.com") == ((1, 4), (6, 10))
-    numbers = Rules.parse(["10.0.0.0/8:80"], ["10.1.0.0/16:80"])
+    numbers = NetworkRules.parse(["10.0.0.0/8:80"], ["10.1.0.0/16:80"])
     assert numbers.allows_address(ip_address("10.2.0.1"), 80)
     assert not numbers.allows_address(ip_address("10.1.0.1"), 80)
 
 
 def test_no_rule_allows_nothing() -> None:
-    rules = Rules()
+    rules = NetworkRules()
     assert rules.ports_of("example.com") == ()
     assert not rules.allows_address(ip_address("93.184.216.34"), 443)
 
@@ -104,23 +104,23 @@ def test_no_rule_allows_nothing() -> None:
     ],
 )  # fmt: skip
 def test_addresses_that_are_not_the_internets_are_not_dialled_for_a_name(address: str) -> None:
-    rules = Rules.parse(["evil.example"])
+    rules = NetworkRules.parse(["evil.example"])
     assert rules.why_not_dialled(parsed(address), 443) is not None
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::", "64:ff9b::5db8:d822"])
 def test_addresses_of_the_internet_are(address: str) -> None:
     assert special_range(parsed(address)) is None
-    assert Rules.parse(["a.example"]).why_not_dialled(parsed(address), 443) is None
+    assert NetworkRules.parse(["a.example"]).why_not_dialled(parsed(address), 443) is None
 
 
 def test_a_rule_for_a_range_opens_it_for_names_too_on_its_ports() -> None:
-    rules = Rules.parse(["db.example:5432", "10.1.2.0/24:5432"])
+    rules = NetworkRules.parse(["db.example:5432", "10.1.2.0/24:5432"])
     assert rules.why_not_dialled(parsed("10.1.2.9"), 5432) is None
     assert rules.why_not_dialled(parsed("::ffff:10.1.2.9"), 5432) is None
     assert rules.why_not_dialled(parsed("10.1.2.9"), 22) is not None
     assert rules.why_not_dialled(parsed("10.1.3.9"), 5432) is not None
-    denied = Rules.parse(["a.example"], ["93.184.0.0/16"])
+    denied = NetworkRules.parse(["a.example"], ["93.184.0.0/16"])
     assert denied.why_not_dialled(parsed("93.184.216.34"), 443) is not None
 
 

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from wardian.errors import UsageError, WallError
+from wardian.errors import BackendError, UsageError, WallError
 from wardian.sandbox.host import fresh_guest_id, is_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.shares import Source
@@ -43,7 +43,13 @@ def shortfall(policy: Policy, walls: Walls) -> tuple[str, ...]:
 
 
 def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
-    """Raises WallError for what was asked for, can't be had, and was not given up."""
+    """Raises WallError for what was asked for, can't be had, and was not given up; and
+    BackendError for a network by name, which only our own launcher has."""
+    if policy.network == "names":
+        raise BackendError(
+            f"{walls.backend} has no network by name",
+            hint="run with --net none or --net host, or use --backend wardian",
+        )
     missing = shortfall(policy, walls)
     if missing:
         flags = " ".join(f"--degrade {name}" for name in missing)

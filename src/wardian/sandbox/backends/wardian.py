@@ -113,9 +113,9 @@ class Wardian:
         if self._policy.network != "names":
             return None
         from wardian.sandbox.network.gateway import Gateway
-        from wardian.sandbox.network.rules import Rules
+        from wardian.sandbox.network.rules import NetworkRules
 
-        gateway = Gateway(Rules.parse(self._policy.allow_hosts, self._policy.deny_hosts))
+        gateway = Gateway(NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts))
         fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 

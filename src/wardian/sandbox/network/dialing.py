@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from wardian.sandbox.network.addresses import Address, parsed
-from wardian.sandbox.network.rules import Rules
+from wardian.sandbox.network.rules import NetworkRules
 
 CONNECT_S = 20.0
 STAGGER_S = 0.25  # before the next address is tried beside the last
@@ -43,7 +43,7 @@ class Dialled(NamedTuple):
     address: Address | None
 
 
-def dial_name(name: str, port: int, rules: Rules) -> Dialled:
+def dial_name(name: str, port: int, rules: NetworkRules) -> Dialled:
     """Raises NotDialledError."""
     proxy = proxy_for(name, port, os.environ)
     if proxy is not None:

@@ -24,7 +24,8 @@ WAIT: Final = None  # more bytes are needed
 def server_name(data: bytes) -> str | None:
     """The name in a TLS ClientHello, once all of that has come; None before. Raises NotNamedError.
 
-    A hello may be spread over several records. One that hides its name (ECH) is refused.
+    A hello may be spread over several records. One that has another encrypted in it (ECH; browsers
+    send the like to everybody) counts by the name outside.
     """
     hello, at = bytearray(), 0
     while True:
@@ -72,8 +73,6 @@ def _name_in(hello: bytes) -> str:
                 raise NotNamedError("its ClientHello is malformed")
             if kind == 0:
                 found.append(_host_name(body))
-            if kind == 0xFE0D and body[:1] == b"\0":
-                raise NotNamedError("its ClientHello hides the name (ECH)")
             at += 4 + size
     except IndexError:
         raise NotNamedError("its ClientHello is malformed") from None

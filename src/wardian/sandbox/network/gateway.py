@@ -29,7 +29,7 @@ from wardian.sandbox.network.dialing import (
 from wardian.sandbox.network.first_words import NotNamedError, host_header, server_name
 from wardian.sandbox.network.inside import Inside
 from wardian.sandbox.network.relay import Pipes, Relay, break_off
-from wardian.sandbox.network.rules import AddressRule, Rules, each_port, normal_name
+from wardian.sandbox.network.rules import AddressRule, NetworkRules, each_port, normal_name
 
 # Addresses for measurements of networks (RFC 2544), which no host has: names get theirs from it.
 SYNTHETIC = IPv4Network("198.18.0.0/15")
@@ -56,8 +56,8 @@ DEFAULT_LIMITS = GatewayLimits()
 
 
 class Connection(NamedTuple):
-    """One that was made, or was to be made. ``outcome`` is ``closed``, ``broken``, ``refused``,
-    ``failed`` or ``open``."""
+    """One that was made, or was to be made. ``outcome`` is ``closed``, ``broken``, ``refused``
+    or ``failed``."""
 
     name: str
     port: int
@@ -78,10 +78,11 @@ class RefusedName(NamedTuple):
     address: str | None
     reason: str
     at_s: float
+    wanted: str | None = None  # the name that the connection was for, in its own words
     times: int = 1
 
 
-class Target(NamedTuple):
+class DialTarget(NamedTuple):
     """Where the guest connects to: a name that it was given an address for, or a number."""
 
     name: str | None
@@ -95,7 +96,7 @@ class Target(NamedTuple):
 class _Link:
     """A connection of the guest's, from accept to its end."""
 
-    def __init__(self, inside: socket.socket, target: Target, now_s: float) -> None:
+    def __init__(self, inside: socket.socket, target: DialTarget, now_s: float) -> None:
         self.inside, self.target, self.started_s = inside, target, now_s
         self.read_name = _GREETINGS.get(target.port) if target.name is not None else None
         self.head = b""
@@ -108,7 +109,7 @@ class _Link:
 class Gateway:
     """``launchers_end`` goes to the launcher; then ``start``. ``close`` ends every connection."""
 
-    def __init__(self, rules: Rules, limits: GatewayLimits = DEFAULT_LIMITS) -> None:
+    def __init__(self, rules: NetworkRules, limits: GatewayLimits = DEFAULT_LIMITS) -> None:
         self.rules, self._limits = rules, limits
         self._inside = Inside()
         self.launchers_end = self._inside.launchers_end
@@ -148,7 +149,7 @@ class Gateway:
             self.launchers_end.close()
             self._free()
 
-    def allow(self, rules: Rules) -> None:
+    def allow(self, rules: NetworkRules) -> None:
         """Other rules from now on; connections that they no longer allow are ended."""
 
         def change() -> None:
@@ -359,9 +360,9 @@ class Gateway:
             except OSError:
                 inside.close()
                 continue
-            self._take(inside, Target(self.names.get(where), parsed(where), port))
+            self._take(inside, DialTarget(self.names.get(where), parsed(where), port))
 
-    def _take(self, inside: socket.socket, target: Target) -> None:
+    def _take(self, inside: socket.socket, target: DialTarget) -> None:
         inside.setblocking(False)
         inside.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         now_s = time.monotonic()
@@ -441,20 +442,20 @@ class Gateway:
             said = link.read_name(link.head)
             name = normal_name(said) if said is not None else None
         except NotNamedError as error:
-            why = str(error)
+            self._refuse_link(link, str(error))
+            return
         except UsageError:
-            why = "it names no host"
-        else:
-            if name is None:
-                return
-            if name == link.target.name:
-                link.read_name = None
-                self._watch(link, link.inside, 0)
-                if link.dialled is not None:
-                    self._begin(link)
-                return
-            why = f"it is for {name}"
-        self._refuse_link(link, why)
+            self._refuse_link(link, "it names no host")
+            return
+        if name is None:
+            return
+        if name != link.target.name and not self.rules.allows_name(name, link.target.port):
+            self._refuse_link(link, f"it is for {name}", wanted=name)
+            return
+        link.read_name = None
+        self._watch(link, link.inside, 0)
+        if link.dialled is not None:
+            self._begin(link)
 
     def _begin(self, link: _Link) -> None:
         assert link.dialled is not None  # noqa: S101 - or nobody calls
@@ -552,15 +553,24 @@ class Gateway:
             if now_s - link.started_s > GREETING_S:
                 self._drop(link, "broken", "nothing was said")
 
-    def _refuse_link(self, link: _Link, why: str, address: str | None = None) -> None:
-        self._refuse(str(link.target), link.target.port, address, why)
+    def _refuse_link(
+        self, link: _Link, why: str, address: str | None = None, wanted: str | None = None
+    ) -> None:
+        self._refuse(str(link.target), link.target.port, address, why, wanted)
         self._drop(link, "refused", why, address)
 
-    def _refuse(self, name: str, port: int | None, address: str | None, reason: str) -> None:
+    def _refuse(
+        self,
+        name: str,
+        port: int | None,
+        address: str | None,
+        reason: str,
+        wanted: str | None = None,
+    ) -> None:
         key = (name, port, reason)
         before = self.refused.get(key)
         if before is not None:
             self.refused[key] = before._replace(times=before.times + 1)
         elif len(self.refused) < MOST_EVENTS:
             at_s = time.monotonic() - self._began_s
-            self.refused[key] = RefusedName(name, port, address, reason, at_s)
+            self.refused[key] = RefusedName(name, port, address, reason, at_s, wanted)

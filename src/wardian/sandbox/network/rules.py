@@ -61,14 +61,14 @@ class AddressRule(NamedTuple):
 Rule = NameRule | AddressRule
 
 
-class Rules(NamedTuple):
+class NetworkRules(NamedTuple):
     """What may be reached; a rule of ``deny`` beats every one of ``allow``."""
 
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
 
     @classmethod
-    def parse(cls, allow: Iterable[str], deny: Iterable[str] = ()) -> Rules:
+    def parse(cls, allow: Iterable[str], deny: Iterable[str] = ()) -> NetworkRules:
         """Raises UsageError."""
         return cls(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
 

@@ -146,7 +146,7 @@ class _Reader:
         )
 
     def network(self, get: Callable[[str, str, Any], Any], base: Policy) -> dict[str, Any]:
-        """Rules make it a network by name; a mode without rules drops those of ``base``."""
+        """NetworkRules make it a network by name; a mode without rules drops those of ``base``."""
         mode = get("network", "mode", None)
         allow, deny = get("network", "allow", []), get("network", "deny", [])
         if mode in ("none", "host") and (allow or deny):
@@ -239,7 +239,7 @@ def _text_or_number(raw: Any) -> str:
 
 def _network(raw: Any) -> str:
     if raw not in NETWORKS:
-        raise ValueError(f"{raw!r} is not a network mode; write " + " or ".join(NETWORKS))
+        raise ValueError(f"{raw!r} is not a network mode; write none, names or host")
     return str(raw)
 
 

@@ -22,6 +22,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any
 
+    from wardian.sandbox.network.addresses import Address
     from wardian.sandbox.network.gateway import RefusedName
 
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
@@ -69,84 +70,88 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
             "net/ipv4/ip_unprivileged_port_start"
         ):
             return None
-    elif around.policy.network == "names" and event["other"] != "loopback":
-        return _by_rules(action, raw, family, port, around)
     elif event["other"] == "loopback":
         if not around.host.listens(port) or (around.policy.network == "names" and port == DNS):
             return None
         reason = "the run has a loopback of its own; the host's is out of reach"
+    elif around.policy.network == "names":
+        return _by_rules(action, raw, event["other"] == "stream", around)
     else:
         reason = "this run has no network"
-        allow = to_name(_number(raw, family, port)) if action == "connect" and port else allow
+        if event["other"] == "stream" and (rule := _rule_for(_address(raw), port)) is not None:
+            allow = to_name(rule)
     return refusal_of("network", action, sockaddr_text(raw), reason, allow)
 
 
-def _number(raw: bytes, family: int, port: int) -> str:
-    """An address as a rule for it."""
-    from ipaddress import ip_network
+def _address(raw: bytes) -> Address:
+    """The host of a socket's address; an IPv4 one inside IPv6 is the former."""
+    import _socket
 
     from wardian.sandbox.network.addresses import parsed
+
+    family = int.from_bytes(raw[:2], "little")
+    return parsed(_socket.inet_ntop(family, raw[4:8] if family == AF_INET else raw[8:24]))
+
+
+def _rule_for(address: Address, port: int) -> str | None:
+    """The narrowest; None where none helps: on a link only its own name would say which link."""
+    from ipaddress import ip_network
+
     from wardian.sandbox.network.rules import AddressRule
 
-    address = parsed(socket_address(raw, family))
+    if port == 0 or address.is_multicast or (address.version == 6 and address.is_link_local):
+        return None
     return str(AddressRule(ip_network(address), ((port, port),)))
 
 
-def socket_address(raw: bytes, family: int) -> str:
-    """The host of a socket's address as text."""
-    import _socket
-
-    return _socket.inet_ntop(family, raw[4:8] if family == AF_INET else raw[8:24])
-
-
-def _by_rules(
-    action: str, raw: bytes, family: int, port: int, around: RefusalContext
-) -> Refusal | None:
+def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> Refusal | None:
     """What no rule of a network by name allows."""
-    from wardian.sandbox.network.addresses import parsed
     from wardian.sandbox.network.gateway import SYNTHETIC
-    from wardian.sandbox.network.rules import NameRule, Rules
+    from wardian.sandbox.network.rules import NameRule, NetworkRules
 
-    rules = Rules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
-    address = parsed(socket_address(raw, family))
+    rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+    address, port = _address(raw), int.from_bytes(raw[2:4], "big")
     name = around.names.get(str(address))
-    if action != "connect" or port == 0 or (name is None and address in SYNTHETIC):
-        return None  # no rule would help
+    host = name or (str(address) if address.version == 4 else f"[{address}]")
+    if name is None and address in SYNTHETIC:
+        return None  # nobody has it
+    if not stream:
+        if action == "bind":
+            reason = "a network by name has no address of the host's"
+        else:
+            reason = "a network by name carries connections, no datagrams"
+        return refusal_of("network", action, f"{host}:{port}", reason, to_reach(around))
     if rules.allows_name(name, port) if name else rules.allows_address(address, port):
         return None
-    rule = str(NameRule(name, "", ((port, port),))) if name else _number(raw, family, port)
+    rule = str(NameRule(name, "", ((port, port),))) if name else _rule_for(address, port)
     reason = "no rule allows this port" if name else "no rule allows this address"
-    target = f"{name or address}:{port}" if name or address.version == 4 else f"[{address}]:{port}"
-    return refusal_of("network", action, target, reason, to_name(rule))
+    allow = to_name(rule) if rule is not None else None
+    return refusal_of("network", action, f"{host}:{port}", reason, allow)
 
 
 def by_rule(refused: RefusedName) -> Refusal:
     """What the gateway of a network by name refused."""
-    from ipaddress import ip_network
-
     from wardian.sandbox.network.addresses import parsed
-    from wardian.sandbox.network.rules import AddressRule, NameRule
+    from wardian.sandbox.network.rules import NameRule
 
     name, port = shown(refused.name), refused.port
     if port is None:
         return refusal_of("network", "resolve", name, refused.reason, to_name(name))
     rule = None
     if refused.address is not None:
-        network = ip_network(parsed(refused.address))
-        rule = str(AddressRule(network, ((port, port),)))
+        rule = _rule_for(parsed(refused.address), port)
         name = f"{name} ({refused.address})"
-    elif refused.reason.startswith("it is for "):
-        other = refused.reason.removeprefix("it is for ")
-        rule = str(NameRule(other, "", ((port, port),)))
-    told = refusal_of(
+    elif refused.wanted is not None:
+        rule = str(NameRule(refused.wanted, "", ((port, port),)))
+    found = refusal_of(
         "network", "connect", f"{name}:{port}", refused.reason, to_name(rule) if rule else None
     )
-    return told._replace(count=refused.times, time_s=refused.at_s)
+    return found._replace(count=refused.times, time_s=refused.at_s)
 
 
 def by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     from wardian.errors import UsageError
-    from wardian.sandbox.network.rules import Rules, normal_name
+    from wardian.sandbox.network.rules import NetworkRules, normal_name
 
     host = shown(text_of(event["text"].rstrip(".")))
     reason = "this run has no network, so no names either"
@@ -155,7 +160,7 @@ def by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal
     except UsageError:
         return refusal_of("network", "resolve", host, reason, None)
     if around.policy.network == "names":
-        rules = Rules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
         if rules.ports_of(normal_name(host)):
             return None
         reason = "no rule allows this name"

@@ -103,9 +103,9 @@ def _routes(policy: Policy) -> list[bytes]:
     import socket
 
     from wardian.sandbox.network.gateway import SYNTHETIC
-    from wardian.sandbox.network.rules import Rules
+    from wardian.sandbox.network.rules import NetworkRules
 
-    rules = Rules.parse(policy.allow_hosts, policy.deny_hosts)
+    rules = NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)
     families = {4: socket.AF_INET, 6: socket.AF_INET6}
     return [
         record("route", int(families[net.version]), net.prefixlen, net.network_address.packed)
