@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 TTY_CHOICES = ("auto", "yes", "no")
 WORK = "/work"
+CONNECTION_FILES = 4096
 # Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
 ORDINARY_SIGNALS = (1, 2, 13, 15)
 
@@ -77,6 +78,8 @@ def ran(
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
     wants name, origin, script and folder. With ``spool``, output goes there."""
     cwd = working_directory(given)
+    if sandbox.policy.network == "names":
+        _make_room()
 
     def start(copies: Copies | None = None) -> Result:
         if spool is not None:
@@ -99,6 +102,16 @@ def ran(
         skill=RecordedSkill(*skill) if skill is not None else None,
     )
     return recorded(directory, about, start, spool=spool)
+
+
+def _make_room() -> None:
+    """For connections of a network by name: two descriptors each, in this process."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTION_FILES if hard == resource.RLIM_INFINITY else min(CONNECTION_FILES, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def passed_through(

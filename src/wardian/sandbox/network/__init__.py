@@ -3,9 +3,13 @@
 rules         what may be reached: names, addresses, ports
 addresses     which addresses a name does not make reachable
 dns           the little of DNS that the guest's resolver needs
-first_words   whom a connection is for: the server name of TLS, the Host of HTTP
+resolver      the guest's resolver: allowed names get addresses of their own
 inside        sockets that live in the guest's network and are held out here
+listening     where the gateway listens in the guest's network
+first_words   whom a connection is for: the server name of TLS, the Host of HTTP
 dialing       from an allowed name to a connection
 relay         bytes from one socket to another and back
-gateway       the loop: questions, connections, limits, what came of them
+loop          a loop over sockets
+outcomes      what came of questions and connections, and what one run may use
+gateway       all of it for one run
 """

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import array
 import socket
-from collections import deque
 
 ANSWER_S = 10.0
-READY = 4  # kept in stock: a name that is asked for the first time needs some at once
 
 
 class InsideError(OSError):
@@ -21,7 +19,6 @@ class Inside:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._channel, self.launchers_end = ours, theirs
-        self._stock: deque[socket.socket] = deque()
         ours.settimeout(ANSWER_S)
 
     def resolver(self) -> tuple[socket.socket, socket.socket]:
@@ -34,34 +31,16 @@ class Inside:
 
     def stream(self, family: str = "4") -> socket.socket:
         """A TCP socket of IPv ``family``, not bound yet. Raises OSError."""
-        if family == "4" and self._stock:
-            return self._stock.popleft()
-        self._order(1, family)
-        return self._take()
-
-    def stock_up(self) -> None:
-        """Have some ready for the next name, while nobody waits. Raises OSError."""
-        wanted = READY - len(self._stock)
-        self._order(wanted)
-        for _ in range(wanted):
-            self._stock.append(self._take())
-
-    def close(self) -> None:
-        """Also what is in stock."""
-        _close(list(self._stock))
-        self._stock.clear()
-        self._channel.close()
-
-    def _order(self, count: int, family: str = "4") -> None:
-        for _ in range(count):
-            self._channel.send(family.encode())
-
-    def _take(self) -> socket.socket:
+        self._channel.send(family.encode())
         made = self._receive(1)
         if len(made) != 1:
             _close(made)
             raise InsideError("no more sockets can be had in the guest's network")
         return made[0]
+
+    def close(self) -> None:
+        """Sockets that it has given out stay open."""
+        self._channel.close()
 
     def _receive(self, most: int) -> list[socket.socket]:
         fds = array.array("i")

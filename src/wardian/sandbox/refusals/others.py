@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wardian.sandbox.network.addresses import Address
-    from wardian.sandbox.network.gateway import RefusedName
+    from wardian.sandbox.network.outcomes import RefusedName
 
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 LOW_PORTS = 1024
@@ -106,7 +106,7 @@ def _rule_for(address: Address, port: int) -> str | None:
 
 def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> Refusal | None:
     """What no rule of a network by name allows."""
-    from wardian.sandbox.network.gateway import SYNTHETIC
+    from wardian.sandbox.network.resolver import SYNTHETIC
     from wardian.sandbox.network.rules import NameRule, NetworkRules
 
     rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)

@@ -102,7 +102,7 @@ def _routes(policy: Policy) -> list[bytes]:
         return []
     import socket
 
-    from wardian.sandbox.network.gateway import SYNTHETIC
+    from wardian.sandbox.network.resolver import SYNTHETIC
     from wardian.sandbox.network.rules import NetworkRules
 
     rules = NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)

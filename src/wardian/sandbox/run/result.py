@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
-    from wardian.sandbox.network.gateway import Connection
+    from wardian.sandbox.network.outcomes import Connection
 else:
     from wardian.values import NamedTuple
 

@@ -97,7 +97,7 @@ def concluded(
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
-        connections=tuple(gateway.connections) if gateway is not None else (),
+        connections=tuple(gateway.outcomes.connections) if gateway is not None else (),
     )
 
 
@@ -275,11 +275,11 @@ def _refusals(
 
 
 def _by_gateway(gateway: Gateway | None) -> tuple[Refusal, ...]:
-    if gateway is None or not gateway.refused:
+    if gateway is None or not gateway.outcomes.refused:
         return ()
     from wardian.sandbox.refusals.others import by_rule
 
-    return tuple(by_rule(one) for one in gateway.refused.values())
+    return tuple(by_rule(one) for one in gateway.outcomes.refused.values())
 
 
 def _nowhere(event: dict[str, Any], host: AskedHost) -> bool:
