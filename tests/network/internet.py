@@ -144,11 +144,14 @@ def serve_datagrams(port: int) -> None:
     while True:
         data, control, _, who = one.recvmsg(4096, 256)
         to = socket.inet_ntoa(control[0][2][8:12]) if control else ""
-        if port != 53 or to != "127.0.0.1":
-            seen.append(["udp", to, port, data[:64].decode("latin-1")])
-            one.sendmsg([REACHED.encode()], control, 0, who)
-        else:
-            one.sendmsg([resolve(data, "udp")], control, 0, who)
+        try:
+            if port == 53 and to == "127.0.0.1":
+                one.sendmsg([resolve(data, "udp")], control, 0, who)
+            else:
+                seen.append(["udp", to, port, data[:64].decode("latin-1")])
+                one.sendmsg([REACHED.encode()], control, 0, who)
+        except (OSError, IndexError):
+            pass  # no question, or nobody who could be answered
 
 
 # Connections
