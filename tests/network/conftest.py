@@ -88,8 +88,10 @@ class Internet:
 
     def close(self) -> None:
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
+        self._process.stdout.close()
 
 
 def certificates(directory: Path) -> None:

@@ -3,6 +3,7 @@ closed. Nothing here looks at them."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import select
@@ -81,10 +82,17 @@ class Direction:
                 elif not self._ended:
                     moved += self._fill(pipes)
                 else:
-                    self.sink.shutdown(socket.SHUT_WR)
-                    self.over = True
+                    self._end()
             except BlockingIOError:
                 return
+
+    def _end(self) -> None:
+        self.over = True
+        try:
+            self.sink.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            if error.errno != errno.ENOTCONN:  # it has ended both ways already
+                raise
 
     def _sent(self, count: int) -> int:
         self.bytes += count
