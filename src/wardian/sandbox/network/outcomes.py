@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from wardian.sandbox.run.result import Caller
 
 MOST_EVENTS = 1000  # of connections and of refusals
 
@@ -33,6 +35,11 @@ class Connection(NamedTuple):
     bytes_in: int
     started_s: float  # since the run began
     seconds: float
+    process: Caller = Caller(0, "")
+
+    def document(self) -> dict[str, Any]:
+        """As JSON (docs/reference/result.md)."""
+        return self._asdict() | {"process": self.process.document()}
 
 
 class RefusedName(NamedTuple):

@@ -156,7 +156,7 @@ class Result(NamedTuple):
             "refusals": [refusal.document() for refusal in self.refusals],
             "refusals_dropped": self.refusals_dropped,
             "policy_digest": self.policy_digest,
-            "connections": [one._asdict() for one in self.connections],
+            "connections": [one.document() for one in self.connections],
         }
         if output:
             document["stdout"] = self.stdout.decode("utf-8", "replace")

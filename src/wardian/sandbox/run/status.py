@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.policy.policy import Policy
@@ -80,7 +80,8 @@ def concluded(
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
     group = ended.get("cgroup", 0)
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
-    return Result(
+    names = gateway.names if gateway is not None else {}
+    result = Result(
         command=tuple(command),
         exit_code=exit_code,
         reason=reason,
@@ -93,12 +94,12 @@ def concluded(
         limits=limits,
         protections=_grouped(plan.protections, group),
         refusals=_told(
-            _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), gateway)
+            _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), names)
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
-        connections=tuple(gateway.outcomes.connections) if gateway is not None else (),
     )
+    return result if gateway is None else _with_network(result, events, gateway)
 
 
 @functools.lru_cache(maxsize=32)
@@ -247,16 +248,15 @@ def _refusals(
     arch: str,
     policy: Policy,
     command: tuple[str, ...],
-    gateway: Gateway | None,
+    names: Mapping[str, str],
 ) -> tuple[Refusal, ...]:
-    by_gateway = _by_gateway(gateway)
     if not any(event["event"] == "refused" for event in events):
-        return by_gateway
+        return ()
     from wardian.sandbox.refusals.asked_host import AskedHost
 
     host = AskedHost()
     if not any(event["event"] == "refused" and not _nowhere(event, host) for event in events):
-        return by_gateway
+        return ()
     from wardian.sandbox.refusals.reading import refusals
     from wardian.sandbox.refusals.remedies import RefusalContext
 
@@ -265,21 +265,23 @@ def _refusals(
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    names = gateway.names if gateway is not None else {}
     around = RefusalContext(
         policy, plan.sources, plan.protections, arch, cwd, home, command, host, names
     )
-    seen = refusals(events, around)
-    known = {(one.action, one.target) for one in seen}
-    return seen + tuple(one for one in by_gateway if (one.action, one.target) not in known)
+    return refusals(events, around)
 
 
-def _by_gateway(gateway: Gateway | None) -> tuple[Refusal, ...]:
-    if gateway is None or not gateway.outcomes.refused:
-        return ()
-    from wardian.sandbox.refusals.others import by_rule
+def _with_network(result: Result, events: Sequence[dict[str, Any]], gateway: Gateway) -> Result:
+    """What its network by name saw."""
+    from wardian.sandbox.refusals.network import by_gateway, who_asked, with_callers
+    from wardian.sandbox.refusals.reading import callers_of
 
-    return tuple(by_rule(one) for one in gateway.outcomes.refused.values())
+    asked = who_asked(events, callers_of(events, result.command), gateway.names)
+    outcomes = gateway.outcomes
+    return result._replace(
+        refusals=result.refusals + by_gateway(outcomes, asked, result.refusals),
+        connections=with_callers(outcomes, asked),
+    )
 
 
 def _nowhere(event: dict[str, Any], host: AskedHost) -> bool:
