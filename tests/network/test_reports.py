@@ -115,3 +115,34 @@ def test_a_policy_file_has_rules_and_its_mistakes_have_a_place(internet: Interne
     assert done.code == 125
     assert "rules.toml:2:" in done.stderr
     assert "wider than a rule may be" in done.stderr
+
+
+def test_a_refusal_is_printed_at_once_with_its_process(internet: Internet) -> None:
+    script = "curl -sS -m 5 http://other.example.org/; echo after >&2; sleep 0.3"
+    done = internet.run(*COMMAND, "exec", "--net", API, "--", "sh", "-c", script)
+    lines = done.stderr.splitlines()
+    live = next(i for i, line in enumerate(lines) if line.startswith("wardian: blocked"))
+    assert lines[live] == (
+        "wardian: blocked resolve other.example.org  curl -sS -m 5 http://other.exam…"
+        "  no rule allows this name  allow: --net other.example.org"
+    )
+    assert live < lines.index("after")
+    quiet = internet.run(*COMMAND, "exec", "-q", "--net", API, "--", "sh", "-c", script)
+    assert "wardian:" not in quiet.stderr
+
+
+def test_a_run_that_is_killed_leaves_no_thread(internet: Internet) -> None:
+    code = (
+        "import threading, time\nfrom wardian import Policy, Sandbox\n"
+        "policy = Policy.default()._replace(network='names', allow_hosts=('api.example.com',))\n"
+        "with Sandbox(policy) as sandbox:\n"
+        "    process = sandbox.start(['sleep', '60'])\n"
+        "    time.sleep(0.5)\n"
+        "    before = [t.name for t in threading.enumerate()]\n"
+        "    process.kill()\n"
+        "    process.wait()\n"
+        "    time.sleep(0.3)\n"
+        "print('wardian-network' in before, [t.name for t in threading.enumerate()])"
+    )
+    done = internet.run(COMMAND[0], "-P", "-c", code)
+    assert done.stdout == "True ['MainThread']\n", done.stderr

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wardian.cli.spool import Spool, SpooledDocument
     from wardian.sandbox.backends import Copies
     from wardian.sandbox.policy.policy import Policy
-    from wardian.sandbox.run.result import Protection, Result
+    from wardian.sandbox.run.result import Protection, Refusal, Result
     from wardian.sandbox.sandbox import Sandbox
 
     class RunWatcher(Protocol):
@@ -84,7 +84,7 @@ def ran(
     def start(copies: Copies | None = None) -> Result:
         if spool is not None:
             return captured(sandbox, argv, cwd, spool)
-        return passed_through(sandbox, argv, cwd, tty, copies)
+        return passed_through(sandbox, argv, cwd, tty, copies, quiet="quiet" in given)
 
     directory = record_directory(one(given, "record"))
     if directory is None:
@@ -115,16 +115,32 @@ def _make_room() -> None:
 
 
 def passed_through(
-    sandbox: Sandbox, argv: list[str], cwd: str | None, tty: bool, copies: Copies | None = None
+    sandbox: Sandbox,
+    argv: list[str],
+    cwd: str | None,
+    tty: bool,
+    copies: Copies | None = None,
+    *,
+    quiet: bool = False,
 ) -> Result:
     """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = terminal_state() if tty else None
     try:
         with Forwarding() as signals:
-            return signals.attend(sandbox.start_inherited(argv, cwd=cwd, tty=tty, copies=copies))
+            process = sandbox.start_inherited(
+                argv, cwd=cwd, tty=tty, copies=copies, on_refusal=None if quiet else _say_refused
+            )
+            return signals.attend(process)
     finally:
         if saved is not None:
             restore_terminal(saved)
+
+
+def _say_refused(refusal: Refusal) -> None:
+    """At once: a program that waits for the network may wait long."""
+    from wardian.cli.refused import live_line
+
+    output.say(live_line(refusal))
 
 
 def captured(sandbox: Sandbox, argv: list[str], cwd: str | None, spool: Spool) -> Result:

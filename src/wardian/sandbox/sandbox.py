@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from wardian.errors import SandboxError, UsageError
-from wardian.sandbox.backends import Backend, Copies, Job, backend
+from wardian.sandbox.backends import Backend, Copies, Job, OnRefusal, backend
 from wardian.sandbox.policy.policy import Policy, check_environment_name
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.run.process import Process, Runs
@@ -154,13 +154,15 @@ class Sandbox:
         copies: Copies | None = None,
         on_trace: OnBytes | None = None,
         trace_every: bool = False,
+        on_refusal: OnRefusal | None = None,
     ) -> Process:
         """Start a command on this process's own standard streams; ``pump`` waits for it.
 
-        ``on_trace`` is as in ``trace``.
+        ``on_trace`` is as in ``trace``; ``on_refusal`` gets what a network by name refuses, from
+        a thread of its own.
         """
         job = self._job(command, cwd=cwd, env=env)
-        job = job._replace(inherit=True, tty=tty, copies=copies)
+        job = job._replace(inherit=True, tty=tty, copies=copies, on_refusal=on_refusal)
         return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
 
     def trace(

@@ -10,6 +10,7 @@ first_words   whom a connection is for: the server name of TLS, the Host of HTTP
 dialing       from an allowed name to a connection
 relay         bytes from one socket to another and back
 loop          a loop over sockets
+askers        which process of the guest has a socket
 outcomes      what came of questions and connections, and what one run may use
 gateway       all of it for one run
 """

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from wardian.errors import UsageError
 from wardian.sandbox.network.addresses import Address, parsed
+from wardian.sandbox.network.askers import GuestPort, process_at
 from wardian.sandbox.network.dialing import (
     Dialers,
     Dialled,
@@ -32,12 +33,15 @@ from wardian.sandbox.network.outcomes import (
     Connection,
     GatewayLimits,
     Outcomes,
+    RefusedName,
 )
 from wardian.sandbox.network.relay import Pipes, Relay, break_off
 from wardian.sandbox.network.resolver import Resolver
 from wardian.sandbox.network.rules import NetworkRules, normal_name
+from wardian.sandbox.run.result import Caller
 
 GREETING_S = 30.0
+MOST_LOOKED_UP = 20  # refusals whose process is looked for at once
 # Which first words tell whom a connection is for, by port.
 _GREETINGS: dict[int, Callable[[bytes], str | None]] = {80: host_header, 443: server_name}
 
@@ -68,8 +72,14 @@ class _Link:
 class Gateway:
     """``launchers_end`` goes to the launcher; then ``start``. ``close`` ends every connection."""
 
-    def __init__(self, rules: NetworkRules, limits: GatewayLimits = DEFAULT_LIMITS) -> None:
-        self.outcomes = Outcomes()
+    def __init__(
+        self,
+        rules: NetworkRules,
+        limits: GatewayLimits = DEFAULT_LIMITS,
+        on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
+    ) -> None:
+        self.outcomes = Outcomes(self._report if on_refused is not None else None)
+        self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
         self._rules, self._limits = rules, limits
         self._inside, self._loop = Inside(), Loop()
         self.launchers_end = self._inside.launchers_end
@@ -89,8 +99,9 @@ class Gateway:
         """The addresses that the guest has been given, and whose they are."""
         return self._resolver.names
 
-    def start(self) -> None:
-        """Serve, in a thread of its own."""
+    def start(self, launcher: int) -> None:
+        """Serve, in a thread of its own. The guest's processes are below the launcher's."""
+        self._launcher = launcher
         self.launchers_end.close()
         self._thread = threading.Thread(target=self._serve, name="wardian-network", daemon=True)
         self._thread.start()
@@ -120,6 +131,7 @@ class Gateway:
         try:
             self._resolver.serve(*self._inside.resolver())
             self._listeners.open_numbers(self._rules)
+            self._loop.attend(self._inside.channel, self._end)  # the run is over
             while not self._closing:
                 self._loop.turn(1.0)
                 self._expire()
@@ -146,6 +158,14 @@ class Gateway:
         for link in [one for one in self._links if one.read_name is not None]:
             if now_s - link.started_s > GREETING_S:
                 self._drop(link, "broken", "nothing was said")
+
+    def _report(self, refused: RefusedName, source: GuestPort | None) -> None:
+        caller = None
+        if source is not None and self._looked_up < MOST_LOOKED_UP:
+            self._looked_up += 1
+            caller = process_at(self._launcher, source)
+        if self._on_refused is not None:
+            self._on_refused(refused, caller)
 
     # Connections
 
@@ -289,7 +309,13 @@ class Gateway:
         self, link: _Link, why: str, address: str | None = None, wanted: str | None = None
     ) -> None:
         target = link.target
-        self.outcomes.refuse(str(target), why, port=target.port, address=address, wanted=wanted)
+        try:
+            source = GuestPort("tcp", link.inside.getpeername()[1])
+        except OSError:
+            source = None  # it did not wait
+        self.outcomes.refuse(
+            str(target), why, port=target.port, address=address, wanted=wanted, source=source
+        )
         self._drop(link, "refused", why, address)
 
     def _drop(self, link: _Link, outcome: str, reason: str, address: str | None = None) -> None:

@@ -21,6 +21,11 @@ class Inside:
         self._channel, self.launchers_end = ours, theirs
         ours.settimeout(ANSWER_S)
 
+    @property
+    def channel(self) -> socket.socket:
+        """Readable without a request only once the run is over."""
+        return self._channel
+
     def resolver(self) -> tuple[socket.socket, socket.socket]:
         """The resolver's port: UDP and TCP. Comes first, as the network is made. Raises OSError."""
         made = self._receive(2)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from wardian.sandbox.network.askers import GuestPort
 from wardian.sandbox.run.result import Caller
 
 MOST_EVENTS = 1000  # of connections and of refusals
@@ -54,10 +56,15 @@ class RefusedName(NamedTuple):
     times: int = 1
 
 
+# Called at the first of each kind, from the gateway's thread.
+OnRefused = Callable[[RefusedName, GuestPort | None], None]
+
+
 class Outcomes:
     """Both, as they come. Written by the gateway's thread alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_refused: OnRefused | None = None) -> None:
+        self._on_refused = on_refused
         self.began_s = time.monotonic()
         self.connections: list[Connection] = []
         self.refused: dict[tuple[str, int | None, str], RefusedName] = {}
@@ -70,8 +77,9 @@ class Outcomes:
         port: int | None = None,
         address: str | None = None,
         wanted: str | None = None,
+        source: GuestPort | None = None,
     ) -> None:
-        """Once more."""
+        """Once more, by whom ``source`` belongs to."""
         key = (name, port, reason)
         before = self.refused.get(key)
         if before is not None:
@@ -79,6 +87,8 @@ class Outcomes:
         elif len(self.refused) < MOST_EVENTS:
             at_s = time.monotonic() - self.began_s
             self.refused[key] = RefusedName(name, port, address, reason, at_s, wanted)
+            if self._on_refused is not None:
+                self._on_refused(self.refused[key], source)
 
     def add(self, connection: Connection) -> None:
         """It is over."""

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from wardian.errors import UsageError
 from wardian.sandbox.network import dns
+from wardian.sandbox.network.askers import GuestPort
 from wardian.sandbox.network.listening import Listeners
 from wardian.sandbox.network.loop import Loop
 from wardian.sandbox.network.outcomes import Outcomes
@@ -59,7 +60,7 @@ class Resolver:
         for _ in range(AT_ONCE):
             try:
                 packet, who = udp.recvfrom(DNS_BYTES)
-                reply = self.answer(packet)
+                reply = self.answer(packet, GuestPort("udp", who[1]))
                 if reply is not None:
                     udp.sendto(reply, who)
             except BlockingIOError:
@@ -83,13 +84,15 @@ class Resolver:
         """``data`` is what came before, and is not a whole question yet."""
         try:
             piece = one.recv(DNS_BYTES)
+            source = GuestPort("tcp", one.getpeername()[1])
         except BlockingIOError:
             return
         except OSError:
-            piece = b""
+            self._hang_up(one)
+            return
         data += piece
         while piece and len(data) >= 2 and len(data) >= 2 + (size := data[0] << 8 | data[1]):
-            reply = self.answer(bytes(data[2 : 2 + size]))
+            reply = self.answer(bytes(data[2 : 2 + size]), source)
             del data[: 2 + size]
             try:
                 if reply is None or one.send(len(reply).to_bytes(2, "big") + reply) == 0:
@@ -105,7 +108,7 @@ class Resolver:
         self._loop.forget(one)
         one.close()
 
-    def answer(self, packet: bytes) -> bytes | None:
+    def answer(self, packet: bytes, source: GuestPort | None = None) -> bytes | None:
         """None where there is nothing to answer to."""
         question = dns.question_of(packet)
         if question is None:
@@ -119,7 +122,7 @@ class Resolver:
         if name == "localhost" or name.endswith(".localhost"):
             return dns.answer(question, dns.NOERROR, _LOOPBACK if question.type == dns.A else None)
         if not self.rules.ports_of(name):
-            self._outcomes.refuse(name, "no rule allows this name")
+            self._outcomes.refuse(name, "no rule allows this name", source=source)
             return dns.answer(question, dns.NXDOMAIN)
         if question.type not in (dns.A, dns.ANY):
             return dns.answer(question, dns.NOERROR)  # AAAA above all: use the other one

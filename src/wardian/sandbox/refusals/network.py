@@ -107,7 +107,7 @@ def by_gateway(
 ) -> tuple[Refusal, ...]:
     """What the gateway of a network by name refused, but for what is known already."""
     things = {(one.action, one.target) for one in known}
-    found = [_by_rule(one, asked) for one in outcomes.refused.values()]
+    found = [by_rule(one, asked) for one in outcomes.refused.values()]
     return tuple(one for one in found if (one.action, one.target) not in things)
 
 
@@ -139,7 +139,7 @@ def who_asked(
     return found
 
 
-def _by_rule(refused: RefusedName, asked: Asked) -> Refusal:
+def by_rule(refused: RefusedName, asked: Asked) -> Refusal:
     from wardian.sandbox.network.addresses import parsed
     from wardian.sandbox.network.rules import NameRule
 
