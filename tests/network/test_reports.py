@@ -146,3 +146,22 @@ def test_a_run_that_is_killed_leaves_no_thread(internet: Internet) -> None:
     )
     done = internet.run(COMMAND[0], "-P", "-c", code)
     assert done.stdout == "True ['MainThread']\n", done.stderr
+
+
+def test_a_trace_shows_the_names_that_were_reached(internet: Internet) -> None:
+    words = ("--net", API, "--", "curl", "-s", "http://api.example.com/x")
+    done = internet.run(*COMMAND, "trace", "--json", *words)
+    found = {(one["action"], one["name"]) for one in done.document["endpoints"]}
+    assert ("connect", API) in found
+    assert ("resolve", API) in found
+    shown = internet.run(*COMMAND, "trace", *words)
+    assert f"connect   {API} (198.18.0.1:80)" in shown.stdout + shown.stderr
+
+
+def test_a_record_has_the_rules_and_the_connections(internet: Internet) -> None:
+    words = ("--net", API, "--record", "log", "--", "curl", "-s", "http://api.example.com/x")
+    internet.run(*COMMAND, "exec", *words)
+    (record,) = (internet.directory / "log").rglob("record.json")
+    text = "".join(path.read_text() for path in record.parent.iterdir() if path.is_file())
+    assert 'allow = ["api.example.com"]' in text
+    assert '"connections"' in text

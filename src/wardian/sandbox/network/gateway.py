@@ -347,5 +347,6 @@ class Gateway:
                 bytes_in=came,
                 started_s=link.started_s - self.outcomes.began_s,
                 seconds=time.monotonic() - link.started_s,
+                inside=str(link.target.address),
             )
         )

@@ -37,6 +37,7 @@ class Connection(NamedTuple):
     bytes_in: int
     started_s: float  # since the run began
     seconds: float
+    inside: str  # the address that the guest has for it
     process: Caller = Caller(0, "")
 
     def document(self) -> dict[str, Any]:
