@@ -21,6 +21,7 @@ EXAMPLES = """\b
 Examples:
   wardian exec -- python3 -c 'print(6 * 7)'
   wardian exec --work . --time 30s --memory 512M -- python3 convert.py in.csv
+  wardian exec --net pypi.org --net files.pythonhosted.org -- pip download six
 
 \b
 Options end at the first word of COMMAND, with or without --."""

@@ -142,3 +142,10 @@ def test_any_text_is_a_rule_that_reads_back_or_an_error(text: str) -> None:
     except UsageError:
         return
     assert parse_rule(str(rule)) == rule
+
+
+def test_rules_name_no_more_ranges_than_a_guest_can_have_routes() -> None:
+    ranges = [f"10.{i}.0.0/16" for i in range(60)]
+    assert len(NetworkRules.parse(ranges).networks) == 60
+    with pytest.raises(UsageError, match="more than 60 ranges"):
+        NetworkRules.parse([*ranges, "11.0.0.0/8"])

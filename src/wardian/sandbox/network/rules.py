@@ -17,6 +17,7 @@ from wardian.sandbox.network.addresses import Address, special_range
 WEB_PORTS = ((80, 80), (443, 443))
 LONGEST_NAME = 253
 MOST_PORTS = 64  # of one rule
+MOST_NETWORKS = 60  # each is a route in the guest (MAX_ROUTES in core/plan.h)
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _FORMS = "write NAME, *.NAME, ADDRESS or ADDRESS/BITS, each with :PORT,PORT or without"
 
@@ -70,7 +71,10 @@ class NetworkRules(NamedTuple):
     @classmethod
     def parse(cls, allow: Iterable[str], deny: Iterable[str] = ()) -> NetworkRules:
         """Raises UsageError."""
-        return cls(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+        rules = cls(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+        if len(rules.networks) > MOST_NETWORKS:
+            raise UsageError(f"rules name more than {MOST_NETWORKS} ranges of addresses")
+        return rules
 
     def ports_of(self, name: str) -> Ports:
         """The ports that may be reached at a normal name; none if it may not be known at all."""
