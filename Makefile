@@ -35,7 +35,7 @@ demo: $(VENV)/.run launcher
 
 test: $(VENV)/.test launcher test-launchers lint
 	$(MAKE) -s -C core check
-	@mkdir -p $(VENV)/tools && ln -sf ../bin/uv $(VENV)/tools/uv
+	@mkdir -p $(VENV)/tools && ln -sf ../bin/uv ../bin/uvx $(VENV)/tools/
 	$(PYTEST) -m 'not long' $(PYTEST_ARGS)
 
 test-long: $(VENV)/.test launcher test-launchers

@@ -26,6 +26,7 @@ from benchmarks.figures import (
     crowd,
     idle,
     inside,
+    packages,
     parent,
     seeing,
     start,
@@ -38,7 +39,7 @@ from benchmarks.targets import judge
 
 FIGURES = (
     "start", "parents", "calls", "loop", "imports", "refusals", "trace", "command", "idle", "rate",
-    "crowd", "suite",
+    "crowd", "suite", "packages",
 )  # fmt: skip
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results.json")
 
@@ -86,31 +87,25 @@ def _enter(
 
 
 def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) -> Results:
+    ways: dict[str, Callable[[Field, Sizes, Progress], object]] = {
+        "start": start.measure,
+        "parents": parent.measure,
+        "calls": inside.measure_calls,
+        "loop": inside.measure_loop,
+        "imports": start.measure_import,
+        "refusals": seeing.measure_refusals,
+        "trace": seeing.measure_trace,
+        "command": lambda _, *given: command.measure(*given),
+        "idle": idle.measure,
+        "rate": crowd.measure_rate,
+        "crowd": crowd.measure_crowd,
+        "suite": suite.measure,
+        "packages": packages.measure,
+    }
     results = Results()
-    if "start" in figures:
-        results.start = start.measure(field, sizes, progress)
-    if "parents" in figures:
-        results.parents = parent.measure(field, sizes, progress)
-    if "calls" in figures:
-        results.calls = inside.measure_calls(field, sizes, progress)
-    if "loop" in figures:
-        results.loop = inside.measure_loop(field, sizes, progress)
-    if "imports" in figures:
-        results.imports = start.measure_import(field, sizes, progress)
-    if "refusals" in figures:
-        results.refusals = seeing.measure_refusals(field, sizes, progress)
-    if "trace" in figures:
-        results.trace = seeing.measure_trace(field, sizes, progress)
-    if "command" in figures:
-        results.command = command.measure(sizes, progress)
-    if "idle" in figures:
-        results.idle = idle.measure(field, sizes, progress)
-    if "rate" in figures:
-        results.rate = crowd.measure_rate(field, sizes, progress)
-    if "crowd" in figures:
-        results.crowd = crowd.measure_crowd(field, sizes, progress)
-    if "suite" in figures:
-        results.suite = suite.measure(field, sizes, progress)
+    for name in FIGURES:
+        if name in figures:
+            setattr(results, name, ways[name](field, sizes, progress))
     return results
 
 

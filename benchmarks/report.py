@@ -67,7 +67,7 @@ def others(results: Results) -> list[str]:
     """The figures that have no column."""
     lines = [
         f"{work}: " + ", ".join(f"{way} {spread.median:.1f} ms" for way, spread in numbers.items())
-        for works in (results.refusals, results.trace, results.suite)
+        for works in (results.refusals, results.trace, results.suite, results.packages)
         for work, numbers in works.items()
     ]
     for name, spread in results.command.items():

@@ -24,3 +24,4 @@ class Results:
     rate: Numbers = dataclasses.field(default_factory=dict)  # runs per second
     crowd: dict[str, float] = dataclasses.field(default_factory=dict)
     suite: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work
+    packages: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by packages

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.contestants import FULL, Contestant
-from benchmarks.figures import Field, suite
+from benchmarks.figures import Field, packages, suite
 from benchmarks.figures.command import EXEC, NOTHING
 from benchmarks.figures.seeing import (
     BARE,
@@ -49,6 +49,7 @@ def judge(results: Results, field: Field) -> list[Target]:
         *_command(results),
         *_many(results),
         *_suite(results),
+        *_packages(results),
     ]
 
 
@@ -107,6 +108,13 @@ def _suite(results: Results) -> Iterator[Target]:
     for work, row in results.suite.items():
         ratio = row[suite.ADAPTER].median / row[suite.BARE].median
         yield Target(f"{work} through the adapter, of the bare run", ratio, 1.3)
+
+
+def _packages(results: Results) -> Iterator[Target]:
+    for work, row in results.packages.items():
+        tool = next(name for name in row if name != packages.WARDIAN)
+        ratio = row[packages.WARDIAN].median / row[tool].median
+        yield Target(f"{work}, of {tool}'s time", ratio, 1.5)
 
 
 def _command(results: Results) -> Iterator[Target]:

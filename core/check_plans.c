@@ -96,6 +96,7 @@ static void full_plan(struct text *plan) {
     put_record(plan, 2, "watch", "/srv");
     put_binary(plan, "refusals", refusals, sizeof refusals);
     put_record(plan, 2, "flag", "network");
+    put_record(plan, 3, "interface", "eth0", "3405803778");
     put_record(plan, 2, "flag", "notify");
     put_record(plan, 2, "wall-ms", "1000");
     put_record(plan, 2, "cpu-ms", "1000");
@@ -301,7 +302,7 @@ static void check_bare_plans(void) {
     };
     static const char *const never_bare[][5] = {
         {"hostname", "h"}, {"root", "1", "1"}, {"bind", "/a", "/b", "0"}, {"proc", "/proc"}, {"private", "/tmp", "1"},
-        {"mask", "/x"}, {"flag", "network"}, {"flag", "notify"}, {"flag", "lookups"}, {"flag", "opens"},
+        {"mask", "/x"}, {"flag", "network"}, {"interface", "eth0", "1"}, {"flag", "notify"}, {"flag", "lookups"}, {"flag", "opens"},
         {"flag", "trace"}, {"flag", "early-filter"}, {"flag", "keyring"}, {"host-id", "1879048192"},
         {"quota", "1", "0", "1", "1"}, {"budget", "1", "1"}, {"identity", "1", "0"}, {"keep", "13"},
         {"keep", "2147483648"}, {"stage", "mnt"}, {"stage", "/mnt"}, {"staged", "/a", "1", "2"}, {"place", "tmp"},

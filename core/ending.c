@@ -20,6 +20,8 @@ void report_end(const struct ending *end) {
     inner_report();
     int code = end->exited && WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
     int signal = end->exited && WIFSIGNALED(end->status) ? WTERMSIG(end->status) : end->exited ? 0 : SIGKILL;
+    if (code > 0)
+        relay_report_tail();
     const char *reason = !end->reaped             ? "unkillable"
                          : end->reason && !end->exited ? end->reason
                          : end->starved           ? "memory"

@@ -39,6 +39,10 @@ static void mount_at(struct builder *b, const char *path, int covers[2]) {
     int dir = open_parent(b, path, &name);
     mount_attach(b->proc, dir, name, "proc", path);
     close(dir);
+    /* Over it lies the one that the guest sees, and that becomes read-only. */
+    b->writable_proc = b->proc;
+    b->proc = mount_detach(b->writable_proc, ".", "proc");
+    mount_attach(b->proc, b->writable_proc, ".", "proc", path);
     if (fchdir(b->proc) < 0) /* out of the host's directories */
         die(errno, "proc", "entering %s in the guest", path);
 }

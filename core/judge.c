@@ -62,16 +62,31 @@ static bool is_stream(const struct subject *about) {
     return n > 0 && strstr(protocol, "TCP"); /* TCP, TCPv6, MPTCP */
 }
 
+/* With an interface its own address, multicast and link-local ones can be used, and nobody else is there. */
+static bool is_on_link(const struct plan *plan, const struct subject *about) {
+    const struct sockaddr_in *v4 = (const void *)about->address;
+    const struct sockaddr_in6 *v6 = (const void *)about->address;
+    if (!plan->interface)
+        return false;
+    if (v4->sin_family == AF_INET && about->address_len >= sizeof *v4) {
+        uint32_t host = ntohl(v4->sin_addr.s_addr);
+        return host == plan->interface_address || IN_MULTICAST(host);
+    }
+    return v6->sin6_family == AF_INET6 && about->address_len >= sizeof *v6 &&
+           (IN6_IS_ADDR_MULTICAST(&v6->sin6_addr) || IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr));
+}
+
 static void judge_internet(const struct plan *plan, const struct subject *about) {
     unsigned port = ntohs(((const struct sockaddr_in *)(const void *)about->address)->sin_port);
     bool binds = about->watched->kind == WATCH_BIND, low = port > 0 && port < LOW_PORTS, loops = loops_back(about);
+    bool own = loops || is_on_link(plan, about);
     if (!plan->own_network && !(binds && low))
         return;
     if (binds && (loops || port == 0))
         take_port(port);
     if (about->has_other && port == 53)
         remember(&about->call, BY_NAME, about->other, strlen(about->other), NULL);
-    else if (loops && binds ? low : !loops || !meets_itself(about->call.task, port))
+    else if (binds ? low || !own : loops ? !meets_itself(about->call.task, port) : !own)
         remember(&about->call, BY_NETWORK, about->address, about->address_len,
                  loops ? TO_LOOPBACK : is_stream(about) ? "stream" : NULL);
 }

@@ -4,6 +4,7 @@
 #include "fortify.h"
 #include "network.h"
 #include "fail.h"
+#include "interface.h"
 #include "names.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -41,6 +42,7 @@ int own_network(const struct plan *plan, int *diag) {
     if (namespace < 0)
         die(errno, "network", "naming the network namespace");
     close(fd);
+    make_interface(plan);
     names_begin(plan);
     *diag = sockets_diag();
     return namespace;

@@ -3,7 +3,7 @@
  * Two kinds do, and bpf.c tells them apart by their registers. Calls that the filter refuses are
  * answered no, whatever the guest changes meanwhile, but for those that quotas.c lets go on by a number
  * in a register. Calls that are only watched go on: mounts, namespaces and Landlock decide about them,
- * and all that is done here is to note what they will run into. */
+ * and all that is done here is to note what they will run into; but for opening what own_files.c opens. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "notifications.h"
@@ -11,6 +11,7 @@
 #include "call.h"
 #include "judge.h"
 #include "monotonic.h"
+#include "own_files.h"
 #include "plan.h"
 #include "ports.h"
 #include "predict.h"
@@ -50,7 +51,7 @@ static struct traced_text told_path(int argument, const char *path, const struct
     return (struct traced_text){argument, what, path, strlen(path)};
 }
 
-static void trace(const struct plan *plan, struct subject *about, int error) {
+static void trace(const struct plan *plan, struct subject *about, int error, bool answered) {
     struct traced_text told[3];
     size_t count = 0;
     struct sight sight = {.there = true}, other;
@@ -60,7 +61,7 @@ static void trace(const struct plan *plan, struct subject *about, int error) {
     if (known) {
         if (!sight_look(about->path, predict_follows(&about->call, w), &sight, NULL))
             sight = (struct sight){.there = true};
-        else if (!error)
+        else if (!error && !answered)
             error = predict(&about->call, w, about->path, &sight);
         told[count++] = told_path(w->path < 0 ? 1 : w->path, about->path, &sight);
     }
@@ -112,10 +113,14 @@ static void answer_one(const struct plan *plan) {
     uint64_t missed_before = tasks_missed();
     int error = bpf_verdict(data);
     bool watched = about.watched && about.watched->kind && error == 0;
+    int own = -1;
     if (watched) {
         read_subject(&about);
-        judge_limits(plan, &about);
-        judge(plan, &about);
+        own = own_file_open(&about);
+        if (own < 0) {
+            judge_limits(plan, &about);
+            judge(plan, &about);
+        }
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     } else if (quotas_allow(plan, data->nr, about.call.args)) {
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
@@ -130,10 +135,11 @@ static void answer_one(const struct plan *plan) {
     }
     forget_missed_of_launcher(&about.call, missed_before);
     if (trace_on() && about.watched && about.watched->kind) {
-        trace(plan, &about, -out.answer.error);
+        trace(plan, &about, -out.answer.error, own >= 0);
         trace_goes_on(about.call.task);
     }
-    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
+    if (own < 0 || !own_file_hand_over(listener, &in.request, own, &about))
+        ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
     if (watched && predict_alters(&about.call, about.watched))
         sight_changed();
 }

@@ -70,7 +70,7 @@ static bool complete(const struct plan *plan, const char **problem) {
     }
     /* What can't be had without a root or namespaces of ours is not passed over in silence. */
     *problem = "it has no walls of ours, and asks for one; or it lacks a parent or a command";
-    bool asks = plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->host_id ||
+    bool asks = plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->interface || plan->host_id ||
                 plan->notify || plan->trace || plan->opens || plan->lookups || plan->early_filter ||
                 plan->verdict_len || plan->quota_count || plan->budget_call >= 0 || plan->require_keyring;
     return runs && !asks && !plan->uid == !plan->gid && !plan->bare.stage == !plan->bare.staged_count;

@@ -83,6 +83,8 @@ struct plan {
     uid_t host_id; /* as root: who the guest is outside, if that can be; 0: it does not matter */
     const char *hostname;
     bool own_network;
+    const char *interface; /* one in there besides lo; NULL: none */
+    uint32_t interface_address; /* IPv4, in host order */
     struct route routes[MAX_ROUTES]; /* into the guest's own network: then it is one by name */
     size_t route_count;
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
@@ -111,6 +113,7 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
+    bool tail; /* report the last of standard error, if the command failed */
     bool trace, trace_every; /* report all that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */

@@ -9,6 +9,7 @@
 #include "records.h"
 
 #include <limits.h>
+#include <net/if.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -224,6 +225,8 @@ static bool set_flag(struct plan *plan, const struct record *r) {
         plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)
         plan->trace = true;
+    else if (strcmp(flag, "tail") == 0)
+        plan->tail = true;
     else if (strcmp(flag, "trace-every") == 0)
         plan->trace = plan->trace_every = true;
     else if (strcmp(flag, "early-filter") == 0)
@@ -299,6 +302,16 @@ static bool set_landlock(struct plan *plan, const struct record *r) {
            field_number(&r->fields[3], &plan->landlock_scoped);
 }
 
+static bool set_interface(struct plan *plan, const struct record *r) {
+    uint64_t address;
+    plan->interface = r->fields[1].at;
+    if (r->fields[1].len == 0 || r->fields[1].len >= IFNAMSIZ || !field_number(&r->fields[2], &address) ||
+        address > UINT32_MAX)
+        return false;
+    plan->interface_address = (uint32_t)address;
+    return true;
+}
+
 enum { INSTRUCTION_BYTES = 8, MAX_FILTER = 4096 * INSTRUCTION_BYTES };
 
 static bool set_filter(struct plan *plan, const struct record *r) {
@@ -357,6 +370,7 @@ static const struct known known[] = {
     {"hostname", 2, TEXT(hostname)},
     {"identity", 3, BY(set_identity)},
     {"inodes", 2, .bare = true, NUMBER(bare.inodes)},
+    {"interface", 3, BY(set_interface)},
     {"keep", 2, .bare = true, BY(add_kept)},
     {"landlock", 4, BY(set_landlock)},
     {"mask", 2, STEP(STEP_MASK)},

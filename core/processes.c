@@ -19,6 +19,7 @@ struct process {
     uint64_t pid;
     int parent; /* its number here, or -1 */
     uint32_t command, command_len;
+    bool announced;
 };
 
 static struct process processes[MAX_PROCESSES];
@@ -68,6 +69,23 @@ int process_of(pid_t task) {
             return found;
     }
     return numbered(task, 0);
+}
+
+/* The process itself and those above it, the topmost first. Nothing is lost if nobody can hear of it
+ * now: all of them are reported at the end, where a line may have any length. */
+bool process_announce(int number) {
+    static char text[PIPE_BUF - 128];
+    if (number < 0)
+        return false;
+    struct process *one = &processes[number];
+    if (one->announced)
+        return true;
+    one->announced = true;
+    process_announce(one->parent);
+    json_escape(text, sizeof text, commands + one->command, one->command_len);
+    emit_at_once("{\"event\":\"process\",\"number\":%d,\"pid\":%llu,\"parent\":%d,\"command\":\"%s\"}", number,
+                 (unsigned long long)one->pid, one->parent, text);
+    return true;
 }
 
 void processes_report(void) {

@@ -41,6 +41,7 @@ struct refusal {
     int call;
     enum hindrance by;
     int process;
+    pid_t task; /* who asked last, once that was announced */
     int64_t at_us;
     uint64_t args[6];
     uint64_t count;
@@ -123,6 +124,30 @@ static enum group second_group(enum hindrance by, const char *text) {
     return error == 0 ? FOUND : error == ENOENT || error == ENOTDIR ? GROUPS : UNCERTAIN;
 }
 
+/* Reported as it happens, for a package tool may retry for a minute: another network that a process
+ * could not reach, once for each process and so many times in all. */
+static void announce(struct refusal *r, const struct call *call) {
+    enum { MOST = 64, MAX_TEXT = 256 };
+    static char shown[6 * MAX_TEXT + 8];
+    static unsigned announced;
+    if (announced == MOST || r->text_len > MAX_TEXT || r->task == call->task)
+        return;
+    int process = r->task ? process_of(call->task) : r->process;
+    bool again = r->task && process == r->process;
+    r->task = call->task;
+    if (again || !process_announce(process))
+        return;
+    announced++;
+    json_escape(shown, sizeof shown, texts + r->text, r->text_len);
+    emit_at_once("{\"event\":\"unreached\",\"by\":\"%s\",\"process\":%d,\"text\":\"%s\"}",
+                 (const char[]){(char)r->by, 0}, process, shown);
+}
+
+static bool is_elsewhere(const struct refusal *r) {
+    return r->by == BY_NAME || (r->by == BY_NETWORK && r->call != SYS_bind &&
+                                !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)));
+}
+
 void remember(const struct call *call, enum hindrance by, const char *text, size_t len, const char *other) {
     if (!other)
         other = "";
@@ -136,6 +161,8 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
     struct refusal *known = find(&fresh, text, other, &slot);
     if (known) {
         known->count++;
+        if (is_elsewhere(known))
+            announce(known, call);
         return;
     }
     enum group group = group_of(by);
@@ -154,6 +181,8 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
     fresh.process = process_of(call->task);
     refusals[refusal_count++] = fresh;
     by_hash[slot] = (uint16_t)refusal_count;
+    if (is_elsewhere(&fresh))
+        announce(&refusals[refusal_count - 1], call);
 }
 
 void remember_limit(const struct call *call, const char *name, uint64_t needed) {

@@ -42,6 +42,11 @@ struct lane {
 
 static struct lane lanes[3];
 enum { MAX_HELD = 4096 };
+/* The last bytes of standard error, or of the terminal that it goes to; the newest overwrite the oldest. */
+enum { TAIL = 4096 };
+static char tail[TAIL];
+static uint64_t tail_bytes;
+static struct lane *tailed; /* NULL: not wanted */
 static char voice[MAX_VOICE], held[MAX_HELD];
 static size_t held_len;
 static int guest_ends[3] = {-1, -1, -1};
@@ -61,7 +66,7 @@ static void lane_open(struct lane *lane, int from, int to, bool counts, struct c
     lane->to_socket = S_ISSOCK(st.st_mode);
     lane->to_tty = S_ISCHR(st.st_mode);
     lane->buffered = lane->to_socket || lane->to_tty;
-    if (copy.room && !lane->buffered)
+    if ((copy.room || lane == tailed) && !lane->buffered)
         lane->staged = lane->buffered = pipe2(lane->stage, O_CLOEXEC | O_NONBLOCK) == 0;
     if (lane->buffered)
         lane->copy = copy;
@@ -92,6 +97,8 @@ void relay_prepare(struct plan *plan) {
         snprintf(voice, sizeof voice, "%s", plan->bare.voice);
         lanes[plan->streams[2].kind == STREAM_PTY ? 1 : 2].holds = true;
     }
+    if (plan->tail)
+        tailed = &lanes[plan->streams[2].kind == STREAM_PTY ? 1 : 2];
     for (int i = 0; i < 3; i++) {
         const struct stream *stream = &plan->streams[i];
         int ends[2];
@@ -225,8 +232,24 @@ static void keep_copy(struct lane *lane) {
     }
 }
 
+static void keep_tail(const struct lane *lane) {
+    size_t skip = lane->end > TAIL ? lane->end - TAIL : 0;
+    for (size_t i = skip; lane == tailed && i < lane->end; i++)
+        tail[tail_bytes++ % TAIL] = lane->buffer[i];
+}
+
+void relay_report_tail(void) {
+    static char last[TAIL], text[6 * TAIL + 8];
+    size_t len = tail_bytes < TAIL ? (size_t)tail_bytes : TAIL;
+    for (size_t i = 0; i < len; i++)
+        last[i] = tail[(tail_bytes - len + i) % TAIL];
+    json_escape(text, sizeof text, last, len);
+    if (len)
+        emit("{\"event\":\"tail\",\"text\":\"%s\"}", text);
+}
+
 static void step_buffered(struct lane *lane, size_t allowed) {
-    if (lane->staged && !lane->copy.room && lane->end == lane->start) {
+    if (lane->staged && !lane->copy.room && lane != tailed && lane->end == lane->start) {
         unstage(lane); /* nothing more is copied: the short way again */
         lane->buffered = false;
         return;
@@ -244,6 +267,7 @@ static void step_buffered(struct lane *lane, size_t allowed) {
         lane->end = (size_t)n;
         count(lane, n);
         keep_copy(lane);
+        keep_tail(lane);
         if (lane->staged && write(lane->stage[1], lane->buffer, lane->end) != n)
             unstage(lane);
     }
@@ -299,6 +323,7 @@ static void step_held(struct lane *lane, size_t allowed) {
     lane->end = held_len;
     held_len = 0;
     keep_copy(lane);
+    keep_tail(lane);
     if (lane->staged && write(lane->stage[1], lane->buffer, lane->end) != (ssize_t)lane->end)
         unstage(lane);
 }

@@ -50,8 +50,8 @@ static void hand_over_views(const struct builder *b, int ctl) {
     if (b->proc < 0)
         return;
     static const char *const tables[] = {"sysvipc/shm", "sysvipc/sem", "sysvipc/msg"};
-    int fds[5] = {b->proc, b->files};
-    size_t count = 2;
+    int fds[6] = {b->proc, b->files, b->writable_proc};
+    size_t count = 3;
     for (size_t i = 0; i < 3; i++) {
         int fd = openat(b->proc, tables[i], O_RDONLY | O_CLOEXEC);
         if (fd < 0)
@@ -60,7 +60,7 @@ static void hand_over_views(const struct builder *b, int ctl) {
     }
     struct message message = {.kind = MSG_PROC};
     channel_send(ctl, &message, fds, count);
-    while (count > 2)
+    while (count > 3)
         close(fds[--count]);
 }
 
@@ -84,7 +84,7 @@ static void enter_root(const struct builder *b, const char *place, int guest, in
 }
 
 static void close_all(const struct builder *b) {
-    const int fds[] = {b->files, b->proc};
+    const int fds[] = {b->files, b->proc, b->writable_proc};
     fuse_mount_close();
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
@@ -94,7 +94,7 @@ static void close_all(const struct builder *b) {
 void build_root(struct plan *plan, int ctl, int guest) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
-    struct builder b = {.plan = plan, .files = own_files(plan), .proc = -1};
+    struct builder b = {.plan = plan, .files = own_files(plan), .proc = -1, .writable_proc = -1};
     b.device = device_of(b.files);
     const char *place = attach_somewhere(b.files);
     if (plan->sources_come)

@@ -14,6 +14,7 @@ struct builder {
     int files;    /* a tmpfs that holds all private files: the new root, or mounted on it */
     dev_t device; /* its number */
     int proc;     /* the new /proc, or -1 */
+    int writable_proc; /* the same below it, never read-only: for the supervisor */
     int spares[MAX_TOPS + 1]; /* directories that have an empty file to link places from */
     size_t spare_count;
 };

@@ -233,7 +233,7 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
         what = stride(&w, follow);
     } while (what == STEPPED || what == LINKED);
     bool missing = what == MISSING;
-    if (w.personal && strnlen(w.done, 6) == 6 && memcmp(w.done, "/proc/", 6) == 0)
+    if (missing && w.personal && strnlen(w.done, 6) == 6 && memcmp(w.done, "/proc/", 6) == 0)
         what = LOST; /* depends on who asks, and is nobody's secret but its own */
     personal = w.personal;
     if (what == ENDED && w.at >= 0) {

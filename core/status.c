@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,4 +70,18 @@ void emit(const char *format, ...) {
             return; /* nobody listens any more; the pidfd of the parent ends the run */
         done += (int)n;
     }
+}
+
+/* A pipe takes a line of so many bytes as a whole or not at all, pipe(7). */
+void emit_at_once(const char *format, ...) {
+    static char line[PIPE_BUF];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof line)
+        return;
+    line[len++] = '\n';
+    if (write(FD_STATUS, line, (size_t)len) < 0)
+        return; /* full, or nobody listens */
 }

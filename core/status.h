@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Only if the caller can take all of it at once: a run never waits for who listens to it. */
+void emit_at_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 size_t json_escape(char *out, size_t size, const char *text, size_t len);
 void status_while(int parent_pidfd); /* from here on, writing never outlasts the caller */
 bool reader_waits(int fd);           /* until it takes more, or false: the caller is gone */

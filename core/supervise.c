@@ -17,6 +17,7 @@
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
+#include "own_files.h"
 #include "plan.h"
 #include "process_tree.h"
 #include "processes.h"
@@ -155,7 +156,8 @@ static void on_signal(struct state *s) {
 
 static void on_views(const int *fds, size_t count) {
     struct guest_views views = {-1, -1, {-1, -1, -1}};
-    int *const places[] = {&views.proc, &views.root, &views.sysvipc[0], &views.sysvipc[1],
+    int writable_proc = -1;
+    int *const places[] = {&views.proc, &views.root, &writable_proc, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
     for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
         *places[i] = fds[i];
@@ -167,6 +169,7 @@ static void on_views(const int *fds, size_t count) {
     }
     limits_attach(&views);
     tasks_attach(views.proc);
+    own_files_attach(writable_proc);
     sight_attach(views.root, views.proc);
 }
 

@@ -27,7 +27,10 @@ def policy_of(request: dict[str, Any]) -> Policy:
     """The default policy, with what the request changes."""
     shares = [Share(path, at, write) for path, at, write in request["shares"]]
     policy = Policy.default().with_limits(**request["limits"]).with_shares(shares)
-    return policy._replace(work=request["work"], degrade=tuple(request["degrade"]))
+    policy = policy._replace(
+        work=request["work"], degrade=tuple(request["degrade"]), interface=request["interface"]
+    )
+    return policy.debugging() if request["debug"] else policy
 
 
 def high_water_kb(pid: int) -> int:

@@ -146,6 +146,8 @@ class Caller:
         env: Mapping[str, str] | None = None,
         records: Sequence[tuple[str | int, ...]] = (),
         degrade: Sequence[str] = (),
+        debug: bool = False,
+        interface: bool = False,
     ) -> Outcome:
         """Run a command; a string is a shell's.
 
@@ -168,6 +170,8 @@ class Caller:
             "limits": {"time_s": 60} | dict(limits or {}),
             "env": dict(env or {}),
             "records": list(records),
+            "debug": debug,
+            "interface": interface,
             "cwd": "/" if "pivot" in without else None,
             # Mounting /proc needs a pid namespace of one's own.
             "degrade": [*degrade, *(["proc"] if "pid" in without else [])],

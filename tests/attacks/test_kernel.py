@@ -22,6 +22,20 @@ from wardian.syscalls import number
 
 ARCH = os.uname().machine
 NOWHERE = "0xffffffffffffffff"
+CORE_LIMIT = """
+import ctypes, resource
+libc = ctypes.CDLL(None, use_errno=True)
+dirty = 1 << 32  # the kernel ignores the upper half of a pid and of a resource
+for cur, most in ((0, 0), (0, 1), (1 << 30, 1 << 30), (resource.RLIM_INFINITY,) * 2):
+    new, old = (ctypes.c_ulong * 2)(cur, most), (ctypes.c_ulong * 2)()
+    at, room = ctypes.addressof(new), ctypes.addressof(old)
+    for call in ((SETRLIMIT, 4, at), (SETRLIMIT, 4 | dirty, at), (PRLIMIT64, 0, 4, at, 0),
+                 (PRLIMIT64, dirty, 4 | dirty, at, 0), (PRLIMIT64, 0, 4, at, room)):
+        libc.syscall(*map(ctypes.c_long, call))
+        print('limit', resource.getrlimit(resource.RLIMIT_CORE)[0])
+""".replace("SETRLIMIT", str(number("setrlimit", ARCH))).replace(
+    "PRLIMIT64", str(number("prlimit64", ARCH))
+)
 # Arguments that do nothing even where the call is allowed, and reach the kernel's own checks.
 CALLS: dict[str, tuple[str, ...]] = {
     # tracing, other processes
@@ -275,9 +289,17 @@ EFFECTS = [
         ("readonly", "landlock", "identity", "mask"),
         callers=("root",),
     ),
+    # With a piped core_pattern, the host's handler runs at any limit but 1, core(5).
     Attack(
-        "oom-score",
-        py("open('/proc/self/oom_score_adj', 'w').write('500'); print('written')"),
+        "core-limit",
+        py(CORE_LIMIT),
+        "limit 0",
+        ("seccomp",),
+        permitted="ulimit -c 0 && echo fine",
+    ),
+    Attack(
+        "own-proc",
+        py("open('/proc/self/coredump_filter', 'w').write('1'); print('written')"),
         "written",
         ("readonly", "landlock"),
     ),

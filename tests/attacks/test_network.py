@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -90,6 +93,28 @@ REACHING = [
     Attack("sockets-of-the-host", "cat /proc/net/unix", "@ABSTRACT@", ("network",)),
 ]
 
+# To a group that somebody on the host is in, by whatever way out there seems to be.
+TO_A_GROUP = py(
+    "import socket\ns = socket.socket(type=socket.SOCK_DGRAM); s.settimeout(0.5)\n"
+    "for own in '0.0.0.0', '127.0.0.1', '203.0.113.2':\n"
+    "    try:\n"
+    "        s.setsockopt(0, socket.IP_MULTICAST_IF, socket.inet_aton(own))\n"
+    "        s.sendto(b'word', ('239.255.42.99', @GROUP_PORT@))\n"
+    "        print(s.recv(9).decode())\n"
+    "    except OSError as error: print(error)"
+)
+OWN_ADDRESS = py(
+    "import socket\na = socket.create_server(('203.0.113.2', 0)); "
+    "b = socket.create_connection(a.getsockname()); print('fine')"
+)
+THROUGH_AN_INTERFACE = [
+    attack._replace(options={"interface": True}, permitted=OWN_ADDRESS)
+    for attack in (
+        *(one for one in REACHING if one.name not in ("interfaces", "routes")),
+        Attack("a-group", TO_A_GROUP, "answered", ("network",)),
+    )
+]
+
 
 def opened(family: int, kind: int, protocol: int) -> list[str]:
     return py(f"import socket\nsocket.socket({family}, {kind}, {protocol}); print('opened')")
@@ -161,6 +186,42 @@ def test_the_hosts_network_is_in_reach_without_the_wall(
     if attack.name == "loopback-mapped" and not socket.has_dualstack_ipv6():
         pytest.skip("this machine has no IPv6")
     assert_harmful(attack, caller, scene)
+
+
+@pytest.fixture
+def in_a_group(scene: Scene) -> Iterator[Scene]:
+    """The scene, with a process of the host that answers whoever sends to its group."""
+    with socket.socket(type=socket.SOCK_DGRAM) as member:
+        member.bind(("", 0))
+        for own in ("127.0.0.1", "0.0.0.0"):
+            with contextlib.suppress(OSError):  # there may be no other
+                request = socket.inet_aton("239.255.42.99") + socket.inet_aton(own)
+                member.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, request)
+
+        def answer() -> None:
+            while (heard := member.recvfrom(9))[0] != b"end":
+                member.sendto(b"answered", heard[1])
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        port = member.getsockname()[1]
+        yield scene | {"GROUP_PORT": str(port)}
+        member.sendto(b"end", ("127.0.0.1", port))
+        thread.join()
+
+
+@rows(THROUGH_AN_INTERFACE)
+def test_an_interface_is_no_way_out(attack: Attack, caller: Caller, in_a_group: Scene) -> None:
+    assert_contained(attack, caller, in_a_group)
+
+
+@rows(THROUGH_AN_INTERFACE)
+def test_it_is_the_network_namespace_that_closes_it(
+    attack: Attack, caller: Caller, in_a_group: Scene
+) -> None:
+    if attack.name == "loopback-mapped" and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    assert_harmful(attack, caller, in_a_group)
 
 
 @rows(SOCKETS)

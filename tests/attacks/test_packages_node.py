@@ -239,9 +239,13 @@ def test_an_install_script_has_neither_network_nor_tokens(
         npmrc.write_text(f"registry={registry.url}\n{host}/:_authToken=hunter2\n")
         env = {"NPM_CONFIG_USERCONFIG": str(npmrc)}
         skill = skill_with(make_skill, "lure")
-        refused = wardian("run", skill, "a.cjs", env=env)
-        assert refused.returncode == 125
-        assert "lure would run an install script" in refused.stderr
+        without = wardian("run", skill, "a.cjs", env=env)
+        assert "not run: the install script of lure" in without.stderr
+        assert not [
+            p
+            for p in (tmp_path / "home/cache").rglob("lure/index.js")
+            if "password" in p.read_text()
+        ]
         done = wardian("run", skill, "a.cjs", "--build", env=env)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout) == {"password": False, "network": False}

@@ -318,7 +318,7 @@ def test_nothing_is_written_through_a_link_that_a_build_left(
 ) -> None:
     victim = tmp_path / "home/.bashrc"
     victim.write_text("mine")
-    root = tmp_path / "home/cache/wardian/packages-2"
+    root = tmp_path / "home/cache/wardian/packages-3"
     folders = [
         str(root / name)
         for name in ("records", "locks", "store", "store/python", "environments", "scratch")

@@ -352,3 +352,28 @@ def test_what_was_ignored_at_the_start_stays_ignored() -> None:
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate(timeout=20)
     assert (out, process.returncode) == ("alive\n", 0)
+
+
+SPARSE = """
+import errno, os
+file = os.open('/tmp/f', os.O_RDWR | os.O_CREAT)
+os.ftruncate(file, 3 << 30)
+os.pwrite(file, b'end', (3 << 30) - 3)
+print(os.fstat(file).st_size >> 30, os.pread(file, 3, (3 << 30) - 3).decode())
+written = 0
+try:
+    while written < 64 << 20: written += os.pwrite(file, bytes(1 << 20), written)
+except OSError as error: print(errno.errorcode[error.errno])
+print('wrote', written >> 20)
+try: os.ftruncate(file, 2 << 40)
+except OSError as error: print(errno.errorcode[error.errno])
+"""
+
+
+def test_of_a_sparse_private_file_the_blocks_count(wardian: Wardian, tmp_path: Path) -> None:
+    words = wardian("exec", "--disk", "16M", "--", "python3", "-c", SPARSE).stdout.split()
+    assert words[:4] == ["3", "end", "ENOSPC", "wrote"]
+    assert 8 <= int(words[4]) <= 16
+    assert words[5:] == ["EFBIG"]  # nobody counts the index of a file whose pages lie far apart
+    shared = wardian("exec", "--work", str(tmp_path), "--", "truncate", "-s", "3G", "f")
+    assert shared.returncode == 153  # SIGXFSZ: it would fill the disk of whoever copies it

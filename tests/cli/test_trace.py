@@ -99,7 +99,6 @@ def test_text_of_the_guest_can_not_reach_the_terminal_raw(wardian: Wardian) -> N
         (("-o", "x", "--perfetto", "x", "--", "true"), 125, "a file each"),
         (("-o", "", "--", "true"), 125, "can't be empty"),
         (("-o", "no/such/place", "--", "true"), 125, "no/such/place"),
-        (("--out", "x", "--", "true"), 125, "--out goes with a skill"),
         (("--backend", "host", "--", "true"), 125, "can't trace"),
         (("--follw", "--", "true"), 125, "did you mean --follow"),
         (("no-such-skill", "x"), 125, "no-such-skill"),

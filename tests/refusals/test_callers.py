@@ -15,7 +15,7 @@ from wardian import Policy, Result, Sandbox
 from wardian.sandbox.refusals.ranking import is_routine
 from wardian.sandbox.run.result import Caller
 
-WANTED = "/root"  # every host has it, no guest does
+WANTED = "/srv"  # every host has it, no guest does
 
 
 def caller(result: Result) -> Caller:
@@ -98,7 +98,7 @@ def test_a_command_line_is_told_as_a_shell_would_take_it(sandbox: Sandbox, name:
 
 
 def test_short_lived_programs_are_told_by_name_every_time(sandbox: Sandbox) -> None:
-    there = [path for path in ("/boot", "/mnt", "/opt", "/root", "/srv") if os.path.exists(path)]
+    there = [path for path in ("/boot", "/mnt", "/srv") if os.path.exists(path)]
     script = "; ".join(f"/bin/ls {path}" for path in there)
     for _ in range(10):
         told = sandbox.run(["/bin/sh", "-c", script]).refusals

@@ -30,7 +30,13 @@ CASES = {
     "socketpair": ["AF_PACKET,SOCK_DGRAM,0"],
     "unshare": ["0x10000000", "0x20000", "0x80", "0x40000000"],
 }
-REFUSED = [row for row in syscalls.rows() if row.kind in ("deny", "when")]
+REFUSED = [
+    row
+    for row in syscalls.rows()
+    if row.kind in ("deny", "when")
+    # What the filter answers by itself is no refusal.
+    and not all(" answer " in guard for guard in row.decision.split("; "))
+]
 MADE = [
     (row.name, case)
     for row in REFUSED

@@ -201,3 +201,16 @@ def test_a_script_that_is_not_there_is_an_error_and_the_others_run(
     skill = make_skill({"scripts/a.sh": "true", "cases.toml": cases})
     document = json.loads(wardian("test", skill, "--json").stdout)
     assert [one["verdict"] for one in document["outcomes"]] == ["pass", "error"]
+
+
+def test_an_archive_runs_its_own_cases(
+    make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+) -> None:
+    case = "[[case]]\nname = 'hello'\nscript = 'a.py'\n[case.expect]\nstdout = \"hi\\n\"\n"
+    folder = make_skill({"scripts/a.py": "print('hi')\n", "cases.toml": case})
+    packed = tmp_path / "demo.skill"
+    assert wardian("pack", folder, "-o", packed).returncode == 0
+    shutil.rmtree(folder)
+    done = wardian("test", packed, "--json")
+    (outcome,) = json.loads(done.stdout)["outcomes"]
+    assert (done.returncode, outcome["skill"], outcome["verdict"]) == (0, "demo", "pass")

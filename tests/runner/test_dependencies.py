@@ -189,7 +189,7 @@ def test_what_was_half_prepared_is_made_anew(
 ) -> None:
     skill = make_skill({"scripts/a.py": INLINE})
     wardian("run", skill, "a.py", env=settings)
-    cache = tmp_path / "home/cache/wardian/packages-2"
+    cache = tmp_path / "home/cache/wardian/packages-3"
     (record,) = cache.glob("records/*.json")
     record.unlink()
     made = cache / "environments" / record.stem
@@ -213,7 +213,7 @@ def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
     assert done.returncode == 125
     assert "could not prepare nowhere-to-be-found" in done.stderr
     assert "pip said:" in done.stderr
-    cache = tmp_path / "home/cache/wardian/packages-2"
+    cache = tmp_path / "home/cache/wardian/packages-3"
     assert [
         p for name in ("environments", "scratch", "records") for p in cache.glob(f"{name}/*")
     ] == []
@@ -347,15 +347,14 @@ def test_node_packages_are_found_by_import_and_require(
 
 
 @needs("npm")
-def test_an_install_script_is_refused_and_runs_shut_in_when_allowed(
+def test_an_install_script_is_not_run_and_runs_shut_in_when_allowed(
     registry: str, make_skill: MakeSkill, wardian: Wardian
 ) -> None:
     skill = node_skill(make_skill, "installer")
     env = {"npm_config_registry": registry}
-    refused = wardian("run", skill, "b.cjs", env=env)
-    assert refused.returncode == 125
-    assert "installer would run an install script" in refused.stderr
-    assert "--build" in refused.stderr
+    without = wardian("run", skill, "b.cjs", env=env)
+    assert "not run: the install script of installer; to run it: --build" in without.stderr
+    assert without.stdout == "installer\n"
     assert wardian("run", skill, "b.cjs", "--build", env=env).stdout == "installer ran\n"
 
 

@@ -55,6 +55,7 @@ def test_the_digest_is_the_same_in_another_process() -> None:
     "change",
     [
         {"network": "host"},
+        {"interface": True},
         {"work": "/tmp"},
         {"shares": (Share("/tmp", "/tmp"),)},
         {"pass_env": ("X",)},

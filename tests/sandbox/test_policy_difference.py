@@ -360,6 +360,7 @@ OTHERS = {
     "network": "host",
     "allow_hosts": ("example.com",),
     "deny_hosts": ("example.com",),
+    "interface": True,
     "pass_env": ("A",),
     "base": ("/usr/bin",),
     "set_env": (("A", "b"),),

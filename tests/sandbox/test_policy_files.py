@@ -61,6 +61,8 @@ WRONG = [
     ("[environment]\nset = {'' = 'x'}", 2, 1, "can't be the name", ""),
     ("[environment.set]\nA = 3", 1, 1, "expected a table of strings", ""),
     ("[syscalls]\nallow = ['opennat']", 2, 1, "opennat", "openat"),
+    ("[syscalls]\ndebug = 'yes'", 2, 1, "expected true or false", ""),
+    ("[network]\ninterface = 1", 2, 1, "expected true or false", ""),
     ("[landlock]\nabi = 'new'", 2, 1, "expected a Landlock ABI version", ""),
     ("[landlock]\nabi = -1", 2, 1, "expected a Landlock ABI version", ""),
     ("[protections]\ndegrade = ['landlok']", 2, 1, "landlok", "landlock"),
@@ -159,6 +161,7 @@ policies = st.builds(
     base=st.sampled_from([None, (), ("/usr/bin", "/usr/lib")]),
     landlock_abi=st.integers(0, 8),
     degrade=st.sampled_from([(), ("notify",), ("landlock.refer", "proc")]),
+    interface=st.booleans(),
 )
 
 
@@ -170,6 +173,16 @@ def test_a_written_policy_is_read_back_as_the_same(policy: Policy, file: Path) -
     shares = tuple(sorted(policy.shares, key=lambda share: share.write))
     assert Policy.from_toml(file, base=Policy()) == policy.but(shares=shares)
     assert Policy.from_toml(file) == policy.but(shares=shares)
+
+
+def test_debug_allows_what_debuggers_need_and_overrules_a_refusal(file: Path) -> None:
+    file.write_text("[syscalls]\ndebug = true")
+    asked = Policy.from_toml(file, base=Policy(deny_syscalls=("ptrace", "mount")))
+    assert asked.allow_syscalls == ("ptrace", "process_vm_readv", "process_vm_writev")
+    assert asked.deny_syscalls == ("mount",)
+    assert asked == Policy(deny_syscalls=("mount",)).debugging()
+    file.write_text("[syscalls]\ndebug = false")
+    assert Policy.from_toml(file, base=Policy()) == Policy()
 
 
 @given(text=st.text(max_size=60))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,10 +61,43 @@ def test_a_reference_to_nothing_is_found(make_skill: MakeSkill, body: str, code:
         "Use scripts/{name}.py or scripts/*.py or scripts/<name>.py.",
         "See [it](SKILL.md) and [folder](references/).",
         "See [it](references/{topic}.md).",
+        "```python\nopen('assets/no.png')\n```",
+        "```yaml\nrun: python scripts/no.py\n```",
+        "```\nskill/\n  scripts/no.py\n```",
+        "```bash\ncd my-project\npython scripts/no.py\n```",
+        "```bash\npython scripts/yes.py -o assets/no.png > references/no.md\n```",
+        "For example `references/no.md` or such as `assets/no.png`.",
+        "Create the script at `scripts/no.sh`.",
+        "See the `other` skill's `references/no.md`.",
+        "Does the repository have `scripts/no.py`?",
     ],
 )
 def test_what_only_looks_like_a_reference_is_not(make_skill: MakeSkill, body: str) -> None:
-    assert told(make_skill(body=body, files={"references/x.md": ""})) == []
+    files = {"references/x.md": "", "scripts/yes.py": ""}
+    assert told(make_skill(body=body, files=files)) == []
+
+
+def test_a_path_of_the_plugin_around_a_skill_is_there(
+    make_skill: MakeSkill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    (tmp_path / "clone" / "scripts").mkdir()
+    (tmp_path / "clone" / "scripts" / "shared.py").write_text("")
+    body = "Run `scripts/shared.py`.\n"
+    folder = make_skill(body=body, under=tmp_path / "clone" / "skills")
+    assert told(folder) == []
+    (tmp_path / "clone" / ".git").rmdir()
+    assert told(folder) == [("WS302", "SKILL.md", 5)]
+
+
+def test_what_does_not_parse_is_a_warning_with_the_python_it_was_checked_with(
+    make_skill: MakeSkill,
+) -> None:
+    (one,) = check(make_skill(files={"scripts/a.py": "def f(:\n"}))
+    assert one.severity == "warning"
+    assert f"Python 3.{sys.version_info.minor}" in one.message
+    assert "requires-python" in str(one.hint)
 
 
 def test_a_reference_is_told_once(make_skill: MakeSkill) -> None:

@@ -176,6 +176,14 @@ class TestShow:
         assert skill["scripts"][0]["interpreter"]["version"] == "3.12"
         assert (skill["files"], skill["body_lines"]) == (3, 1)
 
+    def test_what_a_script_declares_itself_is_shown(self, make_skill: MakeSkill) -> None:
+        block = '# /// script\n# requires-python = ">=3.11"\n# dependencies = ["rich>=13"]\n# ///\n'
+        folder = make_skill(files={"scripts/a.py": block, "scripts/b.py": "", "c.py": "# /// x"})
+        assert "needs python >=3.11, rich>=13" in run(show.command, folder).stdout
+        (skill,) = document(show.command, folder)["skills"]
+        needs = {one["path"]: one["dependencies"] for one in skill["scripts"]}
+        assert needs == {"scripts/a.py": ["rich>=13"], "scripts/b.py": None, "c.py": None}
+
     def test_a_skill_may_be_named_or_packed(self, make_skill: MakeSkill, tmp_path: Path) -> None:
         make_skill("named", under=tmp_path / "here" / ".agents" / "skills")
         assert "named" in run(show.command, "named").stdout
@@ -229,9 +237,9 @@ class TestPackAndUnpack:
         assert back == {"schema": "wardian.unpack/1", "path": str(tmp_path / "out" / "my-skill")}
 
     def test_a_skill_with_errors_is_exit_1_and_not_packed(self, make_skill: MakeSkill) -> None:
-        result = run(pack.command, make_skill(files={"scripts/a.py": "def f(:\n"}))
+        result = run(pack.command, make_skill(fields="version: 1\n"))
         assert result.exit_code == 1
-        assert "WS404" in result.stderr
+        assert "WS201" in result.stderr
         assert os.listdir() == []
 
     def test_a_refused_archive_is_an_error_and_leaves_nothing(self, tmp_path: Path) -> None:

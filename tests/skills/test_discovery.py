@@ -9,7 +9,7 @@ import pytest
 
 from tests.skill_folders import MakeSkill
 from wardian.skills import discover, find_skills
-from wardian.skills.discovery import MAX_DIRECTORIES, marketplace_skills
+from wardian.skills.plugins import plugins_of
 
 
 @pytest.fixture
@@ -70,25 +70,39 @@ def test_a_bad_one_shadows_nothing(make_skill: MakeSkill, home: Path, project: P
     assert [one.shadowed_by for one in discover(project, home)] == [None, None]
 
 
-def test_a_skill_inside_a_skill_and_in_junk_is_not_found(
+def test_skills_below_a_skill_are_found_but_not_its_own_files_and_junk(
     make_skill: MakeSkill, tmp_path: Path
 ) -> None:
     outer = make_skill("outer", under=tmp_path / "skills")
-    make_skill("inner", under=outer)
+    inner = make_skill("inner", under=outer)
+    for own in ("assets", "references", "scripts"):
+        make_skill("sample", under=outer / own)
     make_skill("packaged", under=tmp_path / "skills" / "node_modules")
     make_skill("old", under=tmp_path / "skills" / ".git")
     grouped = make_skill("grouped", under=tmp_path / "skills" / "group")
-    assert find_skills(tmp_path / "skills") == [grouped, outer]
+    assert find_skills(tmp_path / "skills") == [grouped, outer, inner]
+
+
+def test_a_broken_manifest_at_the_top_hides_nothing_below(
+    make_skill: MakeSkill, home: Path, project: Path
+) -> None:
+    (project / "SKILL.md").write_text("no frontmatter")
+    below = make_skill("below", under=project / "skills")
+    assert [(one.path, one.skill is None) for one in discover(project, home)] == [
+        (project, True),
+        (below, False),
+    ]
+    assert find_skills(project) == [project, below]
 
 
 def test_the_scan_is_bounded_in_depth_and_number(make_skill: MakeSkill, tmp_path: Path) -> None:
     make_skill("deep", under=tmp_path / "skills" / "/".join("abcdefgh"))
     assert find_skills(tmp_path / "skills") == []
-    for number in range(MAX_DIRECTORIES + 50):
+    for number in range(250):
         (tmp_path / "wide" / f"{number:05}").mkdir(parents=True)
     make_skill("zzz", under=tmp_path / "wide")
-    assert find_skills(tmp_path / "wide") == []
-    assert len(find_skills(tmp_path / "wide", max_directories=10_000)) == 1
+    assert find_skills(tmp_path / "wide", max_directories=200) == []
+    assert len(find_skills(tmp_path / "wide")) == 1
 
 
 def test_links_in_a_circle_end(make_skill: MakeSkill, tmp_path: Path) -> None:
@@ -124,4 +138,4 @@ def test_a_broken_marketplace_names_none(tmp_path: Path, text: str) -> None:
     path = tmp_path / ".claude-plugin" / "marketplace.json"
     path.parent.mkdir()
     path.write_text(text)
-    assert marketplace_skills(path) == []
+    assert plugins_of(tmp_path) == []

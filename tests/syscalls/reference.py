@@ -64,7 +64,10 @@ def _guarded(decision: str, args: tuple[int, ...], refuse: str) -> int:
     guards = decision.split("; ")
     for position, guard in enumerate(guards, start=1):
         condition, _, name = guard.removeprefix("when ").partition(" else ")
+        condition, _, answer = condition.partition(" answer ")
         if not condition_holds(condition, args):
+            if answer:
+                return ERRNO | (0 if answer == "0" else int(getattr(errno, answer)))
             if refuse == "notify" and (position == len(guards) or name == "EPERM"):
                 return NOTIFY
             return ERRNO | int(getattr(errno, name or "EPERM"))

@@ -39,6 +39,19 @@ def test_a_decision_is_read_as_written(text: str, guards: list[object]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "number", "answers"),
+    [
+        ("when arg0 == 1", errno.EPERM, False),
+        ("when arg0 == 1 else EINVAL", errno.EINVAL, False),
+        ("when arg0 == 1 answer EPERM", errno.EPERM, True),
+        ("when arg0 == 1 answer 0", 0, True),
+    ],
+)
+def test_an_answer_is_no_refusal(text: str, number: int, answers: bool) -> None:
+    assert [guard[1:] for guard in parse_guards(text)] == [(number, answers)]
+
+
+@pytest.mark.parametrize(
     ("text", "column", "message"),
     [
         ("alow", 1, "expected allow, deny, absent or 'when'"),
@@ -56,6 +69,8 @@ def test_a_decision_is_read_as_written(text: str, guards: list[object]) -> None:
         ("when arg0 & 0xf == 0x10", 20, "never matches"),
         ("when arg0 == 0 else EWRONG", 21, "not the name of an errno"),
         ("when arg0 == 0 else errorcode", 21, "not the name of an errno"),
+        ("when arg0 == 0 else 0", 21, "not the name of an errno"),
+        ("when arg0 == 0 answer 1", 23, "not the name of an errno"),
         ("when arg0 == 0; deny", 17, "expected allow, deny, absent or 'when'"),
     ],
 )
@@ -79,7 +94,7 @@ def test_any_set_of_values_is_read_as_written(
     operator = "not in" if negated else "in"
     text = f"when arg{argument} {operator} {{{','.join(text for text, _ in members)}}}"
     wanted = (argument, WORD, negated, tuple(value for _, value in members))
-    assert parse_guards(text) == ((((wanted,),), errno.EPERM),)
+    assert parse_guards(text) == ((((wanted,),), errno.EPERM, False),)
 
 
 @given(st.text(alphabet="when arg01&|=!{},;xELSEelseorand ", max_size=40))
@@ -93,4 +108,4 @@ def test_no_text_does_worse_than_a_pointed_refusal(text: str) -> None:
 
 
 def _as_lists(guards: tuple[Guard, ...]) -> list[object]:
-    return [([list(c) for c in condition], number) for condition, number in guards]
+    return [([list(c) for c in condition], number) for condition, number, _ in guards]

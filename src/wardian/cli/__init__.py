@@ -6,14 +6,17 @@ Python, and a sandbox that starts in milliseconds should not wait for it.
 commands    the others by name, as click knows them
 exec, run, trace, learn           commands that run something
 running     what exec and run share
+assembled   a skill and packages for the command that is run
 signals     signals and the terminal while a guest runs
 recording, settings               whether and how a run is recorded
 options, policy_flags, paths      the options of a run, for them and for click
-test, check, list, show, pack, unpack    skills
-doctor, policy, log               this host, a policy, the records of runs
+test, new, install, check, list, show, pack, unpack    skills
+doctor, policy, log, cache        this host, a policy, the records of runs, prepared packages
 probe, suite, syscalls, nightly, history, report    measuring
 probe_fuzz, probe_options, probe_reading, syscalls_coverage    their subcommands
 summary, refused, trace_page, log_page   what people read
+hints       what a run lacks, during it and after it
+again       how a learned policy is widened by a run that failed under it
 output, spool, progress           how it is written: text, documents, a line on a terminal
 """
 

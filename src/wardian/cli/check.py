@@ -64,10 +64,10 @@ def command(
 
 
 def _skills(paths: tuple[Path, ...]) -> Iterator[Path]:
-    from wardian.skills.discovery import find_skills, is_skill_folder
+    from wardian.skills.folders import find_skills
 
     for path in paths:
-        if path.is_dir() and not is_skill_folder(path):
+        if path.is_dir():
             yield from find_skills(path, max_directories=_MAX_DIRECTORIES)
             yield from sorted(one for one in path.glob("*.skill") if one.is_file())
         else:

@@ -30,6 +30,9 @@ COMMANDS = {
     "doctor": ("wardian.cli.doctor", "Tell which walls and backends work here, and what to do."),
     "policy": ("wardian.cli.policy", "Show the policy that a run would get, and compare two."),
     "log": ("wardian.cli.log", "List and show the runs that were recorded."),
+    "new": ("wardian.cli.new", "Make a skill to start from."),
+    "install": ("wardian.cli.install", "Copy skills to where agents look for them."),
+    "cache": ("wardian.cli.cache", "Show and remove the packages that were prepared for runs."),
     "check": ("wardian.cli.check", "Check skills by the specification."),
     "list": ("wardian.cli.list", "List the skills that agents see from here."),
     "show": ("wardian.cli.show", "Show what a skill is and needs."),
@@ -57,7 +60,7 @@ def click_options(table: Sequence[Option]) -> list[click.Parameter]:
         names.append(f"--{option.name}")
         options.append(
             click.Option(
-                [*names, f"opt_{option.name}"],
+                [*names, f"opt_{option.name.replace('-', '_')}"],
                 metavar=option.metavar or None,
                 is_flag=not option.metavar,
                 multiple=option.several,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wardian.cli import running
-from wardian.cli.options import EXEC_OPTIONS, Given, one, parse, policy_of
+from wardian.cli.options import ASSEMBLED, EXEC_OPTIONS, Given, one, parse, policy_of
 from wardian.errors import UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -13,15 +13,19 @@ if TYPE_CHECKING:
 HELP = """Run COMMAND in a sandbox: no network, no host files, no other processes.
 
 It gets its own root with /usr read-only, a private /tmp and home, and /work, where it starts.
-What else it may reach is named by options. Its exit code is ours; 124 means its time was up,
-125 that wardian refused, 126 and 127 that COMMAND can't be executed or is not there, 128+N that
-signal N ended it.
+What else it may reach is named by options. With --skill, that skill is at /skill ($SKILL_DIR), and
+the packages that it declares, with those of --with, come first on PATH. Its exit code is ours; 124
+means its time was up, 125 that wardian refused, 126 and 127 that COMMAND can't be executed or is
+not there, 128+N that signal N ended it.
 """
 EXAMPLES = """\b
 Examples:
   wardian exec -- python3 -c 'print(6 * 7)'
   wardian exec --work . --time 30s --memory 512M -- python3 convert.py in.csv
   wardian exec --net pypi.org --net files.pythonhosted.org -- pip download six
+  wardian exec --skill csv-report --work . -- sh -c 'python $SKILL_DIR/scripts/report.py in.csv'
+  wardian exec --with pandas --with npm:marked -- python3 -c 'import pandas'
+  wardian exec --python 3.12 --with pandas -- sh -c 'python -V; pip list'
 
 \b
 Options end at the first word of COMMAND, with or without --."""
@@ -43,6 +47,8 @@ def run(args: list[str]) -> int:
 
 def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | None = None) -> int:
     """Run a command as the options say and return its exit code. Raises WardianError."""
+    if not ASSEMBLED.isdisjoint(given):
+        return _assembled(argv, given, watcher)
     as_json, tty = "json" in given, running.wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
@@ -50,15 +56,33 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
         with make(
-            policy, backend_name=one(given, "backend") or "wardian", private_work=True
+            running.for_guest(policy),
+            backend_name=one(given, "backend") or "wardian",
+            private_work=True,
         ) as sandbox:
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool)
         if watcher is not None:
             return watcher.told(result, {}, spool)
+        again = running.again(result, given, (), argv)
         if spool is not None:
-            running.print_document(result, {}, spool)
+            running.print_document(result, again, spool)
+    running.tell_again(again, given)
+    if policy.rootfs is None:
+        running.tell_missing(result, given)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
+
+
+def _assembled(argv: list[str], given: Given, watcher: running.RunWatcher | None) -> int:
+    from wardian.cli.assembled import perform, skill_of
+
+    name = one(given, "skill")
+    if name is None:
+        return perform(None, None, argv, given, watcher)
+    from wardian.runner.location import located
+
+    with located(skill_of(given, name)) as skill:
+        return perform(skill, None, argv, given, watcher)
 
 
 def __getattr__(name: str) -> click.Command:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
-from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.cli.options import ASSEMBLED, EXEC_OPTIONS, Given, Option, one, parse, policy_of
 from wardian.errors import NothingMatched, UsageError
 
 if TYPE_CHECKING:
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
     import click
 
+    from wardian.learn.learned import LearnedFile
     from wardian.learn.proof import Learned
     from wardian.learn.subjects import Subject
     from wardian.runner.location import Located
+    from wardian.runner.script import Chosen
+    from wardian.sandbox.policy.policy import Policy
 
 _NOT_HERE = ("out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
 OWN_OPTIONS = (
     Option("to", "FILE", "Write the policy to FILE, once it is proven; else to standard output.",
            short="o"),
+    Option("add", "POLICY", "Widen a learned POLICY by what these runs lack under it."),
     Option("runs", "COUNT", "Watch, and prove, each run so many times; 1 unless given."),
     Option("exit", "CODE", "The exit code that the runs are meant to end with; 0 unless given."),
     Option("input", "FILE", "Standard input of each run; - is yours. Empty unless given."),
@@ -33,7 +37,7 @@ OWN_OPTIONS = (
 )  # fmt: skip
 LEARN_OPTIONS = (
     *OWN_OPTIONS,
-    *(option for option in RUN_OPTIONS if option.name not in _NOT_HERE),
+    *(option for option in EXEC_OPTIONS if option.name not in _NOT_HERE),
 )
 MOST_RUNS = 100
 
@@ -43,12 +47,15 @@ With SCRIPTs, each is run with ARGS; with SKILL alone, all of its cases; or a CO
 has only the files, system calls, variables and network that were used, and limits with head-room.
 Then everything runs again under it; what is refused is added, a few times at most. What was not
 proven is not written. Runs are repeated, so a script that is given --work must bear that.
+
+With --add, what these runs need and a learned POLICY lacks is put into it, and shown as a diff.
 """
 EXAMPLES = """\b
 Examples:
   wardian learn skills/csv-report -o csv-report.toml
   wardian learn skills/csv-report report.py --work . -o ~/report.toml -- sales.csv
   wardian learn --runs 3 -o ~/make.toml --work . -- make -j4
+  wardian learn --add ~/report.toml skills/csv-report report.py --work . -- large.csv --chart
 
 \b
 Exit code: 0 proven and written, 1 nothing that holds was found, 2 usage, 3 no case there."""
@@ -67,12 +74,16 @@ def run(args: list[str]) -> int:
             hint="wardian learn SKILL [SCRIPT…] [OPTIONS] [-- ARGS…], or wardian learn -- COMMAND",
         )
     with ExitStack() as stack:
-        if is_command:
-            _only_commands(given)
-            subjects, what = [_command(rest, given)], exec_words(rest)
-        else:
-            from wardian.runner.location import located
+        from wardian.runner.location import located
 
+        if is_command:
+            _refuse_cases(given)
+            name = one(given, "skill")
+            shared = stack.enter_context(located(name)) if name is not None else None
+            subjects, what = [_command(shared, rest, given)], exec_words(rest)
+        else:
+            if "skill" in given:
+                raise UsageError("--skill goes with a command", hint="wardian learn SKILL SCRIPT")
             skill = stack.enter_context(located(words[0]))
             if len(words) > 1:
                 subjects = _scripts(skill, words[1:], rest, given)
@@ -117,11 +128,10 @@ def exec_words(argv: Sequence[str]) -> str:
     return " ".join(quoted(word) for word in argv)
 
 
-def _only_commands(given: Given) -> None:
-    known = {option.name for option in (*EXEC_OPTIONS, *OWN_OPTIONS)} - {"cases", "case"}
-    for name in given:
-        if name not in known:
-            raise UsageError(f"--{name} goes with a skill, not with a command")
+def _refuse_cases(given: Given) -> None:
+    for name in ("cases", "case"):
+        if name in given:
+            raise UsageError(f"--{name} goes with a skill's cases, and there are none here")
 
 
 def _number(given: Given, name: str, usual: int, most: int) -> int:
@@ -151,41 +161,42 @@ def _input(given: Given) -> bytes | None:
 # What is run
 
 
-def _command(argv: list[str], given: Given) -> Subject:
+def _command(skill: Located | None, argv: list[str], given: Given) -> Subject:
     from wardian.learn.subjects import Command
 
+    if not ASSEMBLED.isdisjoint(given):
+        return _assembled(skill, None, argv, exec_words(argv), given, _input(given))
     cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
     return Command(tuple(argv), cwd, _input(given), code)
 
 
 def _scripts(skill: Located, names: list[str], args: list[str], given: Given) -> list[Subject]:
-    from wardian.learn.subjects import ScriptSubject
-    from wardian.runner.assembly import Wanted, assembled
-    from wardian.runner.interpreters import Missing
     from wardian.runner.script import choose
-    from wardian.runner.state import state_directory
 
-    for name in ("cases", "case"):
-        if name in given:
-            raise UsageError(f"--{name} goes with a skill's cases, and a script was named")
-    state = one(given, "state")
-    wanted = Wanted(
-        packages=tuple(given.get("with", ())),
-        no_deps="no-deps" in given,
-        offline="offline" in given,
-        build="build" in given,
-        state=state_directory(skill, state) if state is not None else None,
-    )
-    stdin, code = _input(given), _number(given, "exit", 0, 255)
-    found: list[Subject] = []
-    for name in names:
-        script = choose(skill.path, name)
-        call = assembled(skill, script, args, wanted, inside=True, say=output.say)
-        if isinstance(call, Missing):
-            raise UsageError(call.why, hint=call.hint)
-        cwd = running.working_directory(given)
-        found.append(ScriptSubject(script.path, call, cwd, stdin, code))
-    return found
+    _refuse_cases(given)
+    scripts = [choose(skill.path, name, skill.plugin) for name in names]
+    stdin = _input(given)
+    return [_assembled(skill, script, args, script.path, given, stdin) for script in scripts]
+
+
+def _assembled(
+    skill: Located | None,
+    script: Chosen | None,
+    words: list[str],
+    name: str,
+    given: Given,
+    stdin: bytes | None,
+) -> Subject:
+    from wardian.cli.assembled import wanted_of
+    from wardian.learn.subjects import AssembledSubject
+    from wardian.runner.assembly import assembled
+    from wardian.runner.interpreters import Missing
+
+    call = assembled(skill, script, words, wanted_of(skill, given), say=output.say)
+    if isinstance(call, Missing):
+        raise UsageError(call.why, hint=call.hint)
+    cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
+    return AssembledSubject(name, call, cwd, stdin, code)
 
 
 def _cases(skill: Located, given: Given) -> list[Subject]:
@@ -208,13 +219,13 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
             hint=f"name a script, or write cases: {DEFAULT_FILE} in the skill",
         )
     options = Options(
-        policy=policy_of(given),
+        policy=allowed_of(given),
         no_deps="no-deps" in given,
         offline="offline" in given,
         build="build" in given,
         say=output.say,
     )
-    return [CaseSubject(skill, case, options) for case in chosen]
+    return [CaseSubject(skill, case, options, with_set_up="add" in given) for case in chosen]
 
 
 # Learning, writing, telling
@@ -227,11 +238,13 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     from wardian.learn.proof import learn
     from wardian.learn.subjects import CaseSubject
 
-    target = one(given, "to")
+    file, target = added_to(given), one(given, "to")
     _check_target(target)
+    if file is not None and target is None:
+        target = os.path.realpath(file.path)
     alone = all(isinstance(subject, CaseSubject) for subject in subjects)
     say = _nothing if "quiet" in given else output.say
-    allowed = policy_of(given)
+    allowed = allowed_of(given)
     if allowed.rootfs is not None:
         raise UsageError("parts of another root file system can't be learned, only of the host's")
     learned = learn(
@@ -240,7 +253,10 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
         runs=_number(given, "runs", 1, MOST_RUNS),
         jobs=min(4, os.cpu_count() or 1) if alone else 1,
         say=say,
+        add_to=file,
     )
+    if file is not None:
+        return _add(file, learned, what, target, given)
     arch = os.uname().machine
     content = text(learned.draft, report.header(learned, what, __version__, arch))
     if target is not None:
@@ -252,6 +268,63 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
         output.print_text(content.rstrip("\n"))
     if "quiet" not in given and "json" not in given:
         _tell(learned, target, arch, verbose="verbose" in given)
+    return 0
+
+
+def added_to(given: Given) -> LearnedFile | None:
+    """The file that --add names. Raises UsageError and PolicyError."""
+    path = one(given, "add")
+    if path is None:
+        return None
+    if "policy" in given:
+        raise UsageError(
+            "--add and --policy exclude each other",
+            hint="runs are watched under the default policy with what POLICY grants",
+        )
+    from wardian.learn.learned import read_learned
+
+    return read_learned(os.path.expanduser(path))
+
+
+def allowed_of(given: Given) -> Policy:
+    """What the runs that are learned from may do. Raises UsageError and PolicyError."""
+    from wardian.cli.options import refuse_writable_policy
+
+    file = added_to(given)
+    if file is None:
+        return policy_of(given)
+    from wardian.learn.adding import ceiling
+
+    allowed = policy_of(given, ceiling(file.policy))
+    refuse_writable_policy(file.path, allowed)
+    return allowed
+
+
+def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, given: Given) -> int:
+    """Write the widened file, and show what is new in it."""
+    from wardian import __version__
+    from wardian.learn import report
+    from wardian.learn.adding import widened
+    from wardian.learn.learned import read_learned
+    from wardian.text import printable
+
+    content = widened(file, learned.draft, report.addition_header(learned, what, __version__))
+    if target is not None and (content != file.text or "to" in given):
+        if read_learned(file.path) != file:
+            raise UsageError(f"--add {file.path}: the file was changed meanwhile; nothing is added")
+        mode = os.stat(file.path).st_mode & 0o777  # whoever could not read it still can't
+        write(target, content, learned, mode)
+        _warn_of_place(target)
+    if "json" in given:
+        document = report.document(learned, content, os.uname().machine)
+        output.print_json(document | report.addition_document(file, learned.policy, content))
+        return 0
+    for line in report.diff(file.text, content, printable(file.path)):
+        output.print_text(printable(line))
+    if "quiet" not in given:
+        proven = report.passed(learned.subjects, learned.runs)
+        more = "widened as shown" if content != file.text else "nothing was lacking"
+        output.say(f"wardian: {printable(one(given, 'to') or file.path)}: {more}; {proven}")
     return 0
 
 
@@ -305,7 +378,7 @@ def _warn_of_place(target: str) -> None:
         )
 
 
-def write(target: str, content: str, learned: Learned) -> None:
+def write(target: str, content: str, learned: Learned, mode: int = 0o666) -> None:
     """All of the file or nothing of it, and only what reads as the policy that was proven."""
     from wardian.errors import NotProven
     from wardian.sandbox.paths.whole_files import write_whole
@@ -314,7 +387,7 @@ def write(target: str, content: str, learned: Learned) -> None:
 
     if parse_policy(content, target, Policy.default()) != learned.policy:
         raise NotProven("the file would not read as the policy that was proven")
-    write_whole(target, content)
+    write_whole(target, content, mode=mode)
 
 
 def __getattr__(name: str) -> click.Command:

@@ -32,6 +32,7 @@ def command(project: Path, as_json: bool) -> None:
 
     Looks into .agents, .claude, .codex, .gemini and .cursor, from PROJECT up to the top of its
     repository, then under the home. A project's skill shadows the user's of the same name.
+    In a repository of skills, those of its plugins are listed too, and all others in it.
     """
     from wardian.errors import NothingMatched
     from wardian.skills.discovery import ROOTS, discover
@@ -60,8 +61,20 @@ def _entry(one: Found) -> dict[str, Any]:
         "loads": one.skill is not None,
         "problem": one.problem,
         "shadowed_by": str(one.shadowed_by) if one.shadowed_by is not None else None,
+        "plugin": one.plugin,
+        "installed": _installed(one),
         "diagnostics": [item.code for item in one.diagnostics],
     }
+
+
+def _installed(one: Found) -> dict[str, Any] | None:
+    """The record of a skill that `wardian install` put there, and whether it changed since."""
+    import os
+
+    from wardian.runner.installs import record_of
+
+    record = record_of(os.path.realpath(one.path))
+    return record._asdict() | {"changed": record.changed} if record is not None else None
 
 
 def _lines(found: list[Found]) -> list[str]:
@@ -76,5 +89,7 @@ def _lines(found: list[Found]) -> list[str]:
             line += f"\n    does not load: {printable(one.problem)}"
         elif one.shadowed_by is not None:
             line += f"\n    shadowed by {printable(str(one.shadowed_by))}"
+        if (record := _installed(one)) is not None and record["changed"]:
+            line += f"\n    changed since it was installed on {record['time']}"
         lines.append(line)
     return lines

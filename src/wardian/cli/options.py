@@ -44,6 +44,7 @@ POLICY_OPTIONS = (
         "Reach HOST by name; all of your network: host.",
         several=True,
     ),
+    Option("interface", "", "A network interface besides lo, for programs that look for one."),
     Option("time", "DURATION", "Limit by the clock: 30s, 5m, 1h, none."),
     Option("cpu", "DURATION", "Limit of CPU time, all processes together."),
     Option("memory", "SIZE", "Limit of memory, private files included: 512M, 2G, none."),
@@ -53,9 +54,25 @@ POLICY_OPTIONS = (
     Option("output", "SIZE", "Limit of standard output and error together."),
     Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
     Option("allow-syscall", "NAME", "Let a system call pass the filter.", several=True),
+    Option("debug", "", "Let debuggers work on the run's own processes: gdb, strace, py-spy."),
     Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
 )
-EXEC_OPTIONS = (
+_SURROUNDINGS = (
+    Option("with", "PACKAGE", "One more Python package, or npm:NAME for Node.", several=True),
+    Option("python", "VERSION", "The Python to use: 3.12; whatever the skill requires."),
+    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
+    Option("offline", "", "Prepare dependencies from what is cached only."),
+    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
+    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
+    Option("out", "DIR", "Keep the files that were written to /work, in DIR."),
+    Option("force", "", "With --out: also into a directory that is not empty."),
+)
+SKILL_OPTION = Option("skill", "SKILL", "Share a skill at /skill, its packages first on PATH.")
+# With one of these, what is around the command has to be put together first.
+ASSEMBLED = frozenset(option.name for option in (SKILL_OPTION, *_SURROUNDINGS))
+
+RUN_OPTIONS = (
+    *_SURROUNDINGS,
     *POLICY_OPTIONS,
     Option("cwd", "DIR", "Working directory inside; /work unless given."),
     Option("backend", "NAME", "wardian, bubblewrap, gvisor, or host: no sandbox."),
@@ -66,17 +83,7 @@ EXEC_OPTIONS = (
     Option("quiet", "", "Tell nothing but errors.", short="q"),
     Option("help", "", "Show this message and exit.", short="h"),
 )
-
-RUN_OPTIONS = (
-    Option("out", "DIR", "Keep the files that the script wrote to /work, in DIR."),
-    Option("force", "", "With --out: also into a directory that is not empty."),
-    Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
-    Option("with", "PACKAGE", "One more Python package, as pip names it.", several=True),
-    Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
-    Option("offline", "", "Prepare dependencies from what is cached only."),
-    Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
-    *EXEC_OPTIONS,
-)
+EXEC_OPTIONS = (SKILL_OPTION, *RUN_OPTIONS)
 
 _LIMITS = {
     "time": ("time_s", "parse_duration"),
@@ -186,9 +193,10 @@ def _network(policy: Policy, words: list[str]) -> Policy:
     return policy._replace(network="names", allow_hosts=allowed)
 
 
-def policy_of(given: Given) -> Policy:
-    """The policy that these options ask for. Raises UsageError and PolicyError."""
-    policy = base_policy(one(given, "policy"))
+def policy_of(given: Given, base: Policy | None = None) -> Policy:
+    """The policy that these options ask for, on top of ``base`` or of the one that --policy names.
+    Raises UsageError and PolicyError."""
+    policy = base if base is not None else base_policy(one(given, "policy"))
     if "net" in given:
         policy = _network(policy, given["net"])
     if "work" in given:
@@ -205,13 +213,17 @@ def policy_of(given: Given) -> Policy:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
+    if "interface" in given:
+        policy = policy._replace(interface=True)
+    if "debug" in given:
+        policy = policy.debugging()
     if "degrade" in given:
         degrade = tuple(dict.fromkeys((*policy.degrade, *given["degrade"])))
         policy = policy._replace(degrade=degrade)
     if "rootfs" in given:
         policy = policy._replace(rootfs=_rootfs(given, policy))
     if is_file(one(given, "policy")):
-        _refuse_writable_policy(given["policy"][0], policy)
+        refuse_writable_policy(given["policy"][0], policy)
     return policy
 
 
@@ -220,7 +232,7 @@ def is_file(name: str | None) -> bool:
     return name is not None and (name.endswith(".toml") or "/" in name)
 
 
-def _refuse_writable_policy(path: str, policy: Policy) -> None:
+def refuse_writable_policy(path: str, policy: Policy) -> None:
     """A run that could write its own policy would write the next run's. Raises PolicyError."""
     from wardian.errors import PolicyError
     from wardian.sandbox.root.shares import is_below

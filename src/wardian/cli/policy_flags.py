@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from wardian.cli.options import POLICY_OPTIONS, policy_of
+from wardian.cli.options import POLICY_OPTIONS, Given, policy_of
 
 if TYPE_CHECKING:
     from wardian.sandbox.policy.policy import Policy
@@ -24,7 +24,8 @@ def policy_flags(function: Callable[..., Any]) -> Callable[..., Any]:
         function = click.option(
             f"--{option.name}",
             PREFIX + option.name.replace("-", "_"),
-            metavar=option.metavar,
+            metavar=option.metavar or None,
+            is_flag=not option.metavar,
             multiple=option.several,
             help=option.help + (" Repeatable." if option.several else ""),
         )(function)
@@ -33,11 +34,16 @@ def policy_flags(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def granted_policy(values: Mapping[str, Any]) -> Policy:
     """The policy that these flags ask for. Raises UsageError and PolicyError."""
-    given: dict[str, list[str]] = {}
+    return policy_of(given_flags(values))
+
+
+def given_flags(values: Mapping[str, Any]) -> Given:
+    """These flags as the commands that run something parse them."""
+    given: Given = {}
     for option in TABLE:
         value = values[PREFIX + option.name.replace("-", "_")]
         if value:
-            given[option.name] = list(value) if option.several else [value]
+            given[option.name] = list(value) if option.several else [str(value)]
         elif value == "":
             given[option.name] = [""]
-    return policy_of(given)
+    return given

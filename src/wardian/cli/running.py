@@ -13,12 +13,16 @@ from wardian.errors import BackendError, UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Protocol
 
     from wardian.cli.spool import Spool, SpooledDocument
-    from wardian.sandbox.backends import Copies
+    from wardian.runner.location import Located
+    from wardian.runner.script import Chosen
+    from wardian.sandbox.backends import Copies, OnRefusal
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.result import Protection, Refusal, Result
+    from wardian.sandbox.run.unreached import OnUnreached, Unreached
     from wardian.sandbox.sandbox import Sandbox
 
     class RunWatcher(Protocol):
@@ -62,6 +66,16 @@ def working_directory(given: Given) -> str | None:
     return os.path.join(WORK, cwd) if cwd is not None else None
 
 
+def for_guest(policy: Policy) -> Policy:
+    """The policy of a run: with the network, also the indexes that this user's packages come
+    from."""
+    if policy.network == "none":
+        return policy
+    from wardian.runner.guest_indexes import with_indexes
+
+    return with_indexes(policy, os.environ)
+
+
 # Running, in two ways, and both with a record of it or without
 
 
@@ -76,15 +90,16 @@ def ran(
     spool: Spool | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script and folder. With ``spool``, output goes there."""
+    wants name, origin, script (none for a command) and folder. ``spool`` gets the output."""
     cwd = working_directory(given)
     if sandbox.policy.network == "names":
         _make_room()
+    heard = None if "quiet" in given else _hinting(policy, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
         if spool is not None:
-            return captured(sandbox, argv, cwd, spool)
-        return passed_through(sandbox, argv, cwd, tty, copies, quiet="quiet" in given)
+            return captured(sandbox, argv, cwd, spool, heard)
+        return passed_through(sandbox, argv, cwd, tty, copies, heard)
 
     directory = record_directory(one(given, "record"))
     if directory is None:
@@ -93,7 +108,7 @@ def ran(
     from wardian.observe.record import RecordedRun, RecordedSkill
 
     about = RecordedRun(
-        kind="exec" if skill is None else "run",
+        kind="run" if skill is not None and skill[2] else "exec",
         command=tuple(argv),
         policy=sandbox.policy,
         backend=one(given, "backend") or "wardian",
@@ -114,21 +129,40 @@ def _make_room() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
+    """Prints what a package tool lacks, as it happens; loaded when there is something to print."""
+    callbacks: list[OnUnreached] = []
+
+    def show(unreached: Unreached) -> None:
+        from wardian.cli.hints import live_hints
+
+        if not callbacks:
+            callbacks.append(live_hints(policy, tty=tty))
+        callbacks[0](unreached)
+
+    return show
+
+
 def passed_through(
     sandbox: Sandbox,
     argv: list[str],
     cwd: str | None,
     tty: bool,
     copies: Copies | None = None,
-    *,
-    quiet: bool = False,
+    heard: OnUnreached | None = None,
 ) -> Result:
     """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = terminal_state() if tty else None
     try:
         with Forwarding() as signals:
             process = sandbox.start_inherited(
-                argv, cwd=cwd, tty=tty, copies=copies, on_refusal=None if quiet else _say_refused
+                argv,
+                cwd=cwd,
+                tty=tty,
+                copies=copies,
+                on_unreached=heard,
+                on_refusal=None if heard is None else _saying(tty=tty),
+                tail=True,
             )
             return signals.attend(process)
     finally:
@@ -136,14 +170,25 @@ def passed_through(
             restore_terminal(saved)
 
 
-def _say_refused(refusal: Refusal) -> None:
-    """At once: a program that waits for the network may wait long."""
-    from wardian.cli.refused import live_line
+def _saying(*, tty: bool) -> OnRefusal:
+    """Prints what a network by name refuses, at once: a program may wait for it long."""
 
-    output.say(live_line(refusal))
+    def show(refusal: Refusal) -> None:
+        from wardian.cli.refused import live_line
+
+        line = live_line(refusal)
+        output.say(f"\r{line}\r" if tty else line)
+
+    return show
 
 
-def captured(sandbox: Sandbox, argv: list[str], cwd: str | None, spool: Spool) -> Result:
+def captured(
+    sandbox: Sandbox,
+    argv: list[str],
+    cwd: str | None,
+    spool: Spool,
+    heard: OnUnreached | None = None,
+) -> Result:
     """Standard input is ours still; output goes into the spool. The guest itself sees pipes."""
     kept: list[int] = []
     try:
@@ -159,7 +204,9 @@ def captured(sandbox: Sandbox, argv: list[str], cwd: str | None, spool: Spool) -
         try:
             for target, fd in enumerate(spool.fds, 1):
                 os.dup2(fd, target)
-            process = sandbox.start_inherited(argv, cwd=cwd, tty=False)
+            process = sandbox.start_inherited(
+                argv, cwd=cwd, tty=False, on_unreached=heard, tail=True
+            )
         finally:
             for target, fd in enumerate(kept, 1):
                 os.dup2(fd, target)
@@ -214,6 +261,53 @@ def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
         hint = overlooked(result.command[0]) if result.reason == "not found" else None
         if hint is not None:
             output.say_hint(hint)
+    if not quiet and not result.ok:
+        _name_left_out()
+
+
+def _name_left_out() -> None:
+    """Environments of PATH that a guest may have written to: a run that failed may miss them."""
+    from wardian.sandbox.root.active import left_out
+    from wardian.sandbox.root.programs import skipped_entries
+
+    named = skipped_entries()
+    for entry, why in left_out().items():
+        if entry not in named:
+            from wardian.text import printable
+
+            output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
+
+
+def again(
+    result: Result, given: Given, before: Sequence[str], after: Sequence[str]
+) -> dict[str, list[str]]:
+    """For the document: the command that widens the learned policy a run failed under, if any."""
+    if result.ok or "policy" not in given:
+        return {}
+    from wardian.cli.again import learn_again
+
+    words = learn_again(result, given, before, after)
+    return {"learn_again": [output.valid(word) for word in words]} if words else {}
+
+
+def tell_again(again: dict[str, list[str]], given: Given) -> None:
+    """Print that command, before anything else that is printed of the run."""
+    if again and "quiet" not in given and "json" not in given:
+        from wardian.cli.again import tell
+
+        tell(again["learn_again"])
+
+
+def tell_missing(
+    result: Result, given: Given, skill: Located | None = None, script: Chosen | None = None
+) -> None:
+    """Print what brings a module that the run missed."""
+    if result.exit_code == 0 or "quiet" in given or not (result.stderr_tail or script is not None):
+        return
+    from wardian.cli.hints import missing_lines
+
+    for line in missing_lines(result, skill, script, no_deps="no-deps" in given):
+        output.say(line)
 
 
 def noteworthy(result: Result) -> bool:

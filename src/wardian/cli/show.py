@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from wardian.skills.scripts import Script
     from wardian.skills.skill import Skill
+
+MAX_SOURCE_BYTES = 1 << 20
 
 
 @click.command(
@@ -84,6 +87,7 @@ def _described(path: Path) -> dict[str, Any]:
         skill = load_folder(folder, path)
         listing = walk(folder.path)
         declared = declared_by(folder.path, skill.body, listing)
+        scripts = [asdict(script) | _inline(folder.path, script) for script in skill.scripts]
     return {
         "name": skill.name,
         "description": skill.description,
@@ -93,7 +97,7 @@ def _described(path: Path) -> dict[str, Any]:
         "metadata": dict(skill.metadata),
         "allowed_tools": list(skill.allowed_tools),
         "other": dict(skill.other),
-        "scripts": [asdict(script) for script in skill.scripts],
+        "scripts": scripts,
         "dependencies": {
             "python": list(declared.python),
             "requires_python": declared.requires_python,
@@ -101,11 +105,36 @@ def _described(path: Path) -> dict[str, Any]:
             "node_lock": declared.node_lock,
             "prose": list(declared.prose),
         },
+        "installed": _installed(path),
         "files": len(listing.files),
         "bytes": sum(entry.size for entry in listing.files),
         "body_lines": skill.body.count("\n"),
         "diagnostics": [asdict(one) for one in skill.diagnostics],
     }
+
+
+def _installed(path: Path) -> dict[str, Any] | None:
+    from wardian.runner.installs import record_of
+
+    record = record_of(str(path.resolve()))
+    return record._asdict() | {"changed": record.changed} if record is not None else None
+
+
+def _inline(folder: Path, script: Script) -> dict[str, Any]:
+    """What the script's own `# /// script` block declares; nothing if it can't be read."""
+    from wardian.skills.dependencies import DeclarationError, inline_metadata
+    from wardian.skills.reading import read_inside
+
+    found = None
+    if script.interpreter is not None and script.interpreter.name == "python":
+        try:
+            source = read_inside(str(folder), script.path, MAX_SOURCE_BYTES, truncate=True)
+            found = inline_metadata(source.decode("utf-8", "replace"))
+        except (OSError, DeclarationError):
+            pass  # `wardian check` reports it
+    if found is None:
+        return {"dependencies": None, "requires_python": None}
+    return {"dependencies": list(found.dependencies), "requires_python": found.requires_python}
 
 
 def _page(document: dict[str, Any]) -> str:
@@ -119,6 +148,11 @@ def _page(document: dict[str, Any]) -> str:
         lines.append(f"  {'allowed tools':<14}{printable(' '.join(document['allowed_tools']))}")
     for key, value in {**document["metadata"], **document["other"]}.items():
         lines.append(f"  {printable(key):<14}{printable(value)}")
+    if document["installed"] is not None:
+        record = document["installed"]
+        since = ", changed since" if record["changed"] else ""
+        text = f"{record['time']} from {printable(record['source'])}{since}"
+        lines.append(f"  {'installed':<14}{text}")
     size = f"{document['files']} files, {document['bytes']:,} bytes"
     lines.append(f"  {'size':<14}{size}, {document['body_lines']} lines of instructions")
     lines += [f"  {label:<14}{printable(value)}" for label, value in _needs(document)]
@@ -148,4 +182,7 @@ def _script(script: dict[str, Any]) -> str:
     if interpreter is not None and interpreter["version"]:
         runs += f" {interpreter['version']}"
     role = "" if script["entry"] else "  (module)"
-    return f"{runs:<14}{script['path']}  {script['size']:,} bytes{role}"
+    line = f"{runs:<14}{script['path']}  {script['size']:,} bytes{role}"
+    needs = ", ".join(script["dependencies"] or ())
+    wish = f"python {script['requires_python']}" if script["requires_python"] else ""
+    return f"{line}  needs {', '.join(filter(None, (wish, needs)))}" if wish or needs else line

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli.paths import NamedPath
-from wardian.cli.policy_flags import granted_policy, policy_flags
+from wardian.cli.policy_flags import given_flags, granted_policy, policy_flags
 
 if TYPE_CHECKING:
+    from wardian.cli.options import Given
     from wardian.runner.cases.model import SkillCase
     from wardian.runner.cases.running import CaseOutcome, Options
 
@@ -23,6 +24,7 @@ Examples:
   wardian test skills/
   wardian test skills/csv-report --in wardian,host --oracle host --junit report.xml
   wardian test skills/weather --net host
+  wardian test weather.skill
 
 \b
 Exit code: 0 all passed, 1 failures, or a case asks for more than is granted, 2 usage,
@@ -70,15 +72,20 @@ def command(
 ) -> None:
     """Run the cases of the skill at PATH, or of every skill below it, and report the outcomes.
 
+    PATH is a directory, or a .skill, .zip or tar file.
+
     Each case runs in a sandbox and a /work of its own. With --oracle, the same case runs in another
     backend too, and exit code, output and files must agree.
 
     Cases are a skill's wishes. They can tighten the policy that these options describe, never
     widen it: a case that asks for more than you grant is not run.
     """
+    from contextlib import nullcontext
+
     from wardian.cli import output
     from wardian.runner.cases import report
     from wardian.runner.cases.running import Options
+    from wardian.runner.location import located
     from wardian.sandbox.backends import check_backends, fitted, shortfall
 
     granted = granted_policy(grants)
@@ -98,16 +105,53 @@ def command(
         build=build,
         say=output.say,
     )
-    outcomes = _outcomes(_selected(path, cases_file, pattern), options, jobs)
+    with located(str(path)) if path.is_file() else nullcontext() as skill:
+        place = Path(skill.path) if skill is not None else path
+        selected = _selected(place, cases_file, pattern)
+        outcomes = _outcomes(selected, options, jobs)
     if junit is not None:
         junit.write_text(report.junit(outcomes), encoding="utf-8")
     if as_json:
         output.print_json(report.document(outcomes))
     else:
+        flags = {"no-deps": no_deps, "offline": offline, "build": build}
+        given = given_flags(grants) | {name: [""] for name, is_given in flags.items() if is_given}
+        _tell_again(
+            given,
+            selected if skill is None else [(path, c) for _, c in selected],
+            outcomes,
+            cases_file,
+        )
         for line in report.table(outcomes):
             output.print_text(line)
         output.say(report.summary(outcomes))
     ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
+
+
+def _tell_again(
+    given: Given,
+    selected: list[tuple[Path, SkillCase]],
+    outcomes: list[CaseOutcome],
+    cases_file: Path | None,
+) -> None:
+    """How a learned policy is widened by the cases that failed under it."""
+    if "policy" not in given:
+        return
+    from wardian.cli.again import learn_cases_again, tell
+
+    failed = {
+        one.case.name
+        for one in outcomes
+        if one.verdict in ("fail", "error") and one.backend == "wardian"
+    }
+    for place in dict.fromkeys(place for place, case in selected if case.name in failed):
+        known = [case for one, case in selected if one == place]
+        names = [case.name for case in known if case.name in failed]
+        # Names hold what a pattern would take for its own.
+        plain = len(names) == 1 and len(known) > 1 and not set("*?[") & set(names[0])
+        cases = str(cases_file) if cases_file is not None else None
+        words = learn_cases_again(given, str(place), cases, names[0] if plain else None)
+        tell(words, "these cases" if len(names) > 1 else "this case")
 
 
 def _selected(
@@ -151,11 +195,9 @@ def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
 
 
 def _skills(path: Path) -> list[Path]:
-    from wardian.skills.discovery import find_skills, is_skill_folder
+    from wardian.skills.folders import find_skills
 
-    if not path.is_dir() or is_skill_folder(path):
-        return [path]
-    return sorted(find_skills(path))
+    return find_skills(path)
 
 
 def _outcomes(

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from wardian.cli import output, running
 from wardian.cli.exec import run_command
-from wardian.cli.options import EXEC_OPTIONS, RUN_OPTIONS, Given, Option, one, parse, parse_between
+from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, parse_between
 from wardian.cli.run import run_script
 from wardian.errors import UsageError
 from wardian.observe.events import Reader
@@ -34,7 +34,7 @@ TRACE_OPTIONS = (
         option._replace(help="The trace as one document; without -o, output is captured.")
         if option.name == "json"
         else option
-        for option in RUN_OPTIONS
+        for option in EXEC_OPTIONS
     ),
 )
 
@@ -73,16 +73,13 @@ def run(args: list[str]) -> int:
         )
     with Tracing(given) as tracing:
         if is_command:
-            _only_commands(given)
             return run_command(words, tracing.given, tracing)
+        if "skill" in given:
+            raise UsageError(
+                "--skill goes with a command",
+                hint="wardian trace SKILL SCRIPT, or wardian trace --skill SKILL -- COMMAND",
+            )
         return run_script(words, tracing.given, tracing)
-
-
-def _only_commands(given: Given) -> None:
-    known = {option.name for option in EXEC_OPTIONS} | {"follow", "perfetto", "to"}
-    for name in given:
-        if name not in known:
-            raise UsageError(f"--{name} goes with a skill's script, not with a command")
 
 
 class Tracing:

@@ -27,7 +27,7 @@ def calls(made: Collection[str], policy: Policy) -> Calls:
     names = {name for name in made if passes(name, policy)}
     kept = set(learning().kept_calls)
     for alike in learning().alike:
-        if not names.isdisjoint(alike):
+        if not (names | kept).isdisjoint(alike):
             kept.update(alike)
     return Calls(frozenset(names), frozenset(n for n in kept if passes(n, policy)) - names)
 

@@ -23,8 +23,8 @@ class Learning(NamedTuple):
     alike: tuple[tuple[str, ...], ...]
     kept_places: tuple[str, ...]
     wide: tuple[str, ...]
-    many: int
     most: int
+    most_files: int
     rooms: dict[str, Headroom]
 
 
@@ -39,7 +39,7 @@ def learning() -> Learning:
         alike=tuple(tuple(names) for names in raw["calls"]["alike"]),
         kept_places=tuple(places["kept"]),
         wide=tuple(places["wide"]),
-        many=places["many"],
         most=places["most"],
+        most_files=places["most_files"],
         rooms={field: Headroom(**room) for field, room in raw["limits"].items()},
     )

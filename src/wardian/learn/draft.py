@@ -11,6 +11,7 @@ from wardian.learn.calls import Calls, by_group, calls
 from wardian.learn.limits import limits
 from wardian.learn.needs import CHANGING, NOTHING, ObservedNeeds
 from wardian.learn.places import BasePart, places, still_used
+from wardian.sandbox.policy.file import CALLER
 from wardian.sandbox.policy.policy import Limits, Policy, Share
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.sandbox.root.layout import WORK
@@ -134,8 +135,8 @@ def _files(one: Draft) -> list[str]:
             lines.append("# Shared by the caller, and used.")
             lines.append(f"{key} = [{', '.join(quoted(str(share)) for share in given)}]")
     if one.work is not None:
-        lines.append("# The caller's; --work takes its place.")
-        lines.append(f"work = {quoted(one.work)}")
+        lines.append("# A directory was used: each run names its own, with --work.")
+        lines.append(f"work = {quoted(CALLER)}")
     return lines
 
 
@@ -163,24 +164,30 @@ def _environment_lines(one: Draft) -> list[str]:
 
 
 def _limits(one: Draft) -> list[str]:
+    return [
+        "[limits]",
+        "# What was used, with head-room.",
+        *(f"{f'{key} = {value}':<20}  # {why}" for _, key, value, why in spelt_limits(one)),
+    ]
+
+
+def spelt_limits(one: Draft) -> list[tuple[str, str, str, str]]:
+    """Each limit: its field, its key in a file, its value there, and what was seen."""
     peaks, found = {field: one.needs.peaks.get(field, 0) for field in Limits._fields}, one.limits
     memory, disk, printed = (
         human_bytes(peaks[field]) for field in ("memory_bytes", "disk_bytes", "output_bytes")
     )
-    rows = [
-        ("time", _time(found.time_s), f"{peaks['time_s']:.1f} s at most"),
-        ("cpu", _time(found.cpu_s), f"{peaks['cpu_s']:.1f} s at most"),
-        ("memory", _size(found.memory_bytes), f"{memory} at most"),
-        ("processes", str(found.processes), f"{peaks['processes']:.0f} at once"),
-        ("files", str(found.files), f"{peaks['files']:.0f} opened in all; at once unseen"),
-        ("disk", _size(found.disk_bytes), f"{disk} at most, by what was left and by memory"),
-        ("output", _size(found.output_bytes), f"{printed} at most"),
-    ]  # fmt: skip
     return [
-        "[limits]",
-        "# What was used, with head-room.",
-        *(f"{f'{key} = {value}':<20}  # {why}" for key, value, why in rows),
-    ]
+        ("time_s", "time", _time(found.time_s), f"{peaks['time_s']:.1f} s at most"),
+        ("cpu_s", "cpu", _time(found.cpu_s), f"{peaks['cpu_s']:.1f} s at most"),
+        ("memory_bytes", "memory", _size(found.memory_bytes), f"{memory} at most"),
+        ("processes", "processes", str(found.processes), f"{peaks['processes']:.0f} at once"),
+        ("files", "files", str(found.files),
+         f"{peaks['files']:.0f} opened in all; at once unseen"),
+        ("disk_bytes", "disk", _size(found.disk_bytes),
+         f"{disk} at most, by what was left and by memory"),
+        ("output_bytes", "output", _size(found.output_bytes), f"{printed} at most"),
+    ]  # fmt: skip
 
 
 def _time(seconds: float | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.learn.places import whole
 from wardian.runner.elf import read_elf
-from wardian.sandbox.root.layout import layout
+from wardian.sandbox.root.layout import ADDRESS, layout
 from wardian.syscalls.effects import descriptors
 
 if TYPE_CHECKING:
@@ -154,6 +154,6 @@ def outside(endpoint: object) -> bool:
         return False
     host = address.rpartition(":")[0].strip("[]")
     try:
-        return not ipaddress.ip_address(host.partition("%")[0]).is_loopback
+        return host != ADDRESS and not ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return False

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from wardian.learn.data import learning
+from wardian.learn.libraries import libraries
 from wardian.sandbox.root.parts import Parts
 from wardian.sandbox.root.root import base
 from wardian.sandbox.root.shares import is_below
+from wardian.text import printable
 
 
 class BasePart(NamedTuple):
@@ -33,15 +35,21 @@ def whole() -> Parts:
 
 
 def places(
-    files: dict[str, frozenset[str]], directories: Collection[str], *, listed_too: bool = False
+    files: dict[str, frozenset[str]],
+    directories: Collection[str],
+    *,
+    listed_too: bool = False,
+    known: Collection[str] = (),
 ) -> list[BasePart]:
     """Sorted. With ``listed_too`` directories that belong to many programs are taken as a whole if
-    they were listed, and those that were only looked at are there as well."""
+    they were listed, and those that were only looked at are there as well. What ``known`` parts
+    bring along is left out."""
+    has = held_by(known)
     used: dict[str, set[str]] = defaultdict(set)
     folders: dict[str, str] = {}
     for path, actions in files.items():
         real = whole().real(path)
-        if real is None:
+        if real is None or has(path):
             continue
         if path in directories or os.path.isdir(real):
             if "listed" in actions and (listed_too or not is_wide(real)):
@@ -57,9 +65,32 @@ def places(
             if other != path and path in used:
                 used.pop(str(other), None)
     for path in learning().kept_places:
-        if whole().real(path) is not None:
+        if whole().real(path) is not None and not has(path):
             used.setdefault(path, {"kept for the loader"})
+    own = [path for path in folders if not is_wide(path)]
+    needed = libraries((*used, *own, *_units(used)), whole())
+    for path, by in sorted(needed.items()):
+        name = _named(path)
+        if not has(name) and whole().real(name) not in {whole().real(one) for one in used}:
+            used[name].add(f"needed by {printable(by)}")
     return _few(used, folders)
+
+
+def held_by(parts: Collection[str]) -> Callable[[str], bool]:
+    """Is a path there, links on the way included, where only these parts of the host's are?"""
+    held = Parts(whole().trees, whole().linked)
+    for part in parts:
+        held.add(part)
+    places, links = held.places, held.links
+
+    def has(path: str) -> bool:
+        real = whole().real(path)
+        return real is not None and all(
+            one in links or one in whole().linked or _inside(one, places, itself=True)
+            for one in (*whole().way(path), real)
+        )
+
+    return has
 
 
 def still_used(parts: Iterable[str], files: Iterable[str]) -> list[BasePart]:
@@ -90,7 +121,7 @@ def _named(path: str) -> str:
 
 def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[BasePart]:
     chosen = dict(folders)
-    for path in _crowded(used, learning().many):
+    for path in _units(used):
         chosen.setdefault(path, "")
     while True:
         chosen = {p: why for p, why in chosen.items() if not _inside(p, chosen)}
@@ -110,16 +141,19 @@ def _inside(path: str, folders: Iterable[str], *, itself: bool = False) -> bool:
     return any(is_below(path, one) and (itself or path != one) for one in folders)
 
 
-def _crowded(used: Iterable[str], many: int) -> list[str]:
-    """The outermost directories that are not wide and hold that many."""
-    counts: dict[str, int] = defaultdict(int)
+def _units(used: Iterable[str]) -> set[str]:
+    """The outermost directory of each file that belongs to one program: the next input may need
+    another of its files. None for a file right in a directory of many programs."""
+    found = set()
     for path in used:
-        folder = os.path.dirname(path)
+        folder, unit = os.path.dirname(path), None
         while folder != "/":
-            counts[folder] += 1
+            if not is_wide(folder):
+                unit = folder
             folder = os.path.dirname(folder)
-    full = [path for path, count in counts.items() if count >= many and not is_wide(path)]
-    return [path for path in full if not _inside(path, full)]
+        if unit is not None:
+            found.add(unit)
+    return found
 
 
 def _fullest(single: Iterable[str]) -> str | None:

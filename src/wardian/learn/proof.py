@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from wardian.errors import NotProven
+from wardian.learn.adding import addition, widened
 from wardian.learn.calls import passes
 from wardian.learn.draft import Draft, Wider, draft, text
+from wardian.learn.learned import LearnedFile
 from wardian.learn.needs import NOTHING, ObservedNeeds, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
@@ -58,8 +60,10 @@ def learn(
     runs: int,
     jobs: int,
     say: Callable[[str], None],
+    add_to: LearnedFile | None = None,
 ) -> Learned:
-    """Raises NotProven if nothing could be learned from, or no draft held."""
+    """With ``add_to``, only what that lacks. Raises NotProven if nothing could be learned from, or
+    no draft held."""
     with pool(jobs) as workers:
         watched = workers.map(lambda one: _watch(one, allowed, runs), subjects)
         seen = [one for one in watched if isinstance(one, ObservedSubject)]
@@ -72,7 +76,7 @@ def learn(
                 hint="see what happens with `wardian run` or `wardian test`; --exit CODE if a run "
                 "is meant to end with another code",
             )
-        return _proven(seen, allowed, runs, left_out, workers, say)
+        return _proven(seen, allowed, runs, left_out, workers, say, add_to)
 
 
 def _proven(
@@ -82,13 +86,13 @@ def _proven(
     left_out: tuple[tuple[str, str], ...],
     workers: Pool,
     say: Callable[[str], None],
+    add_to: LearnedFile | None,
 ) -> Learned:
     needs, wider = merged(one.needs for one in seen), Wider()
     subjects = tuple(one.subject for one in seen)
 
     def proven(wider: Wider) -> tuple[Draft, Policy, list[Failure]]:
-        one = draft(needs, allowed, wider)
-        policy = _read(text(one, ()))
+        one, policy = _drafted(needs, allowed, wider, add_to)
         proofs = workers.map(lambda one: _prove(one, policy, runs), seen)
         return one, policy, [proof for proof in proofs if proof is not None]
 
@@ -106,6 +110,7 @@ def _proven(
                     other, narrower, still = proven(less)
                     if not still:
                         one, policy, wider = other, narrower, less
+            policy = _drafted(needs, allowed, wider, add_to, own=False)[1]
             return Learned(one, policy, subjects, runs, number, failed, left_out)
         for known, attempt in failures:
             say(f"wardian: round {number}: {known.subject.name} fails: {attempt.problems[0]}")
@@ -115,6 +120,29 @@ def _proven(
         f"no policy was found under which {known.subject.name} passes: {attempt.problems[0]}",
         hint="if it does not do the same each time, watch it more often: --runs 5",
     )
+
+
+def _drafted(
+    needs: ObservedNeeds,
+    allowed: Policy,
+    wider: Wider,
+    add_to: LearnedFile | None,
+    *,
+    own: bool = True,
+) -> tuple[Draft, Policy]:
+    """The draft and the policy that its file is read as: with ``own``, with what each caller names
+    for a run, the directory at /work and values of variables."""
+    if add_to is None:
+        one = draft(needs, allowed, wider)
+        policy = _read(text(one, ()))
+        return one, policy._replace(work=one.work) if own else policy
+    one = addition(add_to.policy, needs, allowed, wider)
+    policy = parse_policy(widened(add_to, one), add_to.path, Policy.default())
+    if not own:
+        return one, policy
+    named = {*policy.pass_env, *dict(policy.set_env)}
+    values = {name: value for name, value in allowed.set_env if name in named}
+    return one, policy.with_env(values)._replace(work=one.work)
 
 
 def _watch(subject: Subject, allowed: Policy, runs: int) -> ObservedSubject | tuple[str, str]:

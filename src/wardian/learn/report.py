@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from wardian.learn.calls import counted
+from wardian.learn.learned import LEARNED, LearnedFile
 from wardian.learn.proof import Learned
 from wardian.learn.subjects import CaseSubject, Subject
 from wardian.sandbox.policy.difference import NOUNS, differences
 from wardian.sandbox.policy.policy import Policy
 
 SCHEMA = "wardian.learn/1"
-VERSION_LINE = "Learned by wardian"
 
 
 def passed(subjects: Sequence[Subject], runs: int) -> str:
@@ -54,12 +54,35 @@ def _variables(policy: Policy) -> int:
 
 def header(learned: Learned, what: str, version: str, arch: str) -> list[str]:
     """The comment at the head of the file."""
-    lines = [f"{VERSION_LINE} {version} from {what}."]
+    lines = [f"{LEARNED} {version} from {what}."]
     lines.append(f"Proven: {passed(learned.subjects, learned.runs)}. It allows")
     lines += [f"  {gain}" for gain in gains(learned, arch)]
     lines += [f"At another try only: {name}" for name in learned.at_another_try]
     lines += [f"Not learned from {name}: {why}" for name, why in learned.left_out]
     return lines
+
+
+def addition_header(learned: Learned, what: str, version: str) -> list[str]:
+    """What the comment says besides, once something is added."""
+    proven = passed(learned.subjects, learned.runs)
+    return [f"Added by wardian {version} from {what}: {proven}."]
+
+
+def diff(before: str, after: str, name: str) -> list[str]:
+    """The lines that differ, as a unified diff."""
+    import difflib
+
+    lines = before.splitlines(), after.splitlines()
+    return list(difflib.unified_diff(*lines, name, name, lineterm="", n=0))
+
+
+def addition_document(file: LearnedFile, policy: Policy, content: str) -> dict[str, Any]:
+    """What --add puts into the document besides (docs/learn.md)."""
+    found = differences(file.policy, policy)
+    return {
+        "added": [one._asdict() for one in found],
+        "diff": diff(file.text, content, file.path),
+    }
 
 
 def document(learned: Learned, content: str, arch: str) -> dict[str, Any]:

@@ -61,8 +61,8 @@ class Command(NamedTuple):
             return _attempt(sandbox, self.argv, self, watched)
 
 
-class ScriptSubject(NamedTuple):
-    """A script of a skill, assembled."""
+class AssembledSubject(NamedTuple):
+    """A script of a skill, or a command with a skill or packages, assembled."""
 
     name: str
     call: Invocation
@@ -77,11 +77,13 @@ class ScriptSubject(NamedTuple):
 
 
 class CaseSubject(NamedTuple):
-    """A case; ``options`` say what the caller grants, and how dependencies are prepared."""
+    """A case; ``options`` say what the caller grants, and how dependencies are prepared.
+    ``with_set_up``: the set-up has the same policy as the script, as `wardian test` has it."""
 
     skill: Located
     case: SkillCase
     options: Options
+    with_set_up: bool = False
 
     @property
     def name(self) -> str:
@@ -91,7 +93,11 @@ class CaseSubject(NamedTuple):
         """See Subject."""
         runs = _Runs(watched)
 
-        options = self.options._replace(run=runs.run, narrower=None if learning else policy)
+        options = self.options._replace(run=runs.run)
+        if self.with_set_up:
+            options = options._replace(set_up=runs.run, policy=policy)
+        elif not learning:
+            options = options._replace(narrower=policy)
         (outcome,) = run_case(self.skill, self.case, options)
         if outcome.verdict == "skip":
             return Attempt(skipped=outcome.problems[0])
@@ -121,7 +127,7 @@ class _Runs:
 
 
 def _attempt(
-    sandbox: Sandbox, argv: tuple[str, ...], what: Command | ScriptSubject, watched: bool
+    sandbox: Sandbox, argv: tuple[str, ...], what: Command | AssembledSubject, watched: bool
 ) -> Attempt:
     runs = _Runs(watched)
     result = runs.run(sandbox, list(argv), what.stdin, what.cwd)

@@ -68,17 +68,20 @@ def _on_host(command: str) -> str | None:
 
 
 def _inside(command: str, policy: Policy, cwd: str) -> str | None:
+    """In the order of ``interior.place``: what PATH leads to in a share, then the host's own."""
+    there: list[str] = []
+    if "/" not in command:
+        path = policy.environment(os.environ).get("PATH") or dict(layout().environment)["PATH"]
+        folders = [os.path.normpath(os.path.join(cwd, folder)) for folder in path.split(":")]
+        found = (_host_path(os.path.join(folder, command), policy) for folder in folders)
+        there = [one for one in found if one is not None and os.access(one, os.X_OK)]
+        shared = [one for one in there if not any(is_below(one, root) for root in INSIDE)]
+        if shared:
+            return shared[0]
     program = find_program(command, os.environ) if policy.rootfs is None else NOTHING
-    if program.path:
-        return program.path
-    if "/" in command:
-        return _host_path(os.path.normpath(os.path.join(cwd, command)), policy)
-    path = policy.environment(os.environ).get("PATH") or dict(layout().environment)["PATH"]
-    for folder in path.split(":"):
-        found = _host_path(os.path.normpath(os.path.join(cwd, folder, command)), policy)
-        if found is not None and os.access(found, os.X_OK):
-            return found
-    return None
+    if program.path or "/" not in command:
+        return program.path or next(iter(there), None)
+    return _host_path(os.path.normpath(os.path.join(cwd, command)), policy)
 
 
 def _host_path(inside: str, policy: Policy) -> str | None:

@@ -40,7 +40,7 @@ _NPM = re.compile(
     r"|cert|key|strict[-_]ssl|fetch[-_]\w+([-_]\w+)*|maxsockets|replace[-_]registry[-_]host|before",
     re.I,
 )
-_INSIDE = ("/usr", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted")
+INSIDE = ("/usr", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted")
 CONFIG_BYTES = 1 << 20
 
 
@@ -368,4 +368,4 @@ def _is_safe(path: str) -> bool:
     """Neither there already, nor a home, nor the system's own."""
     if path.count("/") < 2 or is_below(os.path.expanduser("~"), path):
         return False
-    return not any(is_below(path, root) for root in (*_INSIDE, "/proc", "/sys", "/dev"))
+    return not any(is_below(path, root) for root in (*INSIDE, "/proc", "/sys", "/dev"))

@@ -58,6 +58,12 @@ def runner_for(wish: Wish, path: str, env: Mapping[str, str]) -> Runner | Missin
     return Runner((program, *words, *wish.options), wish.name)
 
 
+def runner_in_root(wish: Wish) -> Runner:
+    """What to start where the root has interpreters of its own, and the host's don't count."""
+    program, words, _ = _PROGRAMS.get(wish.name, ("python3", (), ""))
+    return Runner(() if wish.name == "elf" else (program, *words, *wish.options), wish.name)
+
+
 def _installed(program: str, env: Mapping[str, str]) -> bool:
     from wardian.sandbox.root.programs import on_path
 
@@ -73,12 +79,27 @@ def _python(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:
     found = pythons.find(version, env)
     if found is not None:
         return Runner((found.path, *wish.options), "python")
-    exact = version.lstrip("=~>") if version[:1] in "=~>" else version
-    return Missing(
-        "python",
-        f"no Python here is {version}" if wish.version else "python3 is not installed",
-        f"install one: uv python install {exact.split(',')[0]}, or pyenv install, or apt",
+    why = f"no Python here is {version}" if wish.version else "python3 is not installed"
+    return Missing("python", why, _python_hint(version, env))
+
+
+def _python_hint(version: str, env: Mapping[str, str]) -> str:
+    """With uv that Python can be fetched; or one that is here will do."""
+    from wardian.runner import pythons
+    from wardian.text import quoted
+
+    uv = (
+        "fetch it"
+        if _installed("uv", env)
+        else "install uv (https://docs.astral.sh/uv) and fetch it"
     )
+    here = pythons.find(">=3.8", env)
+    other = (
+        ""
+        if here is None
+        else "; or use one that is here: --python " + "{}.{}".format(*here.version)
+    )
+    return f"{uv}: uv python install {quoted(version)}{other}"
 
 
 def _typescript(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,105 +13,201 @@ if TYPE_CHECKING:
     from wardian.runner.packages import PreparedPackages
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy, Share
-    from wardian.sandbox.root.programs import Program
 
-SKILL = "/skill"
 STATE = "/state"
 # Node looks for packages in every folder above the script's, the root last.
 NODE_MODULES = "/node_modules"
-COMPANIONS = ("python3", "node")
+# Small programs of wardian's own, on PATH: before those of the system, and after.
+FIRST = "/wardian/first"
+LAST = "/wardian/last"
+PIP = "/wardian/pip"
+SHIMS = os.path.join(os.path.dirname(__file__), "shims")
+# In a sandbox, in one with another root file system, or on the host as it is.
+Where = Literal["sandbox", "rootfs", "host"]
 
 
 class Invocation(NamedTuple):
-    """``variables`` are those that the caller's own give way to nothing but."""
+    """``first`` and ``last`` are directories of PATH; the caller's own variables win over these."""
 
     argv: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
     shares: tuple[Share, ...]
+    first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    where: Where = "sandbox"
 
 
-def invocation(
+def script_words(
     skill: Located,
     script: Chosen,
     runner: Runner,
-    args: Sequence[str],
-    *,
-    prepared: PreparedPackages | None = None,
-    state: str | None = None,
-    inside: bool = True,
-) -> Invocation:
-    """``inside`` is False for the backend that has no root of its own, and sees host paths."""
-    from wardian.sandbox.policy.policy import Share
-
-    root = SKILL if inside else skill.path
+    prepared: PreparedPackages | None,
+    where: Where,
+) -> list[str]:
+    """The command that starts a script, its arguments not included."""
     argv = list(runner.argv)
     if prepared is not None and prepared.python is not None and runner.kind == "python":
         argv[0] = prepared.python
     if script.module is not None and runner.kind == "python":
-        argv += ["-m", script.module]
-    else:
-        argv.append(f"{root}/{script.path}")
-    variables = {"SKILL_DIR": root}
-    shares = [Share(skill.path, SKILL)]
-    if runner.kind == "python":
-        # The skill is read-only, and `from scripts.x import y` is how its modules name each other.
-        variables |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": root}
-    shares += _environment(prepared)
-    if prepared is not None and prepared.node_modules is not None:
-        shares.append(Share(prepared.node_modules, NODE_MODULES))
-        variables["NODE_PATH"] = NODE_MODULES if inside else prepared.node_modules
-    path, programs = _companions(runner, prepared)
-    shares += programs
-    if path and inside:
-        variables["PATH"] = path
-    if state is not None:
-        shares.append(Share(state, STATE, write=True))
-        variables["STATE_DIR"] = STATE if inside else state
-    return Invocation((*argv, *args), tuple(variables.items()), tuple(shares) if inside else ())
+        return [*argv, "-m", script.module]
+    from wardian.runner.plugin import skill_place
+
+    root = skill.path if where == "host" else skill_place(skill)
+    return [*argv, os.path.normpath(f"{root}/{script.path}")]
 
 
-def _environment(prepared: PreparedPackages | None) -> list[Share]:
-    """A prepared Python and the installation it was made from, as recorded when it was made."""
-    from wardian.sandbox.policy.policy import Share
+def invocation(
+    skill: Located | None,
+    argv: Sequence[str],
+    *,
+    prepared: PreparedPackages | None = None,
+    state: str | None = None,
+    where: Where = "sandbox",
+    imports_skill: bool = False,
+) -> Invocation:
+    """The call of a command with a skill, prepared packages and a state, each if there is one.
 
-    if prepared is None or prepared.python is None:
-        return []
-    return [Share(path, path) for path in (prepared.base, prepared.root) if path]
-
-
-def _companions(runner: Runner, prepared: PreparedPackages | None) -> tuple[str, list[Share]]:
-    """The user's own Python and Node, which a script may start by name, and a PATH to find them.
-
-    What lies below /usr is there anyway; the script's own interpreter is the sandbox's business.
+    With ``imports_skill`` the skill's modules can be imported: `from scripts.x import y`.
     """
-    from wardian.sandbox.policy.policy import Share
+    parts = _Parts(where)
+    if skill is not None:
+        parts.add_skill(skill, imports_skill)
+    if state is not None:
+        parts.variables["STATE_DIR"] = state if where == "host" else STATE
+        parts.share(state, STATE, write=True)
+    if where == "rootfs":
+        return parts.invocation(argv)
+    if prepared is not None and prepared.python is not None:
+        parts.add_python(prepared, prepared.python)
+    if prepared is not None and prepared.node_modules is not None:
+        parts.add_node(prepared.node_modules)
+    if where == "sandbox":
+        parts.add_shims()
+    return parts.invocation(argv)
 
-    wanted = [name for name in COMPANIONS if runner.argv[:1] != (name,)]
-    if prepared is not None and prepared.python is not None and runner.kind != "python":
-        wanted[0] = prepared.python
-    found = [program for name in wanted if (program := _found(name)) is not None]
-    if not any(program.path for program in found):
-        return "", []
+
+class _Parts:
+    """What an invocation is made of, as it is put together."""
+
+    def __init__(self, where: Where) -> None:
+        self.where = where
+        self.variables: dict[str, str] = {}
+        self._shares: list[Share] = []
+        self._first: list[str] = []
+        self._last: list[str] = []
+        self._shims: dict[str, str] = {}
+
+    def share(self, path: str, at: str, *, write: bool = False) -> None:
+        from wardian.sandbox.policy.policy import Share
+
+        self._shares.append(Share(path, at, write))
+
+    def add_skill(self, skill: Located, imports_skill: bool) -> None:
+        from wardian.runner.plugin import skill_shares
+
+        self.variables |= _places(skill, host=self.where == "host")
+        self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # the skill is read-only
+        self._shares += skill_shares(skill)
+        if imports_skill:
+            self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
+        self._shims["uv"] = "uv"
+
+    def add_python(self, prepared: PreparedPackages, python: str) -> None:
+        self.variables["VIRTUAL_ENV"] = prepared.root
+        for path in filter(None, (prepared.base, prepared.root)):
+            self.share(path, path)
+        self._first.append(os.path.join(prepared.root, "bin"))
+        self._shims["uv"] = "uv"
+        pip = _pip(python) if self.where == "sandbox" else None
+        if pip is not None:
+            at = f"{PIP}.whl" if pip.endswith(".whl") else f"{PIP}/pip"
+            self.share(pip, at)
+            paths = (self.variables.get("PYTHONPATH"), at.removesuffix("/pip"))
+            self.variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+            self._shims |= {"pip": "pip", "pip3": "pip"}
+
+    def add_node(self, node_modules: str) -> None:
+        inside = node_modules if self.where == "host" else NODE_MODULES
+        self.share(node_modules, NODE_MODULES)
+        self.variables["NODE_PATH"] = inside
+        self._first.append(f"{inside}/.bin")
+        self._shims["npm"] = "npm"
+
+    def add_shims(self) -> None:
+        for name, program in self._shims.items():
+            self.share(os.path.join(SHIMS, program), f"{FIRST}/{name}")
+        if self._shims:
+            self._first.append(FIRST)
+        if not _has_python():
+            self.share(os.path.join(SHIMS, "python"), f"{LAST}/python")
+            self._last.append(LAST)
+
+    def invocation(self, argv: Sequence[str]) -> Invocation:
+        return Invocation(
+            tuple(argv),
+            tuple(self.variables.items()),
+            () if self.where == "host" else tuple(self._shares),
+            tuple(self._first),
+            tuple(self._last),
+            self.where,
+        )
+
+
+def _places(skill: Located, *, host: bool) -> dict[str, str]:
+    """The place of a skill and of its plugin, by the names that instructions use."""
+    from wardian.runner.plugin import PLUGIN, skill_place
+
+    root = skill.path if host else skill_place(skill)
+    plugin = skill.plugin if host else PLUGIN
+    around = root if skill.plugin is None or plugin is None else plugin
+    return {"SKILL_DIR": root, "CLAUDE_SKILL_DIR": root, "CLAUDE_PLUGIN_ROOT": around}
+
+
+def _pip(python: str) -> str | None:
+    """The pip of the installation that an environment was made from, if it has one."""
+    from wardian.runner.packages.tools import find_pip
+    from wardian.runner.packages.venv import base_of
+
+    base = base_of(python)
+    return find_pip(base) if base is not None else None
+
+
+def _has_python() -> bool:
+    """Is there a program called just python among the system's?"""
+    folders = _system_path().split(os.pathsep)
+    return any(os.access(os.path.join(folder, "python"), os.X_OK) for folder in folders)
+
+
+def _system_path() -> str:
     from wardian.sandbox.root.layout import layout
 
-    shares = {s.at: Share(s.path, s.at) for program in found for s in program.sources}
-    folders = [os.path.dirname(program.path) for program in found if program.path]
-    return os.pathsep.join([*folders, dict(layout().environment)["PATH"]]), list(shares.values())
-
-
-def _found(name: str) -> Program | None:
-    """None where it can't be shared: the script may do without it."""
-    from wardian.errors import ShareError
-    from wardian.sandbox.root.programs import find_program
-
-    try:
-        return find_program(name, os.environ)
-    except ShareError:
-        return None
+    return dict(layout().environment)["PATH"]
 
 
 def under(policy: Policy, call: Invocation) -> Policy:
     """The policy of the run: the caller's, and what the call needs. The caller's variables win."""
     named = {name for name, _ in policy.set_env} | {n for n in policy.pass_env if n in os.environ}
-    own = {name: value for name, value in call.variables if name not in named}
-    return policy.with_shares(call.shares).with_env(own)
+    variables, shares = dict(call.variables), list(call.shares)
+    if (call.first or call.last) and "PATH" not in named:
+        around, more = _around(policy, call)
+        variables, shares = around | variables, [*shares, *more]
+    own = {name: value for name, value in variables.items() if name not in named}
+    return policy.with_shares(shares).with_env(own)
+
+
+def _around(policy: Policy, call: Invocation) -> tuple[dict[str, str], list[Share]]:
+    """PATH, the caller's active environment on it, and what must be shared for that."""
+    if call.where == "host":
+        path = os.environ.get("PATH", os.defpath)
+        return {"PATH": os.pathsep.join((*call.first, path))}, []
+    from wardian.sandbox.backends.interior import with_work
+    from wardian.sandbox.policy.policy import Share
+    from wardian.sandbox.root.active import active_environment
+    from wardian.sandbox.root.shares import Source
+
+    shown = [*policy.shares, *([Share(policy.work, "/work", True)] if policy.work else [])]
+    sources = [Source(os.path.realpath(one.path), one.at, one.write, True) for one in shown]
+    active = active_environment(os.environ, with_work(sources))
+    path = os.pathsep.join((*call.first, active.on(_system_path()), *call.last))
+    shares = [Share(source.path, source.at) for source in active.sources]
+    return dict(active.variables) | {"PATH": path}, shares

@@ -14,11 +14,13 @@ MANIFESTS = ("SKILL.md", "skill.md")
 
 
 class Located(NamedTuple):
-    """A skill's directory, free of links; ``origin`` is itself, or the archive it came from."""
+    """A skill's directory, free of links; ``origin`` is itself, or the archive it came from.
+    ``plugin`` is the root of the plugin around it, which a run shares too; see ``plugin``."""
 
     path: str
     name: str
     origin: str
+    plugin: str | None = None
 
 
 class located:  # noqa: N801 - used like a function, in a with statement
@@ -39,9 +41,13 @@ class located:  # noqa: N801 - used like a function, in a with statement
         if os.path.basename(path) in MANIFESTS and not os.path.isdir(path):
             path = os.path.dirname(path) or "."
         origin = _without_links(path)
-        if os.path.isdir(origin):
-            return _checked(Located(origin, os.path.basename(origin), origin), self._given)
-        return self._unpacked(origin)
+        if not os.path.isdir(origin):
+            return self._unpacked(origin)
+        from wardian.runner.plugin import plugin_of
+
+        home = _manifest_home(origin)
+        found = Located(home, os.path.basename(home), home, plugin_of(home))
+        return _checked(found, self._given)
 
     def _unpacked(self, origin: str) -> Located:
         from wardian.skills import opened
@@ -71,6 +77,24 @@ def _without_links(path: str) -> str:
         return trusted_path(path, "SKILL")
     except UsageError as error:
         raise SkillError(str(error), hint=error.hint) from None
+
+
+def _manifest_home(folder: str) -> str:
+    """The folder with the scripts, where SKILL.md is a link to another skill's in the same clone.
+
+    Raises SkillError if a guest may have left that link.
+    """
+    for name in MANIFESTS:
+        link = os.path.join(folder, name)
+        if os.path.islink(link):
+            from pathlib import Path
+
+            from wardian.skills.clones import clone_top
+            from wardian.skills.folders import manifest_home
+
+            home = str(manifest_home(Path(folder), clone_top(folder)))
+            return home if home == folder else os.path.dirname(_without_links(link))
+    return folder
 
 
 def _checked(found: Located, given: str) -> Located:

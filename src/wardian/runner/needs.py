@@ -1,15 +1,17 @@
 """What one script needs: the nearest declaration that counts for it. Declarations are read by
-``wardian.skills.dependencies``; here it is only decided which of them apply."""
+``wardian.skills.dependencies``; here it is only decided which of them apply. What all scripts of a
+skill need is ``whole_skill``'s."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from wardian.errors import SkillError, UsageError
+from wardian.errors import SkillError
+from wardian.runner.requested import Requested
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from wardian.runner.script import Chosen
 
@@ -37,78 +39,59 @@ class Needs(NamedTuple):
         return not self.python and self.package_json is None
 
 
-def needs_of(skill: str, script: Chosen, extra: Sequence[str]) -> Needs | None:
-    """None if nothing is declared and nothing extra asked for.
+def needs_of(
+    skill: str,
+    script: Chosen,
+    extra: Requested = Requested(),  # noqa: B008
+) -> tuple[Needs, ...]:
+    """What is declared for it and what the caller adds: at most one for Python and one for Node.
 
     A script's own PEP 723 block is all it needs, as that PEP says. Without one, the nearest
     requirements.txt, pyproject.toml or package.json counts, from its folder up to the skill's.
     Raises SkillError for a declaration that can't be read.
     """
     kind = script.wish.name
-    if kind in _JAVASCRIPT and extra:
-        raise UsageError("--with names Python packages, and this script is not Python")
-    if kind in _JAVASCRIPT:
-        return _node_needs(skill, script)
-    if kind != "python":
-        # A shell script may start the skill's Python; it gets what the caller names.
-        return Needs(python=tuple(extra), origin="--with") if extra else None
-    found = _inline(skill, script) or _python_file(skill, script)
-    if not extra:
-        return found
-    base = found or Needs()
-    return base._replace(
-        python=(*base.python, *extra),
-        origin=", ".join(filter(None, (base.origin, "--with"))),
-    )
+    python = inline_needs(skill, script) if kind == "python" else None
+    node = None
+    for folder in _folders(script.path):
+        if kind == "python":
+            python = python or _python_in(skill, folder)
+        elif kind in _JAVASCRIPT and os.path.isfile(os.path.join(skill, folder, "package.json")):
+            node = _node_in(skill, folder)
+            break
+    return with_requested(python, node, extra)
 
 
-def undeclared(skill: str, script: Chosen, python: str) -> list[str]:
-    """Distributions that the script imports, and that neither ``python`` nor the skill has."""
-    from pathlib import Path
-
-    from wardian.runner.script import source_of
-    from wardian.skills.dependencies import declared_by, requirement_name
-    from wardian.skills.imports import distribution_of, normalized, parse, third_party
-
-    try:
-        tree = parse(source_of(skill, script))
-    except SyntaxError:
-        return []
-    own_needs = needs_of(skill, script, ())
-    stated = own_needs.python if own_needs is not None else ()
-    declared = declared_by(Path(skill)).python_names | {requirement_name(one) for one in stated}
-    found = []
-    there = _installed(python)
-    for one in third_party(tree):
-        if one.module in there:
-            continue
-        folders = {os.path.dirname(script.path), "", "scripts"}
-        own = any(
-            os.path.exists(os.path.join(skill, folder, one.module + ending))
-            for folder in folders
-            for ending in ("", ".py")
-        )
-        name = distribution_of(one.module)
-        if not own and not one.optional and normalized(name) not in declared:
-            found.append(requirement_name(name) or name)
-    return found
+def needs_in(skill: str, folder: str) -> tuple[Needs, ...]:
+    """What the files of one folder of the skill declare. Raises SkillError."""
+    node = None
+    if os.path.isfile(os.path.join(skill, folder, "package.json")):
+        node = _node_in(skill, folder)
+    return tuple(one for one in (_python_in(skill, folder), node) if one is not None)
 
 
-def _installed(python: str) -> set[str]:
-    """The names that a Python could import from its packages, by looking at their folders."""
-    from glob import escape, glob
+def with_requested(python: Needs | None, node: Needs | None, extra: Requested) -> tuple[Needs, ...]:
+    """The same with the packages that the caller names."""
+    if extra.python:
+        base = python or Needs()
+        python = base._replace(python=(*base.python, *extra.python), origin=_with(base))
+    if extra.node:
+        import json
 
-    from wardian.sandbox.root.programs import find_program
-
-    program = find_program(python, os.environ).path or os.path.realpath(f"/usr/bin/{python}")
-    prefix = escape(os.path.dirname(os.path.dirname(program)))
-    names: set[str] = set()
-    for folder in glob(f"{prefix}/lib*/python3*/[sd]*-packages"):
-        names.update(name.partition(".")[0] for name in os.listdir(folder))
-    return names
+        base = node or Needs(package_json=b"{}")
+        wanted = json.loads(base.package_json or b"{}")
+        wanted["dependencies"] = wanted.get("dependencies", {}) | dict(extra.node)
+        manifest = json.dumps(wanted, sort_keys=True).encode()
+        node = base._replace(package_json=manifest, origin=_with(base))
+    return tuple(one for one in (python, node) if one is not None)
 
 
-def _inline(skill: str, script: Chosen) -> Needs | None:
+def _with(base: Needs) -> str:
+    return ", ".join(filter(None, (base.origin, "--with")))
+
+
+def inline_needs(skill: str, script: Chosen) -> Needs | None:
+    """What the script's own PEP 723 block declares. Raises SkillError."""
     from wardian.runner.script import HEAD_BYTES, source_of
 
     source = script.head
@@ -127,17 +110,14 @@ def _inline(skill: str, script: Chosen) -> Needs | None:
     return Needs(found.dependencies, found.requires_python, origin=script.path)
 
 
-def _python_file(skill: str, script: Chosen) -> Needs | None:
-    for folder in _folders(script.path):
-        path = os.path.join(folder, "requirements.txt")
-        if os.path.isfile(os.path.join(skill, path)):
-            from wardian.runner.packages.requirements import lines_of
+def _python_in(skill: str, folder: str) -> Needs | None:
+    path = os.path.join(folder, "requirements.txt")
+    if os.path.isfile(os.path.join(skill, path)):
+        from wardian.runner.packages.requirements import lines_of
 
-            return Needs(tuple(lines_of(_text(skill, path))), origin=path)
-        path = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(os.path.join(skill, path)):
-            return _pyproject(skill, path)
-    return None
+        return Needs(tuple(lines_of(_text(skill, path))), origin=path)
+    path = os.path.join(folder, "pyproject.toml")
+    return _pyproject(skill, path) if os.path.isfile(os.path.join(skill, path)) else None
 
 
 def _pyproject(skill: str, path: str) -> Needs:
@@ -154,22 +134,19 @@ def _pyproject(skill: str, path: str) -> Needs:
     return Needs(tuple(needs), wish if isinstance(wish, str) else None, origin=path)
 
 
-def _node_needs(skill: str, script: Chosen) -> Needs | None:
-    for folder in _folders(script.path):
-        path = os.path.join(folder, "package.json")
-        if not os.path.isfile(os.path.join(skill, path)):
-            continue
-        if os.path.isdir(os.path.join(skill, folder, "node_modules")):
-            return None  # the skill brings them along
-        manifest = _slimmed(skill, path)
-        if manifest is None:
-            return None
-        for name in LOCKS:
-            lock = os.path.join(folder, name)
-            if os.path.isfile(os.path.join(skill, lock)):
-                return Needs(package_json=manifest, package_lock=_bytes(skill, lock), origin=path)
-        return Needs(package_json=manifest, origin=path)
-    return None
+def _node_in(skill: str, folder: str) -> Needs | None:
+    """What a package.json declares; None if it needs nothing, or the skill brings it along."""
+    path = os.path.join(folder, "package.json")
+    if os.path.isdir(os.path.join(skill, folder, "node_modules")):
+        return None
+    manifest = _slimmed(skill, path)
+    if manifest is None:
+        return None
+    for name in LOCKS:
+        lock = os.path.join(folder, name)
+        if os.path.isfile(os.path.join(skill, lock)):
+            return Needs(package_json=manifest, package_lock=_bytes(skill, lock), origin=path)
+    return Needs(package_json=manifest, origin=path)
 
 
 def _slimmed(skill: str, path: str) -> bytes | None:

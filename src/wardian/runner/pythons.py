@@ -71,10 +71,11 @@ def version_of(path: str) -> Version | None:
 
 def _all(env: Mapping[str, str]) -> Iterator[tuple[Python, bool]]:
     from wardian.errors import ShareError
-    from wardian.sandbox.root.programs import find_program, on_path
+    from wardian.sandbox.root.active import is_own
+    from wardian.sandbox.root.programs import find_program, on_path, program_named
 
     for name in ("python3", "python"):
-        path = on_path(name, env)
+        path = program_named(name, env)
         if path is not None:
             try:
                 # find_program sees through pyenv's shims; below /usr it has nothing to add.
@@ -85,7 +86,7 @@ def _all(env: Mapping[str, str]) -> Iterator[tuple[Python, bool]]:
             if version is not None:
                 yield Python(real, version), True
     for directory in (*_path(env), *_kept(env)):
-        if os.path.basename(directory) == "shims":
+        if os.path.basename(directory) == "shims" or is_own(directory):
             continue
         try:
             names = os.listdir(directory)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,6 @@ from wardian.runner.outputs import open_folder
 from wardian.sandbox.paths.removal import set_mode
 
 if TYPE_CHECKING:
-    from wardian.runner.invocation import Invocation
-    from wardian.runner.location import Located
-    from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.result import Result
 
@@ -62,25 +59,6 @@ def root_directory(given: str, policy: Policy) -> str:
     if not stat.S_ISREG(mode):
         raise RootfsError(given, "it is neither a directory nor a tar")
     return _extracted(given, path, policy)
-
-
-def call_inside(
-    skill: Located, script: Chosen, args: Sequence[str], *, state: str | None
-) -> Invocation:
-    """The call of a script where the root has interpreters of its own, and the host's don't count.
-
-    Nothing but the skill and its state is shared.
-    """
-    from wardian.runner.interpreters import _PROGRAMS, Runner
-    from wardian.runner.invocation import SKILL, STATE, invocation
-
-    wish = script.wish
-    program, words, _ = _PROGRAMS.get(wish.name, ("python3", (), ""))
-    argv = () if wish.name == "elf" else (program, *words, *wish.options)
-    call = invocation(skill, script, Runner(argv, wish.name), args, state=state)
-    shares = tuple(share for share in call.shares if share.at in (SKILL, STATE))
-    variables = tuple(pair for pair in call.variables if pair[0] != "PATH")
-    return call._replace(shares=shares, variables=variables)
 
 
 # The cache
@@ -158,6 +136,7 @@ def _extract(
 
 
 def _untar(given: str, path: str, target: str, policy: Policy) -> None:
+    from wardian.sandbox.paths.own_files import lent
     from wardian.sandbox.policy.policy import Policy as SandboxPolicy
     from wardian.sandbox.policy.policy import Share
     from wardian.sandbox.sandbox import Sandbox
@@ -169,7 +148,7 @@ def _untar(given: str, path: str, target: str, policy: Policy) -> None:
     inner = inner._replace(
         work=target, degrade=policy.degrade, shares=(Share(path, ARCHIVE),)
     ).with_env({"LC_ALL": "C"})
-    with Sandbox(inner) as sandbox:
+    with lent([target]), Sandbox(inner) as sandbox:
         result = sandbox.run(command)
     if result.exit_code != 0:
         raise _failure(given, result, policy)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wardian.errors import SandboxError
 from wardian.runner.elf import read_elf
 from wardian.runner.image import Image, placed
+from wardian.runner.script import every_script
 from wardian.sandbox.root.shares import is_below
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _add_base(image: Image, about: dict[str, Any]) -> None:
 def _add_interpreters(
     image: Image, about: dict[str, Any], skill: str, say: Callable[[str], None]
 ) -> tuple[str, ...]:
-    scripts = _scripts(skill)
+    scripts = every_script(skill)
     kinds = {script.wish.name for script in scripts}
     brought = {"sh"} | _add_tools(image, about, kinds)
     for kind in sorted(kinds & {*SINGLE}):
@@ -143,21 +144,6 @@ def _add_interpreters(
         names = ", ".join(script.path for script in scripts if script.wish.name == kind)
         image.missing.append(f"{kind}, which is never brought along, for {names}")
     return tuple(sorted(brought))
-
-
-def _scripts(skill: str) -> list[Chosen]:
-    from wardian.runner.script import Chosen, Wish
-    from wardian.skills.reading import read_bytes
-    from wardian.skills.scripts import scripts_in
-
-    found = []
-    for script in scripts_in(Path(skill)):
-        if script.interpreter is not None:
-            about = script.interpreter
-            head = read_bytes(Path(skill, script.path), 8192, truncate=True)
-            wish = Wish(about.name, about.version, about.options)
-            found.append(Chosen(script.path, wish, head, script.executable))
-    return found
 
 
 def _add_tools(image: Image, about: dict[str, Any], kinds: set[str]) -> set[str]:
@@ -201,8 +187,11 @@ def _add_python(
     say: Callable[[str], None],
 ) -> set[str]:
     from wardian.runner import pythons
+    from wardian.runner.needs import Needs, needs_of
+    from wardian.runner.whole_skill import united_python
 
-    needs = _python_needs(scripts, skill)
+    found_needs = [one for script in scripts for one in needs_of(skill, script)]
+    needs = united_python(found_needs) or Needs()
     wishes = {script.wish.version for script in scripts} | {needs.requires_python}
     wish = ",".join(sorted(filter(None, wishes))) or "3"
     found = pythons.find(wish, os.environ)
@@ -279,20 +268,6 @@ def _add_certificates(image: Image, about: dict[str, Any], cafile: str | None) -
         image.link(placed(cafile), about["certificates"][0])
 
 
-def _python_needs(scripts: list[Chosen], skill: str) -> Needs:
-    """What all scripts need together: the tar has one Python, with one set of packages."""
-    from wardian.runner.needs import Needs, needs_of
-
-    packages: set[str] = set()
-    versions: set[str] = set()
-    for script in scripts:
-        found = needs_of(skill, script, ())
-        if found is not None:
-            packages |= set(found.python)
-            versions |= {found.requires_python} if found.requires_python else set()
-    return Needs(tuple(sorted(packages)), ",".join(sorted(versions)) or None, origin="the skill")
-
-
 def _prepared_packages(image: Image, needs: Needs, wish: str, say: Callable[[str], None]) -> str:
     from wardian.runner.packages import prepare
     from wardian.runner.script import Wish
@@ -320,11 +295,9 @@ def _add_modules(
     from wardian.runner.needs import needs_of
     from wardian.runner.packages import prepare
 
-    wanted = {}
+    wanted: dict[Needs, Chosen] = {}
     for script in scripts:
-        needs = needs_of(skill, script, ())
-        if needs is not None and not needs.empty:
-            wanted[needs] = script
+        wanted |= {needs: script for needs in needs_of(skill, script) if not needs.empty}
     for number, (needs, script) in enumerate(sorted(wanted.items(), key=lambda one: one[1].path)):
         if number:
             image.missing.append(f"the packages of {script.path}: others are in their place")

@@ -12,6 +12,7 @@ from wardian.errors import SkillError, UsageError
 HEAD_BYTES = 8192
 SOURCE_BYTES = 1 << 20
 FOLDER = "scripts"
+PLUGIN_INSIDE = "/plugin/"
 
 
 class Wish(NamedTuple):
@@ -23,22 +24,25 @@ class Wish(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A script: ``path`` is relative to the skill, ``module`` set when it was named as one."""
+    """A script: ``path`` is relative to the skill, ``module`` set when it was named as one.
+    One of the plugin's own has a path that starts with ``../``, and lies in ``plugin``."""
 
     path: str
     wish: Wish
     head: bytes
     executable: bool
     module: str | None = None
+    plugin: str | None = None
 
 
-def choose(skill: str, given: str) -> Chosen:
-    """The script that ``given`` names in the directory ``skill``.
+def choose(skill: str, given: str, plugin: str | None = None) -> Chosen:
+    """The script that ``given`` names in the directory ``skill``, or with ``..`` in its plugin.
 
     Raises UsageError if there is none, with what comes near, and SkillError if nothing runs it.
     """
-    path, module = _find(skill, given)
-    head, mode = _read(skill, path, given)
+    path, module = _find(skill, given, plugin)
+    within = plugin if plugin is not None and path.startswith("../") else None
+    head, mode = _read(skill, path, given, within=within)
     wish = wish_of(path, head)
     if wish is None:
         raise SkillError(
@@ -46,14 +50,31 @@ def choose(skill: str, given: str) -> Chosen:
             path=path,
             hint="give it a shebang that names its interpreter, such as #!/usr/bin/env python3",
         )
-    return Chosen(path, wish, head, bool(mode & 0o111), module)
+    return Chosen(path, wish, head, bool(mode & 0o111), module, within)
+
+
+def every_script(skill: str) -> list[Chosen]:
+    """All scripts of a skill that something known runs."""
+    from pathlib import Path
+
+    from wardian.skills.reading import read_bytes
+    from wardian.skills.scripts import scripts_in
+
+    found = []
+    for script in scripts_in(Path(skill)):
+        if script.interpreter is not None:
+            about = script.interpreter
+            head = read_bytes(Path(skill, script.path), HEAD_BYTES, truncate=True)
+            wish = Wish(about.name, about.version, about.options)
+            found.append(Chosen(script.path, wish, head, script.executable))
+    return found
 
 
 def source_of(skill: str, script: Chosen) -> bytes:
     """The whole text, or its first MiB; the head is enough for most."""
     if len(script.head) < HEAD_BYTES:
         return script.head
-    return _read(skill, script.path, script.path, SOURCE_BYTES)[0]
+    return _read(skill, script.path, script.path, SOURCE_BYTES, within=script.plugin)[0]
 
 
 def wish_of(path: str, head: bytes) -> Wish | None:
@@ -97,13 +118,15 @@ def _usual(path: str, head: bytes) -> Wish | None:
     return Wish(*known) if known is not None else None
 
 
-def _find(skill: str, given: str) -> tuple[str, str | None]:
+def _find(skill: str, given: str, plugin: str | None) -> tuple[str, str | None]:
     name = given.removeprefix("/skill/")
     if name.startswith(skill + "/"):
         name = name[len(skill) + 1 :]
-    if name.startswith("/") or "\0" in name or ".." in name.split("/"):
+    if plugin is not None:
+        name = _in_plugin(skill, name, plugin)
+    elif name.startswith("/") or "\0" in name or ".." in name.split("/"):
         raise UsageError(f"{given!r} is not a path inside the skill")
-    for candidate in (name, f"{FOLDER}/{name}"):
+    for candidate in (name,) if name.startswith("../") else (name, f"{FOLDER}/{name}"):
         if os.path.isfile(os.path.join(skill, candidate)):
             return os.path.normpath(candidate), None
     if "." in name and "/" not in name:
@@ -111,6 +134,17 @@ def _find(skill: str, given: str) -> tuple[str, str | None]:
         if os.path.isfile(os.path.join(skill, candidate)):
             return candidate, name
     raise _no_such(skill, given)
+
+
+def _in_plugin(skill: str, name: str, plugin: str) -> str:
+    """A path from the skill, also for one from its plugin. Raises UsageError if it is neither's."""
+    for prefix in (PLUGIN_INSIDE, "$CLAUDE_PLUGIN_ROOT/", "${CLAUDE_PLUGIN_ROOT}/"):
+        if name.startswith(prefix):
+            name = os.path.join(plugin, name[len(prefix) :])
+    path = os.path.normpath(os.path.join(skill, name))
+    if "\0" in name or not path.startswith(plugin.rstrip("/") + "/"):
+        raise UsageError(f"{name!r} is not a path inside the skill or its plugin")
+    return os.path.relpath(path, skill)
 
 
 def _no_such(skill: str, given: str) -> UsageError:
@@ -136,11 +170,15 @@ def _no_such(skill: str, given: str) -> UsageError:
     return UsageError(f"there is no script {given!r} in this skill", hint=f"it has: {shown}")
 
 
-def _read(skill: str, path: str, given: str, limit: int = HEAD_BYTES) -> tuple[bytes, int]:
-    """The first bytes and the mode of a file that lies, links resolved, inside the skill."""
+def _read(
+    skill: str, path: str, given: str, limit: int = HEAD_BYTES, *, within: str | None = None
+) -> tuple[bytes, int]:
+    """The first bytes and the mode of a file that lies, links resolved, inside the skill, or inside
+    the plugin that ``within`` is the root of."""
     real = os.path.realpath(os.path.join(skill, path))
-    if not real.startswith(skill.rstrip("/") + "/"):
-        raise SkillError("it is a link that leads out of the skill", path=given)
+    if not real.startswith((within or skill).rstrip("/") + "/"):
+        whole = "plugin" if within is not None else "skill"
+        raise SkillError(f"it is a link that leads out of the {whole}", path=given)
     fd = -1
     try:
         fd = os.open(real, FILE)

@@ -20,10 +20,17 @@ OWN_PROCESSES = 2
 # Mapped is not used: thread stacks alone map 8 MB each. The supervisor holds the limit itself;
 # this only keeps one process from running far past it between two looks.
 MAPPED_SLACK = 512 << 20
+# How long a private file may seem, of which its filesystem counts the blocks. Finite, for the
+# kernel's index of a file grows with the distance between its pages, and nobody counts that.
+SPARSE_BYTES = 1 << 40
 
 
-def rlimits(limits: Limits) -> dict[int, int]:
-    """What the kernel holds for each process of a guest, or of all of them, by resource number."""
+def rlimits(limits: Limits, *, shares_written: bool = True) -> dict[int, int]:
+    """What the kernel holds for each process of a guest, or of all of them, by resource number.
+
+    A file in a share is never longer than the disk limit: though it may be sparse, it would fill
+    the disk of whoever copies it.
+    """
     held = {
         # Not 0: only 1 keeps a crash away from a piped core_pattern, core(5).
         RLIMIT_CORE: 1,
@@ -45,7 +52,8 @@ def rlimits(limits: Limits) -> dict[int, int]:
     if limits.files is not None:
         held[RLIMIT_NOFILE] = limits.files
     if limits.disk_bytes is not None:
-        held[RLIMIT_FSIZE] = limits.disk_bytes
+        least = 0 if shares_written else SPARSE_BYTES
+        held[RLIMIT_FSIZE] = max(limits.disk_bytes, least)
     return held
 
 
@@ -67,9 +75,10 @@ def limit_records(limits: Limits) -> list[bytes]:
     return [record(name, value) for name, value in held.items() if value is not None]
 
 
-def rlimit_records(limits: Limits) -> list[bytes]:
+def rlimit_records(limits: Limits, *, shares_written: bool = True) -> list[bytes]:
     """The limits that the kernel holds for each process."""
-    return [record("rlimit", kind, value) for kind, value in sorted(rlimits(limits).items())]
+    held = rlimits(limits, shares_written=shares_written)
+    return [record("rlimit", kind, value) for kind, value in sorted(held.items())]
 
 
 MECHANISMS = {

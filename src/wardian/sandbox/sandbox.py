@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, OnRefusal, backend
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from wardian.sandbox.files import Files
     from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.run.unreached import OnUnreached
     from wardian.sandbox.workdir import WorkDir
 
     class CommandOptions(TypedDict, total=False):
@@ -60,12 +61,46 @@ class Sandbox:
         self._backend: Backend = backend(backend_name)
         self._lock = threading.Lock()
         self._prepared = self._closed = False
+        self._over: Callable[[], None] | None = None  # when the last run has ended
         self._owner = os.getpid()  # a process forked off this one ends nothing of it
 
     @classmethod
-    def create(cls, policy: Policy | None = None, *, backend: str = "wardian") -> Sandbox:
-        """A sandbox, usually in a ``with`` statement. Raises SandboxError."""
-        return cls(policy, backend_name=backend)
+    def create(
+        cls,
+        policy: Policy | None = None,
+        *,
+        backend: str = "wardian",
+        skill: str | os.PathLike[str] | None = None,
+        packages: Sequence[str] = (),
+        on_progress: Callable[[str], None] | None = None,
+    ) -> Sandbox:
+        """A sandbox, usually in a ``with`` statement; with a ``skill`` at /skill, the packages that
+        it declares, and ``packages`` (``pandas``, ``npm:marked``) first on PATH.
+
+        ``on_progress`` gets a line where packages have to be prepared. Raises UsageError for a name
+        that is no package's, SkillError and NothingMatched for a skill that can't be used,
+        PreparationError for packages that can't be had, and SandboxError.
+        """
+        if skill is None and not packages:
+            return cls(policy, backend_name=backend)
+        if isinstance(packages, (str, bytes)):
+            raise UsageError("packages is a list of names", hint='packages=["pandas"]')
+        from wardian.runner.assembly import surroundings
+
+        around, over = surroundings(
+            policy if policy is not None else Policy.default(),
+            skill,
+            packages,
+            backend=backend,
+            say=on_progress or (lambda line: None),
+        )
+        try:
+            sandbox = cls(around, backend_name=backend)
+        except BaseException:
+            over()
+            raise
+        sandbox._over = over
+        return sandbox
 
     def __enter__(self) -> Sandbox:
         return self
@@ -80,6 +115,8 @@ class Sandbox:
         if self._owner != os.getpid():
             return
         ended = self._runs.end()
+        if self._over is not None:
+            self._over()
         if self._held is not None:
             self._held.close()
         if self._own_work is not None:
@@ -154,15 +191,25 @@ class Sandbox:
         copies: Copies | None = None,
         on_trace: OnBytes | None = None,
         trace_every: bool = False,
+        on_unreached: OnUnreached | None = None,
         on_refusal: OnRefusal | None = None,
+        tail: bool = False,
     ) -> Process:
         """Start a command on this process's own standard streams; ``pump`` waits for it.
 
-        ``on_trace`` is as in ``trace``; ``on_refusal`` gets what a network by name refuses, from
-        a thread of its own.
+        ``on_trace`` is as in ``trace``; ``on_unreached`` gets each network that a process could not
+        reach, as it happens, ``on_refusal`` what a network by name refuses, from a thread of its
+        own; with ``tail`` the result has the last of standard error.
         """
         job = self._job(command, cwd=cwd, env=env)
-        job = job._replace(inherit=True, tty=tty, copies=copies, on_refusal=on_refusal)
+        job = job._replace(
+            inherit=True,
+            tty=tty,
+            copies=copies,
+            on_unreached=on_unreached,
+            on_refusal=on_refusal,
+            tail=tail,
+        )
         return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
 
     def trace(

@@ -7,7 +7,9 @@ scripts, dependencies, imports, syntax, references    what lies beside SKILL.md
 digest         a skill's identity: one digest over its files
 skill          the data, and the lenient way to load it
 checking       the strict way to read it
+clones, folders, plugins     skill folders in a tree, and the plugins that its files name
 discovery      where clients keep skills
+template       a new skill
 archive/       zip and tar, in and out
 prompt, sarif  what agents and code scanners read
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from wardian.skills.archive import Packed, pack, unpack, unpacked
     from wardian.skills.checking import check
     from wardian.skills.diagnostic import Diagnostic
-    from wardian.skills.discovery import Found, discover, find_skills
+    from wardian.skills.discovery import Found, discover
+    from wardian.skills.folders import find_skills
     from wardian.skills.prompt import available_skills
     from wardian.skills.scripts import Interpreter, Script
     from wardian.skills.skill import Skill, load_skill, opened
@@ -37,7 +40,7 @@ _HOMES = {
     "available_skills": "prompt",
     "check": "checking",
     "discover": "discovery",
-    "find_skills": "discovery",
+    "find_skills": "folders",
     "load_skill": "skill",
     "opened": "skill",
     "pack": "archive",

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from wardian.errors import SkillError
 from wardian.skills import dependencies, imports, syntax
+from wardian.skills.clones import at_and_above, clone_top
 from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
 from wardian.skills.manifest import Manifest
 from wardian.skills.reading import (
@@ -21,12 +22,13 @@ from wardian.skills.reading import (
     stays_inside,
     walk,
 )
-from wardian.skills.references import references_in
+from wardian.skills.references import normal_target, references_in
 from wardian.skills.scripts import InterpreterName, Script, scripts_in
-from wardian.skills.skill import Folder, opened, read_manifest
+from wardian.skills.skill import MANIFEST_NAMES, Folder, opened, read_manifest
 
 MAX_SCRIPT_BYTES = 1 << 20
 MAX_BODY_LINES = 500
+_NEWER = "a newer Python may read it: then state that one in `requires-python`"
 
 # Compilers and editors read these with comments.
 _JSON_WITH_COMMENTS = re.compile(r"(?:^|/)(?:[tj]sconfig[\w.-]*|devcontainer)\.json$")
@@ -87,19 +89,26 @@ def _body(folder: Folder, manifest: Manifest, listing: Listing) -> Iterator[Diag
     there = _paths(listing)
     said: set[str] = set()
     for one in references_in(manifest.body):
-        target = _normal(one.target)
+        target = normal_target(one.target)
         where = (shown, first + one.line - 1, one.column)
         if one.target in said or target == "" or target in there:
             continue
         said.add(one.target)
         if target is None:
             yield finding("outside-link", f"{one.target} lies outside the skill", *where)
-        elif os.path.lexists(folder.path / target):
-            continue
         elif one.kind == "link":
-            yield finding("missing-link", f"{one.target} is not there", *where)
-        else:
+            if not os.path.lexists(folder.path / target):
+                yield finding("missing-link", f"{one.target} is not there", *where)
+        elif not _in_or_above(folder, target):
             yield finding("missing-mention", f"{one.target} is named and not there", *where)
+
+
+def _in_or_above(folder: Folder, target: str) -> bool:
+    """Whether a path is the skill's, or one of a folder above it in its clone: the plugin's."""
+    real = os.path.realpath(folder.path)
+    top = clone_top(real) or real
+    places = (place for place in at_and_above(real) if stays_inside(Path(top), place))
+    return any(os.path.lexists(os.path.join(place, target)) for place in places)
 
 
 def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
@@ -115,7 +124,10 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
             yield _outside(folder, entry, "remove it: no run needs what tools left there")
     for entry in listing.entries:
         shown = f"{folder.shown}/{entry.path}"
-        if entry.kind == "link" and not stays_inside(folder.path, entry.path):
+        if entry.kind == "link" and entry.path in MANIFEST_NAMES and _in_clone(folder, entry):
+            hint = "put the file itself there: links do not survive packing"
+            yield finding("link", "a symbolic link to elsewhere in the clone", shown, hint=hint)
+        elif entry.kind == "link" and not stays_inside(folder.path, entry.path):
             hint = "put the file itself there: inside the sandbox the link leads nowhere"
             yield _outside(folder, entry, hint)
         elif entry.kind == "link":
@@ -129,6 +141,12 @@ def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
             if flaw is not None and not _is_template(entry.path, content):
                 message = f"not JSON: {flaw.message}"
                 yield finding("does-not-parse", message, shown, flaw.line, flaw.column)
+
+
+def _in_clone(folder: Folder, entry: FolderEntry) -> bool:
+    real = os.path.realpath(folder.path)
+    top = clone_top(real)
+    return top is not None and stays_inside(Path(top), os.path.relpath(f"{real}/{entry.path}", top))
 
 
 def _outside(folder: Folder, entry: FolderEntry, hint: str) -> Diagnostic:
@@ -161,7 +179,8 @@ def _scripts(folder: Folder, manifest: Manifest, listing: Listing) -> Iterator[D
                 flaw = reading.flaw
                 message = f"does not parse as {syntax.parser_of(script.interpreter.name)}"
                 message += f": {flaw.message}"
-                yield finding("does-not-parse", message, shown, flaw.line, flaw.column)
+                hint = _NEWER if script.interpreter.name == "python" else None
+                yield finding("does-not-parse", message, shown, flaw.line, flaw.column, hint=hint)
         elif script.interpreter.name == "python":
             for one in _needs(shown, source, reading.imports, declared, local):
                 # Once for a package, at the first script that wants it.
@@ -271,17 +290,3 @@ def _local_modules(listing: Listing) -> frozenset[str]:
             names.update(parts.parts[:-1])
             names.add(parts.name.partition(".")[0])
     return frozenset(names)
-
-
-def _normal(target: str) -> str | None:
-    parts: list[str] = []
-    for part in target.split("/"):
-        if part in ("", "."):
-            continue
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)

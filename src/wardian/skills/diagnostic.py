@@ -115,7 +115,7 @@ _TABLE: tuple[tuple[str, str, Severity, str], ...] = (
     ("WS401", "unknown-interpreter", "warning", "a script that no known interpreter runs"),
     ("WS402", "not-executable", "info", "a script has a shebang and no execute bit"),
     ("WS403", "no-shebang", "warning", "a script has the execute bit and no shebang"),
-    ("WS404", "does-not-parse", "error", "a script, or a JSON file, does not parse"),
+    ("WS404", "does-not-parse", "warning", "a script, or a JSON file, does not parse"),
     ("WS405", "shebang-line-end", "error", "the shebang line ends with a carriage return"),
     ("WS406", "undeclared-import", "warning", "a package is imported and declared nowhere"),
     ("WS407", "prose-dependency", "info", "a package is declared only in the instructions"),

@@ -1,27 +1,24 @@
-"""Where clients keep skills: found by a bounded scan, with the precedence told."""
+"""Where clients keep skills, and which of two wins. Nothing is trusted, only listed."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from wardian.errors import SkillError
+from wardian.skills.clones import PLUGIN_CACHE, PLUGIN_FOLDER, clone_top
 from wardian.skills.diagnostic import Diagnostic
-from wardian.skills.reading import JUNK_FOLDERS, read_bytes
+from wardian.skills.folders import FolderScan, is_skill_folder
+from wardian.skills.plugins import MARKETPLACE, plugins_of
 from wardian.skills.skill import MANIFEST_NAMES, Skill, load_skill
-
-MAX_DEPTH = 5
-MAX_DIRECTORIES = 2_000
 
 # In the order in which they win, within one scope.
 ROOTS = (".agents/skills", ".claude/skills", ".codex/skills", ".gemini/skills", ".cursor/skills")
-MARKETPLACE = ".claude-plugin/marketplace.json"
-_PLUGINS = ".claude/plugins"
+_MARKETPLACES = ".claude/plugins/marketplaces"
+MAX_GLOBBED = 100
 
 Scope = Literal["project", "user"]
 
@@ -30,7 +27,8 @@ Scope = Literal["project", "user"]
 class Found:
     """A skill where a client would find it; ``skill`` is None if it does not load, and why.
 
-    ``shadowed_by`` is the path of the skill of the same name that wins.
+    ``client`` is "clone" for a skill that lies in a repository of skills and that no client's
+    folder there and no plugin holds. ``shadowed_by`` is the skill of the same name that wins.
     """
 
     path: Path
@@ -40,6 +38,7 @@ class Found:
     skill: Skill | None
     problem: str | None = None
     shadowed_by: Path | None = None
+    plugin: str | None = None
 
     @property
     def name(self) -> str:
@@ -50,77 +49,74 @@ class Found:
         return self.skill.diagnostics if self.skill is not None else ()
 
 
-@dataclass(slots=True)
-class _Scan:
-    """How many directories may still be looked at, over all roots together."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where to look. Links lead as far as ``top``; None for the user, who links at will."""
 
-    left: int = MAX_DIRECTORIES
-
-    def folders(self, root: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:
-        """Skill folders below ``root``, in order; what lies inside a skill is not looked at."""
-        waiting = deque([(root, 0)])
-        while waiting and self.left > 0:
-            here, level = waiting.popleft()
-            self.left -= 1
-            if level and is_skill_folder(here):
-                yield here
-                continue
-            if level < depth:
-                waiting.extend((child, level + 1) for child in _children(here))
-
-
-def is_skill_folder(path: Path) -> bool:
-    """Whether a SKILL.md of any kind lies directly in ``path``."""
-    return any(os.path.lexists(path / name) for name in MANIFEST_NAMES)
-
-
-def find_skills(root: Path, *, max_directories: int = MAX_DIRECTORIES) -> list[Path]:
-    """The skill folders at or below ``root``, each once, bounded in depth and number."""
-    if is_skill_folder(root):
-        return [root]
-    found: dict[Path, Path] = {}
-    for folder in _Scan(max_directories).folders(root):
-        found.setdefault(folder.resolve(), folder)
-    return sorted(found.values())
+    path: Path
+    scope: Scope
+    client: str
+    top: Path | None = None
+    plugin: str | None = None
+    with_root: bool = True
 
 
 def discover(project: Path, home: Path | None = None) -> list[Found]:
     """Every skill that clients would see from ``project``, winners and shadowed, in precedence.
 
     The project and its parents up to the repository's top (or the home) come before the user's
-    own; within each scope the order of ROOTS decides. Nothing is trusted, only listed.
+    own; within each scope the order of ROOTS decides. In a repository of skills, those of its
+    plugins come next, then all others in it.
     """
     home = home or Path.home()
-    scan = _Scan()
+    scans = {"project": FolderScan(), "user": FolderScan()}
     found: list[Found] = []
     seen: set[Path] = set()
-    for root, scope, client in _roots(project.resolve(), home):
-        for folder in _skill_folders(root, scan):
+    for place in (*_project(project.resolve(), home), *_user(home)):
+        for folder in scans[place.scope].folders(place.path, place.top, with_root=place.with_root):
             real = folder.resolve()
-            if real not in seen:
+            if real not in seen and not _is_dead(folder):
                 seen.add(real)
-                found.append(_load(folder, root, scope, client))
+                found.append(_load(folder, place))
     return _with_shadows(found)
 
 
-def _skill_folders(root: Path, scan: _Scan) -> Iterator[Path]:
-    if root.name == Path(MARKETPLACE).name:
-        yield from marketplace_skills(root)
-    elif os.path.isdir(root):
-        yield from scan.folders(root)
-
-
-def _roots(project: Path, home: Path) -> Iterator[tuple[Path, Scope, str]]:
-    for place in _upwards(project, home):
+def _project(project: Path, home: Path) -> Iterator[_Place]:
+    places = list(_upwards(project, home))
+    for place in places:
+        top = Path(clone_top(str(place), str(home)) or place)
         for root in ROOTS:
-            yield place / root, "project", root.split("/", 1)[0].lstrip(".")
-        yield place / MARKETPLACE, "project", "claude"
+            client = root.split("/", 1)[0].lstrip(".")
+            yield _Place(place / root, "project", client, top, with_root=False)
+    for place in places:
+        yield from _plugins(place, "project")
+        if _is_collection(place):
+            yield _Place(place, "project", "clone", place)
+
+
+def _user(home: Path) -> Iterator[_Place]:
     for root in ROOTS:
-        yield home / root, "user", root.split("/", 1)[0].lstrip(".")
-    for marketplace in sorted(_glob(home / _PLUGINS, "marketplaces/*/" + MARKETPLACE)):
-        yield marketplace, "user", "claude"
-    for installed in sorted(_glob(home / _PLUGINS, "cache/*/*/*/skills")):
-        yield installed, "user", "claude"
+        client = root.split("/", 1)[0].lstrip(".")
+        yield _Place(home / root, "user", client, with_root=False)
+    for marketplace in sorted(_glob(home / _MARKETPLACES, "*/" + MARKETPLACE)):
+        yield from _plugins(marketplace.parent.parent, "user")
+    for installed in sorted(_glob(home / PLUGIN_CACHE, "*/*/*/skills")):
+        yield _Place(installed, "user", "claude", installed.parent, installed.parent.parent.name)
+
+
+def _plugins(top: Path, scope: Scope) -> Iterator[_Place]:
+    if not os.path.isdir(top / PLUGIN_FOLDER):
+        return
+    for plugin in plugins_of(top):
+        for place in plugin.places:
+            yield _Place(place, scope, "claude", top, plugin.name)
+
+
+def _is_collection(place: Path) -> bool:
+    """Whether a directory is a repository of skills, and not a project that uses some."""
+    if os.path.isdir(place / PLUGIN_FOLDER) or os.path.isdir(place / "skills"):
+        return True
+    return any(is_skill_folder(child) for child in _glob(place, "*"))
 
 
 def _upwards(project: Path, home: Path) -> Iterator[Path]:
@@ -137,53 +133,31 @@ def _upwards(project: Path, home: Path) -> Iterator[Path]:
 
 def _glob(base: Path, pattern: str) -> list[Path]:
     try:
-        return list(base.glob(pattern))[:100] if os.path.isdir(base) else []
+        return list(base.glob(pattern))[:MAX_GLOBBED] if os.path.isdir(base) else []
     except OSError:
         return []
 
 
-def marketplace_skills(marketplace: Path) -> list[Path]:
-    """The skill folders that a plugin marketplace names, those inside its repository only."""
-    top = marketplace.parent.parent.resolve()
+def _is_dead(folder: Path) -> bool:
+    """Whether its SKILL.md is a link to nothing, which no client sees and nobody counts."""
+    return not any(os.path.exists(folder / name) for name in MANIFEST_NAMES)
+
+
+def _load(folder: Path, place: _Place) -> Found:
+    found = Found(folder, place.path, place.scope, place.client, None, plugin=place.plugin)
     try:
-        document = json.loads(read_bytes(marketplace, 1 << 20))
-        plugins = document["plugins"]
-        named = [
-            top / str(plugin.get("source", ".")) / str(skill)
-            for plugin in plugins
-            if isinstance(plugin.get("source", "."), str)
-            for skill in plugin.get("skills", ())
-        ]
-        inside = dict.fromkeys(path.resolve() for path in named[:MAX_DIRECTORIES])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
-        return []  # RuntimeError: links in a circle, or nesting without end
-    return [path for path in inside if path.is_relative_to(top) and is_skill_folder(path)]
-
-
-def _children(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as scan:
-            return sorted(
-                Path(item.path) for item in scan if item.name not in JUNK_FOLDERS and item.is_dir()
-            )
-    except OSError:
-        return []
-
-
-def _load(folder: Path, root: Path, scope: Scope, client: str) -> Found:
-    try:
-        return Found(folder, root, scope, client, load_skill(folder, scripts=False))
+        return replace(found, skill=load_skill(folder, scripts=False))
     except SkillError as error:
-        return Found(folder, root, scope, client, None, str(error))
+        return replace(found, problem=str(error))
 
 
 def _with_shadows(found: list[Found]) -> list[Found]:
     winners: dict[str, Path] = {}
-    told = []
+    listed = []
     for one in found:
         if one.skill is None:
-            told.append(one)
+            listed.append(one)
             continue
         winner = winners.setdefault(one.name, one.path)
-        told.append(one if winner == one.path else replace(one, shadowed_by=winner))
-    return told
+        listed.append(one if winner == one.path else replace(one, shadowed_by=winner))
+    return listed

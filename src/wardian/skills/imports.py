@@ -43,9 +43,34 @@ def third_party(tree: ast.Module) -> tuple[Import, ...]:
     return tuple(sorted(found.values(), key=lambda one: one.line))
 
 
+def modules_named(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every module that a statement may load, its own submodules included: how many levels up it
+    is meant from, 0 for none, and its dotted name."""
+    for node, _ in _statements(tree):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+            continue
+        base = node.module or ""
+        if base:
+            yield node.level, base
+        yield from ((node.level, f"{base}.{alias.name}".lstrip(".")) for alias in node.names)
+
+
 def distribution_of(module: str) -> str:
     """The name under which the package is published: ``yaml`` is ``PyYAML``."""
-    return _published().get(module, module)
+    return known_distribution(module) or module
+
+
+def known_distribution(module: str) -> str | None:
+    """The same of a dotted name, if it is known: by its longest part that is."""
+    parts = module.split(".")
+    names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((_published()[name] for name in names if name in _published()), None)
+
+
+def is_known_distribution(name: str) -> bool:
+    """Whether it is a name of the table."""
+    return normalized(name) in {normalized(one) for one in _published().values()}
 
 
 def normalized(name: str) -> str:
@@ -63,15 +88,21 @@ def _published() -> Mapping[str, str]:
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, int, bool]]:
-    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
-    while waiting:
-        node, optional = waiting.pop()
+    for node, optional in _statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno, optional
-        elif isinstance(node, ast.ImportFrom):
-            if node.level == 0 and node.module:
-                yield node.module, node.lineno, optional
+        elif node.level == 0 and node.module:
+            yield node.module, node.lineno, optional
+
+
+def _statements(tree: ast.Module) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The import statements, each with whether the source copes with its failure."""
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, optional = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, optional
         elif isinstance(node, ast.Try) and _catches_absence(node):
             waiting.extend((child, True) for child in node.body)
             waiting.extend((child, True) for child in node.handlers)

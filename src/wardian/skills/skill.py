@@ -10,9 +10,10 @@ from pathlib import Path
 
 from wardian.errors import SkillError
 from wardian.skills import manifest
+from wardian.skills.clones import clone_top
 from wardian.skills.diagnostic import Diagnostic, UnreadableError, finding
 from wardian.skills.manifest import Manifest
-from wardian.skills.reading import NotRegularError, TooLargeError, read_bytes
+from wardian.skills.reading import NotRegularError, TooLargeError, read_bytes, read_inside
 from wardian.skills.scripts import Script, scripts_in
 
 MAX_MANIFEST_BYTES = 1 << 20
@@ -120,7 +121,7 @@ def _manifest_text(folder: Folder) -> tuple[str, str, list[Diagnostic]]:
     for name in MANIFEST_NAMES:
         shown = f"{folder.shown}/{name}"
         try:
-            content = read_bytes(folder.path / name, MAX_MANIFEST_BYTES)
+            content = manifest_bytes(folder.path / name)
         except FileNotFoundError:
             continue
         except NotRegularError:
@@ -138,6 +139,21 @@ def _manifest_text(folder: Folder) -> tuple[str, str, list[Diagnostic]]:
             found.append(finding("manifest-case", message, shown))
         return shown, _decoded(content, shown), found
     raise UnreadableError(finding("no-manifest", "there is no SKILL.md", folder.shown))
+
+
+def manifest_bytes(path: Path) -> bytes:
+    """A link counts as long as it stays in the clone that the skill lies in. Raises OSError."""
+    try:
+        return read_bytes(path, MAX_MANIFEST_BYTES)
+    except NotRegularError:
+        here = os.path.join(os.path.realpath(path.parent), path.name)
+        top = clone_top(os.path.dirname(here)) if os.path.islink(here) else None
+        if top is None:
+            raise
+        try:
+            return read_inside(top, os.path.relpath(here, top), MAX_MANIFEST_BYTES)
+        except FileNotFoundError:
+            raise NotRegularError(f"{path} is a link to nothing") from None
 
 
 def _decoded(content: bytes, shown: str) -> str:

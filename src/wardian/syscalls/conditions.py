@@ -2,7 +2,9 @@
 The ``effects`` column has its conditions, too.
 
 decision     ``allow``, ``deny``, ``absent``, or guards joined by ``; ``
-guard        ``when`` condition, optionally ``else`` ERRNO (EPERM unless given)
+guard        ``when`` condition, optionally ``else`` ERRNO (EPERM unless given) or ``answer`` ERRNO,
+             or ``answer 0``: without acting, as a host would that refuses or needs nothing, and
+             therefore not reported
 condition    conjunctions joined by `` or ``
 conjunction  clauses joined by `` and ``
 clause       ``argN``, ``highN`` or ``argN & VALUE``, then ``== VALUE``, ``!= VALUE``,
@@ -31,8 +33,9 @@ are the low halves of the arguments, 6 to 11 the high halves."""
 Condition = tuple[tuple[Clause, ...], ...]
 """Alternatives, of which one must hold; each is clauses, which all must hold."""
 
-Guard = tuple[Condition, int]
-"""A condition, and the errno of a call that does not meet it."""
+Guard = tuple[Condition, int, bool]
+"""A condition, the errno of a call that does not meet it (0: success), and whether that is an
+answer, which is no refusal."""
 
 WORD = 0xFFFFFFFF
 _HALVES = {"arg": 0, "high": 6}
@@ -64,14 +67,17 @@ def holds(condition: Condition, args: Sequence[int]) -> bool:
 def _guard(text: str, column: int) -> Guard:
     if not text.startswith("when "):
         raise InputError(f"expected allow, deny, absent or 'when', found {text!r}", column=column)
-    condition, has_else, name = text.partition(" else ")
-    number = getattr(errno, name, None) if has_else else errno.EPERM
+    answers = " answer " in text
+    condition, word, name = text.partition(" answer " if answers else " else ")
+    number = getattr(errno, name, None) if word else errno.EPERM
+    if answers and name == "0":
+        number = 0
     if not isinstance(number, int):
         raise InputError(
-            f"{name!r} is not the name of an errno", column=column + len(condition + has_else)
+            f"{name!r} is not the name of an errno", column=column + len(condition + word)
         )
     start = len("when ")
-    return parse_condition(condition[start:], column + start), number
+    return parse_condition(condition[start:], column + start), number, answers
 
 
 def _conjunction(text: str, column: int) -> tuple[Clause, ...]:

@@ -52,6 +52,9 @@ CONSTANTS: dict[str, int] = {
     "VT_IOCTLS": 0x5600,  # ours: linux/vt.h uses 0x5600 to 0x56FF
     # getrlimit(2)
     "RLIMIT_CORE": 4,
+    # chown(2), setresuid(2)
+    "OWN_ID": 1000,  # ours: the one user and group that the guest's namespace maps
+    "UNCHANGED": 0xFFFFFFFF,  # ours: -1 leaves an ID as it is; setuid(2) has its own error for it
     # open_tree(2)
     "OPEN_TREE_CLONE": 1,
     # fanotify_init(2): without a capability only events that name files, in no special class.

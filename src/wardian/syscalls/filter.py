@@ -134,8 +134,8 @@ def number_ranges(
 
 def _looked_at(outcome: Outcome, unless: Condition) -> Outcome:
     if isinstance(outcome, int):
-        return ((unless, WATCHED),) if unless and outcome == RET_ALLOW else RET_USER_NOTIF
-    return (*outcome, (unless, WATCHED))
+        return ((unless, WATCHED, False),) if unless and outcome == RET_ALLOW else RET_USER_NOTIF
+    return (*outcome, (unless, WATCHED, False))
 
 
 def assemble(arch: str, ranges: list[tuple[int, Outcome]], refuse: Refuse) -> bytes:
@@ -166,12 +166,12 @@ def _search(
 
 
 def _guards(program: _Program, guards: tuple[Guard, ...], refuse: Refuse) -> int:
-    """What is answered as a kernel would that never had the thing is not told, unless it is the
+    """What is answered as a kernel would that never had the thing is not reported, unless it is the
     last word: libraries try such things, and go on."""
     passed = program.returns(RET_ALLOW)
-    last = max((i for i, (_, number) in enumerate(guards) if number != WATCHED), default=-1)
-    for index, (condition, number) in reversed(list(enumerate(guards))):
-        refused = number == errno.EPERM or index == last
+    last = max((i for i, (_, number, _) in enumerate(guards) if number != WATCHED), default=-1)
+    for index, (condition, number, answers) in reversed(list(enumerate(guards))):
+        refused = not answers and (number == errno.EPERM or index == last)
         told = number == WATCHED or (refuse == "notify" and refused)
         failed = program.returns(RET_USER_NOTIF if told else RET_ERRNO | number)
         passed = _condition(program, condition, passed, failed)

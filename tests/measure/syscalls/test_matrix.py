@@ -81,7 +81,7 @@ def test_policy_explains_only_its_own_answers(
 
 def test_an_expectation_explains_with_its_reason() -> None:
     fields = {"expected": "blocked", "status": "blocked_expected", "reason": "no capabilities"}
-    found = matrix(*both("setuid", [good("a")], [bad("a", "EPERM")], **fields))
+    found = matrix(*both("setgroups", [good("a")], [bad("a", "EPERM")], **fields))
     assert [one.explained for one in found.differences or ()] == [
         "expected of wardian: no capabilities"
     ]

@@ -69,7 +69,7 @@ class Explainer:
         if guards is None:
             return None
         registers = resolved(program, outcome, index)
-        for condition, number in guards:
+        for condition, number, _ in guards:
             if not holds(condition, registers):
                 return -number
         return None

@@ -12,7 +12,7 @@ from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.skills.dependencies import declared_by
 from wardian.skills.digest import skill_digest
-from wardian.skills.discovery import find_skills
+from wardian.skills.folders import find_skills
 from wardian.skills.reading import read_inside
 from wardian.skills.scripts import interpreter_of, scripts_in
 

@@ -129,7 +129,8 @@ def answers(row: Row) -> frozenset[str]:
     if row.kind == "absent":
         return frozenset({"ENOSYS"})
     if row.kind == "when":
-        return frozenset(errno.errorcode[number] for _, number in parse_guards(row.decision))
+        numbers = (number for _, number, _ in parse_guards(row.decision))
+        return frozenset(errno.errorcode[number] for number in numbers if number)
     return frozenset()
 
 

@@ -26,7 +26,7 @@ from wardian.sandbox.root.programs import on_path
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 from wardian.skills.digest import skill_digest
-from wardian.skills.discovery import find_skills, is_skill_folder
+from wardian.skills.folders import find_skills
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "programs"
@@ -85,7 +85,7 @@ def skill_folders(place: Path | None) -> list[Path]:
         return []
     if not place.is_dir():
         raise InputError("is not a directory of skills", path=str(place))
-    return [place] if is_skill_folder(place) else sorted(find_skills(place))
+    return find_skills(place)
 
 
 def measure_use(

@@ -14,9 +14,10 @@ from wardian.runner.cases.checks import Observed, differences, problems
 from wardian.runner.cases.granting import granted, tightened
 from wardian.runner.cases.model import SkillCase
 from wardian.runner.interpreters import Missing
-from wardian.runner.invocation import SKILL, STATE, Invocation, under
+from wardian.runner.invocation import STATE, Invocation, Where, under
 from wardian.runner.location import Located
 from wardian.runner.outputs import open_file, open_folder, written
+from wardian.runner.plugin import skill_place
 from wardian.runner.script import choose
 from wardian.sandbox.paths.removal import remove_tree
 from wardian.sandbox.policy.policy import Policy
@@ -44,7 +45,7 @@ def plain_run(sandbox: Sandbox, command: list[str], stdin: bytes | None) -> Resu
 class Options(NamedTuple):
     """What holds for all cases of one command. ``policy`` is what the caller grants, the default
     preset unless given. ``run`` makes the runs of scripts, under ``narrower`` if there is one: a
-    case is always set up with all that was granted."""
+    case is always set up with all that was granted, by ``set_up``."""
 
     backends: tuple[str, ...] = ("wardian",)
     oracle: str | None = None
@@ -56,6 +57,7 @@ class Options(NamedTuple):
     narrower: Policy | None = None
     at_best: Callable[[str, Policy], Policy] = as_asked  # or ``wardian.sandbox.backends.fitted``
     run: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
+    set_up: Callable[[Sandbox, list[str], bytes | None], Result] = plain_run
 
 
 class CaseOutcome(NamedTuple):
@@ -148,11 +150,12 @@ def _observe(
     skill: Located, case: SkillCase, backend: str, options: Options, state: str | None
 ) -> Observed:
     inside = backend != HOST
+    where: Where = "sandbox" if inside else "host"
     full = granted(case, options.policy or Policy.default())
     narrower = options.narrower and tightened(case, options.narrower)
     wanted = Wanted(case.packages, options.no_deps, options.offline, options.build, state)
-    script = choose(skill.path, case.script)
-    call = assembled(skill, script, (), wanted, inside=inside, say=options.say)
+    script = choose(skill.path, case.script, skill.plugin)
+    call = assembled(skill, script, (), wanted, where=where, say=options.say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
     policy = options.at_best(backend, narrower or full)
@@ -166,11 +169,11 @@ def _observe(
         places = _places(skill, work, state, inside=inside) | {"{python}": call.argv[0]}
         commands = [_command(words, places) for words in case.setup]
         if narrower is None or not commands:
-            _set_up(sandbox, commands)
+            _set_up(sandbox, commands, options)
         else:
             wide = options.at_best(backend, full)
             with Sandbox(under(wide, call)._replace(work=work), backend_name=backend) as other:
-                _set_up(other, commands)
+                _set_up(other, commands, options)
         result = _runs(sandbox, call, case, places, options)
         return _observed(result, _files(sandbox.work_held.path, case), _names(places))
 
@@ -178,7 +181,7 @@ def _observe(
 def _places(skill: Located, work: str, state: str | None, *, inside: bool) -> dict[str, str]:
     """The names that cases use for places → where they are in this backend."""
     if inside:
-        return {"{skill}": SKILL, "{work}": WORK, "{state}": STATE}
+        return {"{skill}": skill_place(skill), "{work}": WORK, "{state}": STATE}
     return {"{skill}": skill.path, "{work}": work, "{state}": state or STATE}
 
 
@@ -202,9 +205,9 @@ def _command(words: tuple[str, ...], places: dict[str, str]) -> list[str]:
     return ["sh", "-c", 'exec "$0" "$@"', *placed]
 
 
-def _set_up(sandbox: Sandbox, commands: list[list[str]]) -> None:
+def _set_up(sandbox: Sandbox, commands: list[list[str]], options: Options) -> None:
     for command in commands:
-        result = sandbox.run(command)
+        result = options.set_up(sandbox, command, None)
         if result.exit_code != 0:
             told = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
             raise UsageError(f"set-up failed: {' '.join(command)}: {told.strip() or result.reason}")

@@ -3,6 +3,7 @@ that could be a link, and never shared with a sandbox that may write."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -14,8 +15,11 @@ from wardian.descriptors import FILE, FOLDER, NEW_FILE
 from wardian.homes import own_directory
 from wardian.runner.packages.model import PreparationError, Say
 
-SCHEMA = 2
-RECORD_BYTES = 4 << 20
+SCHEMA = 3
+RECORD_BYTES = 256 << 20
+RECORDS = "records"
+PREPARING = "preparing"  # held by every preparation, and by whoever removes things alone
+_in_use: dict[str, int] = {}
 
 
 def cache() -> str:
@@ -68,10 +72,10 @@ def path_of(*names: str) -> str:
     return os.path.join(cache(), *names)
 
 
-def read_record(digest: str) -> dict[str, Any] | None:
-    """What was recorded when the environment was made, or None: it is not ready."""
+def read_record(digest: str, kind: str = RECORDS) -> dict[str, Any] | None:
+    """What was recorded when an environment was made, or what ``kind`` keeps; None: not ready."""
     try:
-        with drawer("records") as folder:
+        with drawer(kind) as folder:
             fd = os.open(
                 f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
             )
@@ -82,15 +86,23 @@ def read_record(digest: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
 
 
-def write_record(digest: str, about: dict[str, Any]) -> None:
-    """From now on the environment is ready."""
-    with drawer("records") as folder:
+def write_record(digest: str, about: dict[str, Any], kind: str = RECORDS) -> None:
+    """From now on it is ready."""
+    with drawer(kind) as folder:
         write_new(folder, f"{digest}.json", json.dumps({"schema": SCHEMA, **about}).encode())
 
 
-def forget(digest: str) -> None:
-    """The environment is not ready any more."""
-    with drawer("records") as folder:
+def used(digest: str, kind: str = RECORDS) -> None:
+    """It serves now: ``wardian cache`` goes by that."""
+    try:
+        os.utime(path_of(kind, f"{digest}.json"), follow_symlinks=False)
+    except OSError:
+        pass
+
+
+def forget(digest: str, kind: str = RECORDS) -> None:
+    """It is not ready any more."""
+    with drawer(kind) as folder:
         try:
             os.unlink(f"{digest}.json", dir_fd=folder)
         except FileNotFoundError:
@@ -129,22 +141,50 @@ def read_new(path: str, limit: int) -> bytes:
 
 
 @contextmanager
-def locked(digest: str, say: Say) -> Iterator[None]:
+def locked(
+    name: str, say: Say, *, shared: bool = False, why: str = "another run is preparing the same"
+) -> Iterator[None]:
     """The kernel lets go of the lock when its holder ends, however it ends."""
-    import fcntl
-
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    with drawer("locks") as folder:
-        fd = os.open(digest, flags, 0o600, dir_fd=folder)
+    fd = _lock_file(name)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("wardian: another run is preparing the same; waiting for it")
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            say(f"wardian: {why}; waiting for it")
+            fcntl.flock(fd, kind)
         yield
     finally:
         os.close(fd)
+
+
+def use(digest: str) -> None:
+    """From now on and until this process ends, the environment is not removed by others."""
+    if digest not in _in_use:
+        fd = _lock_file(f"use-{digest}")
+        fcntl.flock(fd, fcntl.LOCK_SH)
+        _in_use[digest] = fd
+
+
+@contextmanager
+def unused(digest: str) -> Iterator[bool]:
+    """Whether no process uses the environment; if so, none begins to while this lasts."""
+    fd = _lock_file(f"use-{digest}")
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = True
+        except BlockingIOError:
+            free = False
+        yield free
+    finally:
+        os.close(fd)
+
+
+def _lock_file(name: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with drawer("locks") as folder:
+        return os.open(name, flags, 0o600, dir_fd=folder)
 
 
 def discard(path: str) -> None:
@@ -159,3 +199,16 @@ def discard(path: str) -> None:
     from wardian.sandbox.paths.removal import remove_tree
 
     remove_tree(path)
+
+
+def make_readable(name: str, parent: int) -> None:
+    """A new directory that every guest may read, whatever the umask is. Raises OSError."""
+    os.mkdir(name, 0o755, dir_fd=parent)
+    os.chmod(name, 0o755, dir_fd=parent)  # noqa: S103 - guests of root are other users
+
+
+def empty(path: str) -> None:
+    """Remove what is in a directory of wardian's own."""
+    discard(path)
+    with drawer(os.path.basename(os.path.dirname(path))) as parent:
+        make_readable(os.path.basename(path), parent)

@@ -14,7 +14,7 @@ from wardian.runner.packages import cabinet, store
 from wardian.runner.packages.contents import refuse_strange
 from wardian.runner.packages.model import Archive, Preparation, PreparationError
 from wardian.runner.packages.python import new_folder
-from wardian.runner.packages.rooms import ARCHIVES, Room, fetching, installing, not_allowed, run
+from wardian.runner.packages.rooms import ARCHIVES, Room, fetching, installing, run
 from wardian.runner.packages.specs import Package, lock_fault, read_lock
 from wardian.sandbox.policy.policy import Share
 
@@ -50,7 +50,9 @@ def make(job: Preparation, node: str, npm: str) -> dict[str, Any]:
         ) from None
     scripts = sorted({one.name for one in packages if one.installs and not one.optional})
     if scripts and not job.build:
-        raise not_allowed(f"{', '.join(scripts[:5])} would run an install script")
+        job.say(
+            f"wardian: not run: the install script of {', '.join(scripts[:5])}; to run it: --build"
+        )
     archives = _fetched(job, tool, settings, [one for one in packages if one.fits])
     _install(job, tool, lock, archives)
     return {"archives": {place: archive.digest for place, archive in archives.items()}}

@@ -54,9 +54,13 @@ def _python(
 
         return make(job, base)
 
-    path = _ready(
-        digest, needs, offline, build, say, make, {"base": base.python, "prefix": base.prefix}
-    )
+    expected = {"base": base.python, "prefix": base.prefix}
+    path, record = _ready(digest, needs, offline, build, say, make, expected)
+    modules = record.get("modules") if record else None  # it was there: the second run, or later
+    if isinstance(modules, list):
+        from wardian.runner.packages import bytecode
+
+        bytecode.ensure(digest, path, base, modules)
     prefix = "" if base.is_system else base.prefix
     return PreparedPackages(python=os.path.join(path, "bin/python"), root=path, base=prefix)
 
@@ -100,7 +104,7 @@ def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> PreparedPack
 
         return make(job, node, npm)
 
-    path = _ready(digest, needs, offline, build, say, make, {})
+    path, _ = _ready(digest, needs, offline, build, say, make, {})
     return PreparedPackages(node_modules=os.path.join(path, "node_modules"), root=path)
 
 
@@ -119,41 +123,49 @@ def _ready(
     say: Say,
     make: Callable[[Preparation], Record],
     expected: Record,
-) -> str:
-    """The path of the environment. What is recorded outside it decides, nothing inside does."""
+) -> tuple[str, Record | None]:
+    """The path of the environment, and its record if it was there already. What is recorded outside
+    it decides, nothing inside does."""
     path = cabinet.path_of("environments", digest)
-    if not _is_ready(digest, path, expected):
+    cabinet.use(digest)
+    record = _ready_record(digest, path, expected)
+    if record is None:
         pins, needs = _parsed(needs)
-        with cabinet.locked(digest, say):
-            if not _is_ready(digest, path, expected):
+        removal = cabinet.locked(cabinet.PREPARING, say, shared=True, why="the cache is cleared")
+        with cabinet.locked(digest, say), removal:
+            if _ready_record(digest, path, expected) is None:
                 scratch = cabinet.path_of("scratch", digest)
                 _make(digest, Preparation(path, scratch, needs, offline, build, say, pins), make)
-    return path
+    cabinet.used(digest)
+    return path, record
 
 
-def _is_ready(digest: str, path: str, expected: Record) -> bool:
+def _ready_record(digest: str, path: str, expected: Record) -> Record | None:
     record = cabinet.read_record(digest)
     if record is None or any(record.get(key) != value for key, value in expected.items()):
-        return False
+        return None
     try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
+        return record if stat.S_ISDIR(os.lstat(path).st_mode) else None
     except OSError:
-        return False
+        return None
 
 
 def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) -> None:
-    from wardian.runner.packages.rooms import wanted
+    from wardian.runner.packages.rooms import updating, wanted
 
     started = time.monotonic()
+    job = job._replace(say=updating(job.say))
     offline = " from the cache alone" if job.offline else ""
     job.say(f"wardian: preparing {', '.join(wanted(job))}{offline}")
     cabinet.forget(digest)
+    cabinet.forget(digest, "bytecode")
     for folder in (job.path, job.scratch):
         cabinet.discard(folder)
     try:
         for name in ("environments", "scratch"):
             with cabinet.drawer(name) as parent:
-                os.mkdir(digest, 0o755 if name == "environments" else 0o700, dir_fd=parent)
+                os.mkdir(digest, 0o700, dir_fd=parent)
+        os.chmod(job.path, 0o755)  # noqa: S103 - guests of root are other users
         about = make(job)
         about |= {"origin": job.needs.origin, "wanted": wanted(job), "build": job.build}
         cabinet.write_record(digest, about)
@@ -162,4 +174,4 @@ def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) 
         raise
     finally:
         cabinet.discard(job.scratch)
-    job.say(f"wardian: prepared in {time.monotonic() - started:.1f} s")
+    job.say(f"wardian: prepared {', '.join(wanted(job))} in {time.monotonic() - started:.1f} s")

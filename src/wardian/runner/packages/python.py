@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from wardian.descriptors import FOLDER
 from wardian.runner.packages import cabinet, store, venv
-from wardian.runner.packages.contents import refuse_strange
+from wardian.runner.packages.layout import modules_of
 from wardian.runner.packages.model import (
     Archive,
     Locked,
@@ -19,27 +20,18 @@ from wardian.runner.packages.model import (
     PreparationError,
 )
 from wardian.runner.packages.pins import Pins, narrowed, refuse_unpinned
-from wardian.runner.packages.requirements import source_urls
+from wardian.runner.packages.requirements import parsed, source_urls
 from wardian.runner.packages.resolving import resolve
-from wardian.runner.packages.rooms import (
-    ARCHIVES,
-    FETCH,
-    attempt,
-    failure,
-    fetching,
-    installing,
-    not_allowed,
-    run,
-)  # fmt: skip
+from wardian.runner.packages.rooms import FETCH, fetching, not_allowed, run
 from wardian.runner.packages.tools import Tools, pip_for, tools_for
 from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.policy.units import human_bytes
+from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
 
 STORED = "/store"
-# Compiling is most of the work; tests that packages bring along are never imported.
-_NOT_COMPILED = r"/(tests?|testing|test_\w+)/"
 
 
 def make(job: Preparation, base: venv.BasePython) -> dict[str, Any]:
@@ -48,8 +40,9 @@ def make(job: Preparation, base: venv.BasePython) -> dict[str, Any]:
         name, _, url = text.partition(" @ ")
         raise not_allowed(f"{name} comes from {url}, which has to be built")
     tools, archives = _with_either(job, base)
-    install(job, tools, archives)
+    modules = install(job, tools, archives)
     return {
+        "modules": modules,
         "base": base.python,
         "prefix": base.prefix,
         "archives": {archive.filename: archive.digest for archive in archives},
@@ -74,6 +67,8 @@ def _with_either(job: Preparation, base: venv.BasePython) -> tuple[Tools, list[A
 
 
 def _gathered(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
+    if not job.needs.python:  # it is asked for this Python alone
+        return []
     if job.build:
         from wardian.runner.packages.building import gathered_or_built
 
@@ -105,7 +100,8 @@ def download(
 ) -> list[Archive]:
     """The archives, from the store or fetched into it. Raises PreparationError."""
     locked = narrowed(pins, locked)
-    there = [[_in_store(one, c) for c in one.candidates] for one in locked]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:  # hashing lets go of Python's lock
+        there = list(pool.map(lambda one: [_in_store(one, c) for c in one.candidates], locked))
     found = {n: have[0] for n, have in enumerate(there) if len(have) == 1 and have[0] is not None}
     missing = [n for n in range(len(locked)) if n not in found]
     if missing:
@@ -123,12 +119,36 @@ def download(
             "certificates": settings.certificates,
         }
         room = fetching(job, folder, settings, tools.shares)
-        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode())
+        tell = _fetched(job, [locked[n] for n in missing])
+        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode(), tell)
         taken = _taken_in(folder, [locked[n] for n in missing], [there[n] for n in missing])
         found |= {n: taken[at] for at, n in enumerate(missing)}
+    for n in set(range(len(locked))) - set(missing):
+        job.say(f"wardian: {_named(locked[n])}: from the cache")
     for n, archive in found.items():
         refuse_unpinned(pins, locked[n].name, archive)
     return [found[n] for n in range(len(locked))]
+
+
+def _fetched(job: Preparation, locked: Sequence[Locked]) -> Callable[[bytes], None]:
+    """Takes what the download prints and reports each package that is there."""
+    pending = bytearray()
+
+    def take(piece: bytes) -> None:
+        pending.extend(piece[:4096])
+        *lines, rest = pending.split(b"\n")
+        pending[:] = rest[:64]
+        for line in lines:
+            number, _, size = line.partition(b" ")
+            if number.isdigit() and size.isdigit() and int(number[:6]) < len(locked):
+                shown = human_bytes(int(size[:15]))
+                job.say(f"wardian: {_named(locked[int(number[:6])])}: fetched, {shown}")
+
+    return take
+
+
+def _named(one: Locked) -> str:
+    return printable(f"{one.name} {one.version}".strip())[:100]
 
 
 def _in_store(one: Locked, candidate: PackageFile) -> Archive | None:
@@ -169,29 +189,24 @@ def _taken_in(
     return found
 
 
-def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> None:
-    """Put wheels into the environment, in a sandbox without network. Raises PreparationError."""
-    names = ("scratch", os.path.basename(job.scratch), "archives")
-    place = store.laid_out(archives, names)
-    venv.make(job.path, tools.base)
-    os.mkdir(os.path.join(job.path, ".tmp"), 0o700)
-    room = installing(job.path, job.path, place, tools.shares, {})
-    wheels = [f"{ARCHIVES}/{archive.filename}" for archive in archives]
-    python = os.path.join(job.path, "bin/python")
-    if tools.uv is not None:
-        command = [tools.uv, "pip", "install", "-q", "--python", python, "--offline", "--no-index"]
-        command += ["--no-deps", "--no-build", "--no-config", "--link-mode", "hardlink"]
-    else:
-        command = [*tools.pip_for_environment(job.path), "install", "--no-index", "--no-deps"]
-        command += ["--no-compile", "--no-input", "--disable-pip-version-check", "--quiet"]
-        command += ["--progress-bar", "off", "--no-warn-script-location"]
-        command += ["--only-binary", ":all:"]
-    result, printed = attempt(job, room, [*command, "--", *wheels])
-    if result.exit_code != 0:
-        raise failure(job, tools.name, printed, result)
-    compiling = [tools.base.python, "-I", "-S", "-m", "compileall", "-q", "-j", "0"]
-    library = os.path.join(job.path, "lib", tools.base.named, "site-packages")
-    attempt(job, room, [*compiling, "-x", _NOT_COMPILED, library])  # what fails is compiled later
-    cabinet.discard(os.path.join(job.path, ".tmp"))
-    venv.refuse_changed(job.path, tools.base)
-    refuse_strange(job.path, venv.links(tools.base))
+def install(job: Preparation, tools: Tools, archives: Sequence[Archive]) -> list[str]:
+    """Put wheels into a new environment; the modules of those that were asked for.
+
+    Raises PreparationError.
+    """
+    from packaging.utils import canonicalize_name
+
+    from wardian.runner.packages import linking, wheels
+
+    unpacked = wheels.unpacked(job, tools, archives)
+    for _ in range(2):
+        venv.make(job.path, tools.base)
+        try:
+            linking.fill(job.path, tools.base, unpacked)
+            asked = {canonicalize_name(parsed(one).name) for one in job.needs.python}
+            return sorted({m for one in unpacked if one.name in asked for m in modules_of(one)})
+        except linking.ChangedWheelError as error:  # by a person, or by a disk: unpack it anew
+            cabinet.forget(error.digest, wheels.WHEELS)
+            cabinet.empty(job.path)
+            unpacked = wheels.unpacked(job, tools, archives)
+    raise PreparationError("unpacked packages in the cache change while they are linked")

@@ -19,15 +19,18 @@ from wardian.runner.packages.model import (
     Preparation,
     PreparationError,
 )
+from wardian.runner.packages.reasons import absent, reason_of
 from wardian.runner.packages.requirements import is_loopback, url_fault
-from wardian.runner.packages.rooms import FETCH, attempt, failure, fetching, not_allowed, run
+from wardian.runner.packages.rooms import FETCH, attempt, failure, fetching, not_allowed
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
+    from wardian.runner.packages.rooms import Room
     from wardian.runner.packages.tools import Tools
+    from wardian.sandbox.run.result import Result
 
 LOCK_BYTES = 24 << 20
 MAX_PACKAGES = 5000
@@ -101,8 +104,25 @@ def _pip(asked: _Asked) -> list[Locked]:
     command += ["--no-index"] if job.offline else []
     for share in extra_links:
         command += ["--find-links", share.at]
-    run(job, room, [*command, "--", *requirements], "pip")
+    result, printed = attempt(job, room, [*command, "--", *requirements])
+    if result.exit_code != 0:
+        raise _pip_failure(job, tools, room, printed, result)
     return read_report(read_new(os.path.join(folder, "report.json"), LOCK_BYTES))
+
+
+def _pip_failure(
+    job: Preparation, tools: Tools, room: Room, printed: str, result: Result
+) -> PreparationError:
+    """pip looks for wheels alone and calls all else absent: whether there is a source, the index
+    knows."""
+    name = reason_of(printed).unclear
+    if not name or job.offline or job.build:
+        return failure(job, "pip", printed, result)
+    look = [*tools.pip_in_process, "index", "versions", "--disable-pip-version-check", "--", name]
+    found, _ = attempt(job, room, look)
+    if found.exit_code == 0:
+        return not_allowed(f"{printable(name)} has no wheel for this Python: it must be built")
+    return failure(job, "pip", printed, result, absent(name))
 
 
 # What they answer

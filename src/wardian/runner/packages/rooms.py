@@ -4,15 +4,16 @@ could execute a package. *Install* has neither, and one directory to write to.""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from wardian.runner.packages.model import Preparation, PreparationError
+from wardian.runner.packages.model import Preparation, PreparationError, Say
 from wardian.sandbox.policy.policy import Policy, Share
 from wardian.text import printable
 
 if TYPE_CHECKING:
     from wardian.runner.indexes import Settings
+    from wardian.runner.packages.reasons import Reason
     from wardian.sandbox.run.result import Result
 
 FETCH = "/fetch"
@@ -25,7 +26,6 @@ LIMITS = {
 }  # fmt: skip
 # Without these nothing starts a program: what a package manager can't start can't run.
 STARTING = ("clone", "clone3", "fork", "vfork")
-SHOWN_LINES = 12
 
 
 class Room(NamedTuple):
@@ -64,6 +64,22 @@ def installing(
     return Room(policy._replace(network="none"), at)
 
 
+def reading(archive: str, name: str, tools: Sequence[Share]) -> Room:
+    """Where one archive is read: no network, no settings, and nothing of the host to write to."""
+    shares = [*tools, Share(archive, f"{ARCHIVES}/{name}")]
+    limits = {**LIMITS, "output_bytes": 1 << 40}  # what is printed is counted by who writes it
+    policy = Policy.default().with_limits(**limits).with_shares(shares)
+    return Room(policy._replace(network="none"), ARCHIVES)
+
+
+def compiling(environment: str, tools: Sequence[Share]) -> Room:
+    """Where modules are compiled: the environment is read, and nothing of the host written to."""
+    limits = {**LIMITS, "time_s": 60.0, "output_bytes": 1 << 30}
+    policy = Policy.default().with_limits(**limits)
+    policy = policy.with_shares([*tools, Share(environment, environment)])
+    return Room(policy._replace(network="none"), environment)
+
+
 def _private(place: str) -> dict[str, str]:
     """Each preparation has caches of its own, and no package manager reads settings of others."""
     return {
@@ -81,18 +97,28 @@ def _private(place: str) -> dict[str, str]:
 
 
 def run(
-    job: Preparation, room: Room, command: Sequence[str], tool: str, data: bytes | None = None
+    job: Preparation,
+    room: Room,
+    command: Sequence[str],
+    tool: str,
+    data: bytes | None = None,
+    on_stdout: Callable[[bytes], None] | None = None,
 ) -> None:
     """Run one step to its end. Raises PreparationError with what the tool printed."""
-    result, printed = attempt(job, room, command, data)
+    result, printed = attempt(job, room, command, data, on_stdout)
     if result.exit_code != 0:
         raise failure(job, tool, printed, result)
 
 
 def attempt(
-    job: Preparation, room: Room, command: Sequence[str], data: bytes | None = None
+    job: Preparation,
+    room: Room,
+    command: Sequence[str],
+    data: bytes | None = None,
+    on_stdout: Callable[[bytes], None] | None = None,
 ) -> tuple[Result, str]:
     """Run one step; its result, and what it printed with passwords taken out."""
+    from wardian.sandbox.paths.own_files import lent
     from wardian.sandbox.sandbox import Sandbox
 
     printed: list[bytes] = []
@@ -103,9 +129,10 @@ def attempt(
             for line in _without(room.secrets, piece).splitlines():
                 job.say(f"  {short(line)}")
 
-    with Sandbox(room.policy, private_work=True) as sandbox:
+    written = [share.path for share in room.policy.shares if share.write]
+    with lent(written), Sandbox(room.policy, private_work=True) as sandbox:
         result = sandbox.run(
-            list(command), cwd=room.cwd, input=data, on_stdout=hear, on_stderr=hear
+            list(command), cwd=room.cwd, input=data, on_stdout=on_stdout or hear, on_stderr=hear
         )
     return result, _without(room.secrets, b"".join(printed))
 
@@ -119,19 +146,24 @@ def _without(secrets: Sequence[str], printed: bytes) -> str:
     return without_passwords(text)
 
 
-def failure(job: Preparation, tool: str, printed: str, result: Result) -> PreparationError:
-    """A step that failed, as an error that says what helps."""
-    lines = [printable(line) for line in printed.splitlines() if line.strip()]
-    shown = "\n".join(lines[-SHOWN_LINES:])
-    if not job.build and _wants_build(printed):
+def failure(
+    job: Preparation, tool: str, printed: str, result: Result, known: Reason | None = None
+) -> PreparationError:
+    """A step that failed, as an error that says what helps; ``known`` is the reason, if it is."""
+    from wardian.runner.packages.reasons import must_be_built, reason_of, shown_lines
+
+    reason = known or reason_of(printed)
+    shown = "\n".join(shown_lines(tool, printed))
+    if reason.cure:
+        hint = f"{reason.cure}\n"
+    elif not job.build and not reason.what and must_be_built(printed):
         hint = "packages that have to be built need --build, which lets them, in a sandbox\n"
-    elif job.offline:
-        hint = "without --offline it could be fetched\n"
     else:
-        hint = ""
+        hint = "without --offline it could be fetched\n" if job.offline else ""
     why = result.reason if result.reason != "exited" else f"exit code {result.exit_code}"
+    about = f": {reason.what}" if reason.what and not job.offline else f" ({why})"
     return PreparationError(
-        f"{tool} could not prepare {', '.join(wanted(job))} ({why})",
+        f"{tool} could not prepare {', '.join(wanted(job))}{about}",
         hint=f"{hint}{tool} said:\n{shown}" if shown else hint or None,
     )
 
@@ -143,12 +175,28 @@ def not_allowed(what: str) -> PreparationError:
     )
 
 
+def updating(say: Say) -> Say:
+    """On a terminal each line takes the place of the one before; elsewhere lines follow."""
+    if not os.isatty(2) or os.environ.get("TERM") == "dumb":
+        return say
+    import shutil
+
+    above: list[str] = []
+
+    def show(text: str) -> None:
+        text = text[: shutil.get_terminal_size().columns - 1]
+        say(f"\x1b[1A\x1b[2K{text}" if above else text)
+        above[:] = [text]
+
+    return show
+
+
 def wanted(job: Preparation) -> list[str]:
     """The packages asked for, as they are shown."""
     import json
 
     if job.needs.package_json is None:
-        return [short(one) for one in job.needs.python]
+        return [short(one) for one in job.needs.python] or ["an environment without packages"]
     document = json.loads(job.needs.package_json)
     names = {**document.get("dependencies", {}), **document.get("optionalDependencies", {})}
     return [short(name) for name in names]
@@ -157,11 +205,3 @@ def wanted(job: Preparation) -> list[str]:
 def short(text: str) -> str:
     """A text on one line, and not a long one."""
     return printable(text if len(text) <= 60 else text[:57] + "…")
-
-
-def _wants_build(printed: str) -> bool:
-    signs = (
-        "no matching distribution", "no usable wheels", "no wheels", "building source",
-        "no binary", "only-binary", "--no-build", "building source distributions",
-    )  # fmt: skip
-    return any(sign in printed.lower() for sign in signs)

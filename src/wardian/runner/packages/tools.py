@@ -7,7 +7,7 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.runner.packages.model import PreparationError
@@ -18,10 +18,6 @@ from wardian.sandbox.policy.policy import Share
 LIBRARY = f"{TOOLS}/lib"
 PIP_OLDEST = (22, 3)  # installs for another Python, and reports what it would install
 _RUN = "import runpy, sys; sys.path.insert(0, {place!r}); runpy.run_module('pip', None, '__main__')"
-_INTO = (
-    "import sys; sys.executable = {path!r} + '/bin/python'; "
-    "sys.prefix = sys.exec_prefix = {path!r}; "
-)
 
 
 class Tools(NamedTuple):
@@ -41,11 +37,10 @@ class Tools(NamedTuple):
         """pip within the Python that the environment is for, which sees no other package."""
         return [self.base.python, "-I", "-S", "-c", _RUN.format(place=self.pip_at)]
 
-    def pip_for_environment(self, path: str) -> list[str]:
-        """The same, installing into an environment. Its own start-up files are not read: what
-        ``site`` does for an environment is done by hand."""
-        code = _INTO.format(path=path) + _RUN.format(place=self.pip_at)
-        return [self.base.python, "-I", "-S", "-c", code]
+    @property
+    def reading(self) -> list[Share]:
+        """What is needed to read an archive: that Python, and wardian's program for it."""
+        return [*_shares_of(self.base), *_own(("unpack.py",))]
 
     def program(self, name: str) -> list[str]:
         """A program of ``inside``, by that Python."""
@@ -57,7 +52,7 @@ def tools_for(base: BasePython, env: Mapping[str, str]) -> Tools:
     uv = uv_program(env)
     if uv is not None:
         at = uv if uv.startswith("/usr/") else f"{TOOLS}/uv"
-        shares = [*_shares_of(base), *_own(), *([Share(uv, at)] if at != uv else [])]
+        shares = [*_shares_of(base), *_fetchers(), *([Share(uv, at)] if at != uv else [])]
         return Tools(base, at, "", tuple(shares))
     found = pip_for(base)
     if found is None:
@@ -75,7 +70,7 @@ def pip_for(base: BasePython) -> Tools | None:
         return None
     at = f"{LIBRARY}/{os.path.basename(pip)}"
     place = at if pip.endswith(".whl") else LIBRARY
-    return Tools(base, None, place, (*_shares_of(base), *_own(), Share(pip, at)))
+    return Tools(base, None, place, (*_shares_of(base), *_fetchers(), Share(pip, at)))
 
 
 def uv_program(env: Mapping[str, str]) -> str | None:
@@ -114,13 +109,23 @@ def _shares_of(base: BasePython) -> list[Share]:
     return [] if base.is_system else [Share(base.prefix, base.prefix)]
 
 
-def _own() -> list[Share]:
-    """wardian's programs for inside, and ``packaging`` beside them."""
-    import packaging
+def compilers(base: BasePython) -> tuple[list[Share], list[str]]:
+    """What compiles modules for a Python: what must be seen, and the command."""
+    shares = [*_shares_of(base), *_own(("compile.py",))]
+    return shares, [base.python, "-I", "-S", f"{LIBRARY}/compile.py"]
 
+
+def _own(names: Sequence[str]) -> list[Share]:
+    """wardian's programs for inside."""
     from wardian.runner.packages import inside
 
     folder = os.path.dirname(os.path.abspath(inside.__file__))
-    names = ("download.py", "simple.py", "explore.py", "backend.py")
-    shares = [Share(os.path.join(folder, name), f"{LIBRARY}/{name}") for name in names]
-    return [*shares, Share(os.path.dirname(packaging.__file__), f"{LIBRARY}/packaging")]
+    return [Share(os.path.join(folder, name), f"{LIBRARY}/{name}") for name in names]
+
+
+def _fetchers() -> list[Share]:
+    """Those that fetch and describe, and ``packaging`` beside them."""
+    import packaging
+
+    programs = _own(("download.py", "simple.py", "explore.py", "backend.py"))
+    return [*programs, Share(os.path.dirname(packaging.__file__), f"{LIBRARY}/packaging")]

@@ -1,12 +1,13 @@
-"""A virtual environment, written by wardian itself: links, one file, and directories. What stands
-in it afterwards is compared with what was written, so that no package can replace a part."""
+"""A virtual environment, written by wardian itself: links, one file, and directories. No package
+may put anything in place of a part of it."""
 
 from __future__ import annotations
 
 import os
 from typing import NamedTuple
 
-from wardian.descriptors import FILE, FOLDER, NEW_FILE, read_regular
+from wardian.descriptors import FOLDER, NEW_FILE
+from wardian.runner.packages.cabinet import make_readable
 from wardian.runner.packages.model import PreparationError
 
 _CONFIG = """home = {home}
@@ -69,11 +70,12 @@ def make(path: str, base: BasePython) -> None:
             f"lib/{base.named}",
             f"lib/{base.named}/site-packages",
         ):
-            os.mkdir(name, 0o755, dir_fd=root)
+            make_readable(name, root)
         for name, target in links(base).items():
             os.symlink(target, name, dir_fd=root)
         fd = os.open("pyvenv.cfg", NEW_FILE, 0o644, dir_fd=root)
         with os.fdopen(fd, "wb") as file:
+            os.fchmod(fd, 0o644)
             file.write(config(base))
     finally:
         os.close(root)
@@ -96,43 +98,9 @@ def config(base: BasePython) -> bytes:
     return os.fsencode(_CONFIG.format(home=home, version=version, python=base.python))
 
 
-def refuse_changed(path: str, base: BasePython) -> None:
-    """Raises PreparationError if a package replaced a part of the environment itself."""
-    root = os.open(path, FOLDER)
-    try:
-        for name, target in links(base).items():
-            if _link(root, name) != target:
-                raise _replaced(name)
-        if _content(root, "pyvenv.cfg", len(config(base)) + 1) != config(base):
-            raise _replaced("pyvenv.cfg")
-    finally:
-        os.close(root)
-
-
-def _link(root: int, name: str) -> str | None:
-    folder, _, last = name.rpartition("/")
-    fd = root
-    try:
-        if folder:
-            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root)
-        return os.readlink(last, dir_fd=fd)
-    except OSError:
-        return None
-    finally:
-        if fd != root:
-            os.close(fd)
-
-
-def _content(root: int, name: str, limit: int) -> bytes | None:
-    try:
-        fd = os.open(name, FILE, dir_fd=root)
-    except OSError:
-        return None
-    return read_regular(fd, limit)
-
-
-def _replaced(name: str) -> PreparationError:
+def replaced(name: str) -> PreparationError:
+    """A package that would put something in place of a part of the environment."""
     return PreparationError(
-        f"a package replaced the environment's own {name}; it was thrown away",
+        f"a package would have replaced the environment's own {name}; nothing was installed",
         hint="such a package can't be used; try them one by one to find it, and leave it out",
     )

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple, Protocol
 
     from wardian.sandbox.run.result import Refusal
+    from wardian.sandbox.run.unreached import OnUnreached
 
     OnRefusal = Callable[[Refusal], None]
 else:
@@ -66,14 +67,17 @@ class Job(NamedTuple):
     trace_every: bool = False  # every call, not each thing once
     copies: Copies | None = None  # only with inherit; a backend that can't has none
     on_refusal: OnRefusal | None = None  # gets what a network by name refuses, as it does
+    on_unreached: OnUnreached | None = None  # as it happens; a backend that can't does not call it
+    tail: bool = False  # only with inherit: the result has the last of standard error
 
 
 def copy_records(job: Job) -> bytes:
-    """What has the supervisor copy the output that it relays."""
+    """What has the supervisor keep, or copy, of the output that it relays."""
+    tail = record("flag", "tail") if job.tail else b""
     if job.copies is None:
-        return b""
+        return tail
     room = job.copies.bytes
-    return b"".join(record("copy", i, FD_FIRST_COPY + i - 1, room) for i in (1, 2))
+    return tail + b"".join(record("copy", i, FD_FIRST_COPY + i - 1, room) for i in (1, 2))
 
 
 class Backend(Protocol):

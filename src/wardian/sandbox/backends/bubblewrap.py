@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from wardian.errors import BackendError, ShareError
 from wardian.sandbox.backends import Job, bare, bwrap, walls
 from wardian.sandbox.backends.interior import (
+    active,
     check_in_place,
     exec_errno,
     in_order,
@@ -73,6 +74,7 @@ class Bubblewrap:
         self.protections = walls.settled(policy, _walls(policy))
         self.standing = {wall.name for wall in self.protections if wall.enforced}
         self._sources = admitted(policy, own_work, WORK)
+        self._around = active(policy, self._sources)
         self.identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self.identity, self.name)
         walls.give_up_work(policy, own_work)
@@ -80,7 +82,7 @@ class Bubblewrap:
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
-        argv, env, more = place(job, self.policy, self._sources)
+        argv, env, more = place(job, self.policy, self._sources, self._around)
         made = make_root(self.policy, in_order((*more, *self._sources)))
         check_in_place(made)
         setsid = on_host(SETSID, made)

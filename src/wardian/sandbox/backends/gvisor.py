@@ -18,6 +18,7 @@ from typing import Any
 from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.backends import Job, bare, runsc, walls
 from wardian.sandbox.backends.interior import (
+    active,
     check_in_place,
     exec_errno,
     in_order,
@@ -80,6 +81,7 @@ class Gvisor:
         self._protections = walls.settled(policy, _walls(policy))
         self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
         self._sources = admitted(policy, own_work, WORK)
+        self._around = active(policy, self._sources)
         self._identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self._identity, self.name)
         walls.give_up_work(policy, own_work)
@@ -87,7 +89,7 @@ class Gvisor:
 
     def start(self, job: Job) -> Process:
         """Start the job. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources)
+        argv, env, more = place(job, self._policy, self._sources, self._around)
         made = make_root(self._policy, in_order((*more, *self._sources)))
         check_in_place(made)
         _check_cwd(job.cwd or WORK, made)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from wardian.errors import ShareError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.root.active import NONE, ActiveEnvironment, active_environment
 from wardian.sandbox.root.layout import WORK, layout
-from wardian.sandbox.root.programs import NOTHING, find_program, placed
+from wardian.sandbox.root.programs import find_program, placed
 from wardian.sandbox.root.root import Root
 from wardian.sandbox.root.shares import Source, is_below
 
@@ -28,19 +29,63 @@ class Placed(NamedTuple):
     more: tuple[Source, ...]
 
 
-def place(job: Job, policy: Policy, sources: Sequence[Source]) -> Placed:
+def active(policy: Policy, sources: Sequence[Source]) -> ActiveEnvironment:
+    """The caller's environments, where no policy sets another PATH or root."""
+    if policy.rootfs is not None or "PATH" in policy.environment(os.environ):
+        return NONE
+    return active_environment(os.environ, with_work(sources))
+
+
+def with_work(sources: Sequence[Source]) -> Sequence[Source]:
+    """The shares, and the place of an empty /work: nothing else is put there."""
+    if any(source.at == WORK for source in sources):
+        return sources
+    return (*sources, Source(os.devnull, WORK, True, True))
+
+
+def place(
+    job: Job, policy: Policy, sources: Sequence[Source], around: ActiveEnvironment = NONE
+) -> Placed:
     """Raises ShareError."""
-    found = NOTHING  # another root has programs of its own
-    if policy.rootfs is None:
-        found = placed(find_program(job.argv[0], os.environ, sources), sources)
     argv = job.argv
-    env = dict(layout().environment) | policy.environment(os.environ) | dict(job.env)
-    if found.path:
-        if os.path.basename(found.path) != argv[0]:
-            argv = (found.path, *argv[1:])
-        if "PATH" not in job.env:
-            env["PATH"] = f"{os.path.dirname(found.path)}:{env['PATH']}"
-    return Placed(argv, env, found.sources)
+    env = _variables(job, policy, around)
+    if "PATH" not in job.env:
+        env["PATH"] = around.on(env["PATH"])
+    if policy.rootfs is not None or _on_path_inside(argv[0], env["PATH"], sources):
+        return Placed(argv, env, around.sources)  # another root has programs of its own
+    sources = with_work(sources)
+    found = placed(find_program(argv[0], os.environ, sources), sources)
+    folder, fixed = os.path.dirname(found.path), "PATH" in policy.environment(os.environ)
+    if found.path and (fixed or os.path.basename(found.path) != argv[0]):
+        argv = (found.path, *argv[1:])
+    if folder and "PATH" not in job.env and folder not in around.first:
+        # What was set for the run stays before all else.
+        env["PATH"] = f"{env['PATH']}:{folder}" if fixed else f"{folder}:{env['PATH']}"
+    more = {source.at: source for source in (*around.sources, *found.sources)}
+    return Placed(argv, env, tuple(more.values()))
+
+
+def _on_path_inside(command: str, path: str, sources: Sequence[Source]) -> bool:
+    """Does the guest's PATH lead to the program in something that is shared?"""
+    if "/" in command:
+        return False
+    for folder in path.split(os.pathsep):
+        for source in sources:
+            if is_below(folder, source.at):
+                there = source.path + folder[len(source.at.rstrip("/")) :]
+                if os.access(os.path.join(there, command), os.X_OK):
+                    return True
+    return False
+
+
+def _variables(job: Job, policy: Policy, around: ActiveEnvironment) -> dict[str, str]:
+    """Ours, unless the caller says otherwise; npm reads its own in any case of letters."""
+    given = dict(around.variables) | policy.environment(os.environ) | dict(job.env)
+    ours = dict(layout().environment)
+    if policy.network == "none":
+        ours |= dict(layout().environment_offline)
+    taken = {name.lower() for name in given}
+    return {name: value for name, value in ours.items() if name.lower() not in taken} | given
 
 
 def in_order(sources: Sequence[Source]) -> list[Source]:

@@ -43,12 +43,17 @@ def shortfall(policy: Policy, walls: Walls) -> tuple[str, ...]:
 
 
 def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
-    """Raises WallError for what was asked for, can't be had, and was not given up; and
-    BackendError for a network by name, which only our own launcher has."""
+    """Raises WallError for what was asked for, can't be had, and was not given up; BackendError for
+    a network by name, and UsageError for an interface, which only our own launcher has."""
     if policy.network == "names":
         raise BackendError(
             f"{walls.backend} has no network by name",
             hint="run with --net none or --net host, or use --backend wardian",
+        )
+    if policy.interface and policy.network != "host" and "namespace.network" not in walls.lacking:
+        raise UsageError(
+            f"{walls.backend} makes no network interface besides lo",
+            hint="leave --interface out, or use --backend wardian",
         )
     missing = shortfall(policy, walls)
     if missing:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from wardian.sandbox.backends import Job, copy_records
-from wardian.sandbox.backends.interior import in_order, place
+from wardian.sandbox.backends.interior import active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
@@ -18,6 +18,7 @@ from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
 from wardian.sandbox.run.status import interpret
+from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -44,13 +45,14 @@ class Wardian:
         self._policy = policy
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK)
+        self._around = active(policy, self._sources)
         self._empty_work = not (policy.work or own_work)
         if own_work is not None:
             self._extra += record("discard", own_work)
         if self._host.is_root:
             self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
-        self._plan((), traced=False)
+        self._plan(self._around.sources, traced=False)
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
@@ -64,7 +66,7 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources)
+        argv, env, more = place(job, self._policy, self._sources, self._around)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
@@ -111,6 +113,7 @@ class Wardian:
             traces=traces,
             keep=job.keep,
             time_s=job.time_s,
+            on_status=_listener(job),
         )
 
     def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
@@ -167,6 +170,25 @@ def _traced(job: Job) -> bytes:
     if job.on_trace is None:
         return b""
     return record("flag", "trace-every" if job.trace_every else "trace")
+
+
+def _listener(job: Job) -> OnBytes | None:
+    """Loads what reads the lines when there is one to read."""
+    if job.on_unreached is None:
+        return None
+    on_unreached, heard, listeners = job.on_unreached, list[bytes](), list[OnBytes]()
+
+    def hear(data: bytes) -> None:
+        heard.append(data)
+        if not listeners and b'"event":"unreached"' in data:
+            from wardian.sandbox.run.unreached import UnreachedLines
+
+            listeners.append(UnreachedLines(on_unreached))
+        if listeners:
+            listeners[0](b"".join(heard))
+            heard.clear()
+
+    return hear
 
 
 def _guest_of(sources: Sequence[Source]) -> int:

@@ -3,6 +3,7 @@ would get out at the next start. It is never shared for writing, and read-only i
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -16,7 +17,7 @@ from wardian.sandbox.root.shares import is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import NamedTuple
 else:
     from wardian.values import NamedTuple
@@ -25,6 +26,7 @@ PACKAGE = os.path.realpath(compiled.PACKAGE)
 # The working directory, where ``python -m wardian`` was started without -P: Python looked there
 # for ``wardian`` itself, and will again.
 started_in: str | None = None
+_lent: set[str] = set()
 
 
 class Own(NamedTuple):
@@ -58,7 +60,7 @@ def wardian_homes() -> tuple[str, ...]:
 def refuse_own(path: str, own: Own) -> None:
     """Raises ShareError if a guest that may write to ``path`` could change what runs outside."""
     for root in own.closed:
-        if is_below(path, root):
+        if is_below(path, root) and path not in _lent:
             raise ShareError(path, f"it is part of wardian's own files ({root})")
     for root in own.searched:
         if path == root or (is_below(path, root) and _is_module(path[len(root) :])):
@@ -75,6 +77,18 @@ def refuse_own(path: str, own: Own) -> None:
                 f"wardian itself is reached through the link {link}, which a guest could replace",
                 hint=f"start it by its real path: {os.path.realpath(link)}",
             )
+
+
+@contextlib.contextmanager
+def lent(paths: Iterable[str]) -> Iterator[None]:
+    """While this lasts, these directories of wardian's own may be shared for writing: with a
+    sandbox that prepares something for it. Never what a caller names."""
+    new = {os.path.realpath(path) for path in paths} - _lent
+    _lent.update(new)
+    try:
+        yield
+    finally:
+        _lent.difference_update(new)
 
 
 def read_only_within(path: str, own: Own, *, make: bool = False) -> list[str]:
@@ -111,7 +125,8 @@ def _own(
     # A register that is not used is nobody's to make; if a guest makes it, it says too much.
     used = [place for i, place in enumerate(registers) if i == 0 or os.path.isdir(place)]
     closed = [PACKAGE, *_prefixes(), *map(os.path.realpath, used)]
-    closed += [os.path.realpath(own_directory("config"))] if homes else []
+    if homes:
+        closed += map(os.path.realpath, (own_directory("config"), own_directory("cache")))
     searched = [] if cwd is None else [os.path.realpath(cwd)]
     links: set[str] = set()
     for named in (sys.executable, sys.prefix, _script()):

@@ -24,7 +24,7 @@ from wardian.sandbox.paths.named import (
 OPEN_ALREADY = ("/dev/fd/", "/dev/std", "/dev/null", "/dev/tty", "/proc/self/fd/")
 
 
-def write_whole(path: str, data: bytes | str, *, option: str = "-o") -> None:
+def write_whole(path: str, data: bytes | str, *, option: str = "-o", mode: int = 0o666) -> None:
     """Write a file, making its directories. Raises OSError, and UsageError for a link."""
     content = data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data
     if path.startswith(OPEN_ALREADY):
@@ -34,7 +34,7 @@ def write_whole(path: str, data: bytes | str, *, option: str = "-o") -> None:
     folder, name = os.path.split(os.path.abspath(path))
     fd = open_directory(trusted_path(folder, option), make=0o777)
     try:
-        put_file(fd, name, 0o666, lambda new: write_all(new, content))
+        put_file(fd, name, mode, lambda new: write_all(new, content))
     finally:
         os.close(fd)
 

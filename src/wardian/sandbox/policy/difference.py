@@ -122,6 +122,10 @@ _NETWORKS = {  # from the narrowest to the widest
 
 
 def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
+    if a.interface != b.interface:
+        who = "A" if a.interface else "B"
+        text = f"{who} gives the run a network interface besides lo, which leads nowhere"
+        yield PolicyDifference("network", "interface", None, a.interface, b.interface, text)
     modes = a.network, b.network
     if modes[0] != modes[1]:
         order = [list(_NETWORKS).index(mode) for mode in modes]

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 MAX_BYTES = 1 << 20
+CALLER = "caller"  # as `work`: the directory is the caller's to name, with --work
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
     "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path", "base": "paths"},
-    "network": {"mode": "network", "allow": "hosts", "deny": "hosts"},
+    "network": {"mode": "network", "allow": "hosts", "deny": "hosts", "interface": "yes or no"},
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
@@ -41,7 +42,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "disk": "size",
         "output": "size",
     },
-    "syscalls": {"allow": "calls", "deny": "denied", "only": "calls"},
+    "syscalls": {"allow": "calls", "deny": "denied", "only": "calls", "debug": "yes or no"},
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
 }
@@ -128,9 +129,9 @@ class _Reader:
         only = get("syscalls", "only", None)
         if only is not None:
             denied = _union(denied, all_but({*only, *allowed}))
-        return base._replace(
+        policy = base._replace(
             shares=tuple(shares),
-            work=self.share("work", work, True).path if work else base.work,
+            work=self.share("work", work, True).path if work not in (None, CALLER) else base.work,
             rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
             **self.network(get, base),
             pass_env=_union(
@@ -143,7 +144,9 @@ class _Reader:
             landlock_abi=get("landlock", "abi", base.landlock_abi),
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
+            interface=get("network", "interface", base.interface),
         )
+        return policy.debugging() if get("syscalls", "debug", False) else policy
 
     def network(self, get: Callable[[str, str, Any], Any], base: Policy) -> dict[str, Any]:
         """NetworkRules make it a network by name; a mode without rules drops those of ``base``."""
@@ -301,6 +304,12 @@ def _protections(raw: Any) -> list[str]:
     return names
 
 
+def _yes_or_no(raw: Any) -> bool:
+    if not isinstance(raw, bool):
+        raise ValueError("expected true or false")
+    return raw
+
+
 def _abi(raw: Any) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= 64:
         raise ValueError("expected a Landlock ABI version, a number from 0 (none) to 64")
@@ -321,6 +330,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "calls": _calls,
     "denied": _denied,
     "abi": _abi,
+    "yes or no": _yes_or_no,
 }
 
 

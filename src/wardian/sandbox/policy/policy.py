@@ -62,6 +62,8 @@ def normal(path: str) -> str:
 
 # Without this call no run can begin: the filter is handed to the supervisor with it.
 NEVER_DENIED = "sendmsg"
+# What debuggers do to other processes; all that are within reach are the guest's own.
+DEBUG_CALLS = ("ptrace", "process_vm_readv", "process_vm_writev")
 
 
 class Limits(NamedTuple):
@@ -93,6 +95,7 @@ class Policy(NamedTuple):
     allow_hosts: tuple[str, ...] = ()  # rules of a network by name
     deny_hosts: tuple[str, ...] = ()
     base: tuple[str, ...] | None = None  # of the host's /usr and /etc only these; None: all of it
+    interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
 
     @classmethod
     def default(cls) -> Policy:
@@ -139,6 +142,12 @@ class Policy(NamedTuple):
         """The same policy, with more variables set."""
         merged = dict(self.set_env) | dict(values)
         return self._replace(set_env=tuple(sorted(merged.items())))
+
+    def debugging(self) -> Policy:
+        """The same policy, under which debuggers work on the guest's own processes."""
+        denied = tuple(name for name in self.deny_syscalls if name not in DEBUG_CALLS)
+        allowed = tuple(dict.fromkeys((*self.allow_syscalls, *DEBUG_CALLS)))
+        return self._replace(allow_syscalls=allowed, deny_syscalls=denied)
 
     @property
     def digest(self) -> str:

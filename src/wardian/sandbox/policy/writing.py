@@ -27,6 +27,8 @@ def write_policy(policy: Policy) -> str:
     if policy.network == "names":
         lines.append(f"allow = {_list(policy.allow_hosts)}")
         lines.append(f"deny = {_list(policy.deny_hosts)}")
+    if policy.interface:
+        lines.append("interface = true")
     lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
     variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
     lines.append(f"set = {{{variables}}}")

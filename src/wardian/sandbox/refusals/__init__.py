@@ -6,6 +6,7 @@ files       files that a guest could not have
 network     names, addresses, ports and sockets; and who in the guest asked for what
 others      calls, processes and limits
 ranking     which refusals matter to a person, and in which order
+installs    what a package tool was asked to install, from its command line
 remedies    the option, and the policy lines, that would allow it
 asked_host  questions to the host about what a guest named, each asked once
 hostpath    whether the host has a path that a guest named

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from wardian.errors import WardianError
-from wardian.sandbox.policy.policy import Policy, Share
+from wardian.sandbox.policy.policy import DEBUG_CALLS, Policy, Share
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.root.layout import WORK, layout
 from wardian.sandbox.root.shares import Source, is_below, resolve_shares
@@ -130,13 +130,18 @@ def toml(text: str) -> str:
 # The network
 
 
+def network_rule(policy: Policy) -> Allow | None:
+    """What gives a run the network; None if it has it."""
+    if policy.network == "host":
+        return None
+    return Allow("--net host", '[network]\nmode = "host"')
+
+
 def to_reach(around: RefusalContext, family: int = 0) -> Allow | None:
     """The host's network, and for its abstract sockets the wall that scopes them; None if neither
     stands in the way."""
-    flags, lines = [], []
-    if around.policy.network != "host":
-        flags.append("--net host")
-        lines.append('[network]\nmode = "host"')
+    rule = network_rule(around.policy)
+    flags, lines = ([rule.flag], [rule.policy]) if rule is not None else ([], [])
     scope = "landlock.scope_abstract_socket"
     if family == AF_UNIX and scope in around.standing:
         flags.append(f"--degrade {scope}")
@@ -162,6 +167,8 @@ def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
         value = setting(held, unset=bound)
         if value > bound if operator == "<=" else value < bound:
             return None
+    if name in DEBUG_CALLS:
+        return Allow("--debug", "[syscalls]\ndebug = true")
     return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
 
 

@@ -75,7 +75,14 @@ def parts(program: str, prefix: str, env: Mapping[str, str]) -> list[str]:
     if not common and (any(is_below(real, one) for one in SYSTEM) or real in _kept(env)):
         return [prefix]
     names = RUNTIME if common or not is_environment(prefix) else ENVIRONMENT
-    found = [path for name in names for path in _matching(prefix, name)]
+    found = [
+        # A file that is a link says nothing of its own, and may show another; directories are
+        # checked where they are shared.
+        path
+        for name in names
+        for path in matching(prefix, name)
+        if os.path.isdir(path) or not os.path.islink(path)
+    ]
     return found if names is ENVIRONMENT else [program, *found]
 
 
@@ -85,13 +92,22 @@ def is_environment(prefix: str) -> bool:
     return any(os.path.lexists(os.path.join(prefix, mark)) for mark in marks)
 
 
-def _matching(prefix: str, pattern: str) -> list[str]:
-    """A file that is a link says nothing of its own, and may show another; directories are checked
-    where they are shared."""
-    import glob
+def matching(prefix: str, pattern: str) -> list[str]:
+    """What is there below ``prefix`` by a pattern whose names may end in ``*``. (glob loads re.)"""
+    places = [prefix]
+    for part in pattern.split("/"):
+        if part.endswith("*"):
+            places = [f"{p}/{name}" for p in places for name in _listed(p, part[:-1])]
+        else:
+            places = [f"{p}/{part}" for p in places]
+    return [path for path in places if os.path.lexists(path)]
 
-    found = glob.glob(os.path.join(glob.escape(prefix), pattern))
-    return [path for path in found if os.path.isdir(path) or not os.path.islink(path)]
+
+def _listed(folder: str, start: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(start))
+    except OSError:
+        return []
 
 
 def bases(prefix: str, env: Mapping[str, str]) -> list[str]:
@@ -111,11 +127,7 @@ def bases(prefix: str, env: Mapping[str, str]) -> list[str]:
 
 
 def _looks_like_one(prefix: str) -> bool:
-    import glob
-
-    return any(
-        glob.glob(os.path.join(glob.escape(prefix), mark)) for mark in MARKS if mark != "pyvenv.cfg"
-    )
+    return any(matching(prefix, mark) for mark in MARKS if mark != "pyvenv.cfg")
 
 
 def _kept(env: Mapping[str, str]) -> Iterator[str]:

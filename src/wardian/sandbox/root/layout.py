@@ -13,6 +13,8 @@ else:
 
 USER_ID = 1000
 HOSTNAME = "wardian"
+INTERFACE = "eth0"
+ADDRESS = "203.0.113.2"  # of documentation, RFC 5737: it hides nobody
 WORK = "/work"
 HOME = "/home/user"
 INODES = 200_000
@@ -39,6 +41,7 @@ class Layout(NamedTuple):
     sysctl: tuple[tuple[str, str], ...]
     files: tuple[tuple[str, str], ...]
     environment: tuple[tuple[str, str], ...]
+    environment_offline: tuple[tuple[str, str], ...]
 
 
 SOURCES = ("sandbox/root/layout.toml", "sandbox/root/layout.py")

@@ -22,7 +22,7 @@ class Parts:
     """
 
     def __init__(self, trees: Mapping[str, str], linked: Mapping[str, str]) -> None:
-        self._trees, self._linked = trees, linked
+        self.trees, self.linked = trees, linked
         self._links: dict[str, str] = {}
         self._places: dict[str, str] = {}
 
@@ -94,8 +94,8 @@ class Parts:
         return at, links
 
     def _link(self, at: str) -> str | None:
-        if at in self._linked:
-            return self._linked[at]
+        if at in self.linked:
+            return self.linked[at]
         source = self._source(at)
         try:
             return os.readlink(source) if source is not None else None
@@ -106,11 +106,11 @@ class Parts:
         source = self._source(at)
         if source is not None:
             return os.path.lexists(source)
-        return any(is_below(place, at) for place in (*self._trees, *self._linked))
+        return any(is_below(place, at) for place in (*self.trees, *self.linked))
 
     def _source(self, at: str) -> str | None:
-        around = [place for place in self._trees if is_below(at, place)]
+        around = [place for place in self.trees if is_below(at, place)]
         if not around:
             return None
         tree = max(around, key=len)
-        return self._trees[tree] + at[len(tree) :]
+        return self.trees[tree] + at[len(tree) :]

@@ -49,7 +49,7 @@ def find_program(command: str, env: Mapping[str, str], shares: Sequence[Source] 
     elif "/" in command:
         return NOTHING  # relative to the guest's own working directory
     else:
-        found = on_path(command, env, shares)
+        found = program_named(command, env, shares)
     if found is None or any(is_below(found, root) for root in INSIDE):
         return NOTHING
     from wardian.sandbox.paths.named import untrusted, way_of
@@ -67,6 +67,23 @@ def find_program(command: str, env: Mapping[str, str], shares: Sequence[Source] 
         known = _known_places(found, way, doubtful, env, shares)
         places = [*_places((found,), env), *known]
     return Program(tuple(_source(place) for place in _outermost(places)), found)
+
+
+def program_named(
+    command: str, env: Mapping[str, str], shares: Sequence[Source] = ()
+) -> str | None:
+    """The program that a command names: one of wardian's own venv only if there is no other."""
+    from wardian.sandbox.root.active import is_own
+
+    entries = env.get("PATH", os.defpath).split(os.pathsep)
+    others = [entry for entry in entries if not is_own(entry)]
+    found = on_path(command, {"PATH": os.pathsep.join(others)}, shares)
+    return found if found is not None or others == entries else on_path(command, env, shares)
+
+
+def single_file(path: str) -> Program:
+    """A program that needs nothing beside it, shared at its own name. Raises ShareError."""
+    return Program((_source(path),), path)
 
 
 def placed(program: Program, shares: Sequence[Source]) -> Program:
@@ -104,11 +121,19 @@ def on_path(name: str, env: Mapping[str, str], shares: Sequence[Source] = ()) ->
             continue
         if is_below(path, "/usr") and "/.." not in path and not os.path.islink(path):
             return path  # what root itself shared from there is no business of a search
-        why = _unfit(path)
-        if why is None or any(is_below(os.path.normpath(path), share.path) for share in shares):
+        why = why_unfit(path, shares)
+        if why is None:
             return path
         _skipped.setdefault(directory, why)
     return None
+
+
+def why_unfit(path: str, shares: Sequence[Source] = ()) -> str | None:
+    """None for a program of PATH that may be taken; else, in a clause, why not: a guest may have
+    written it, and ``shares`` do not show it anyway."""
+    why = _unfit(path)
+    shown = any(is_below(os.path.normpath(path), share.path) for share in shares)
+    return None if why is None or shown else why
 
 
 def outside(name: str, env: Mapping[str, str]) -> str | None:
@@ -279,16 +304,14 @@ def _is_lib64(place: str, way: ResolvedPath) -> bool:
 def _prefix(program: str) -> str | None:
     """The installation a program belongs to, if it is one that can be told by its files."""
     from wardian.sandbox.paths.named import was_shared
-    from wardian.sandbox.root.installations import MARKS
+    from wardian.sandbox.root.installations import MARKS, matching
 
     directory, prefix = os.path.dirname(program), os.path.dirname(os.path.dirname(program))
     if os.path.basename(directory) != "bin" or is_below(os.path.expanduser("~"), prefix):
         return None  # never a home directory, nor anything above one
-    import glob  # loads re; only programs outside /usr come here
-
     within = was_shared(os.path.realpath(prefix)) is not None
     for mark in MARKS:
-        for found in glob.glob(os.path.join(glob.escape(prefix), mark)):
+        for found in matching(prefix, mark):
             # What a guest put into a part of it does not make the whole an installation.
             if within or was_shared(os.path.realpath(os.path.dirname(found))) is None:
                 return prefix

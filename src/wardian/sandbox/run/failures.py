@@ -48,6 +48,8 @@ def _hint(wall: str, number: int) -> str:
             "this kernel can't map owners on that file system (tmpfs needs Linux 6.3); share a "
             "directory on ext4, xfs or btrfs, or run wardian as an ordinary user"
         )
+    if wall == "interface":
+        return "this kernel knows none of dummy, ifb and bridge: modprobe dummy, or go without"
     if wall == "notify":
         return "run with --degrade notify: refusals still hold, but can't be told"
     return "`wardian doctor` says which walls work here, and what to do"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from wardian.sandbox.host import Host
 from wardian.sandbox.limits import held_limits, limit_records, milliseconds, rlimit_records
 from wardian.sandbox.policy.policy import Policy
-from wardian.sandbox.root.layout import HOSTNAME, MQUEUE, USER_ID, WORK
+from wardian.sandbox.root.layout import ADDRESS, HOSTNAME, INTERFACE, MQUEUE, USER_ID, WORK
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.root.steps import root_steps
@@ -57,6 +57,7 @@ def make_plan(
     walls = protections(policy, host, degraded)
     standing = {wall.name for wall in walls if wall.enforced}
     root = make_root(policy, sources)
+    shares_written = any(source.write for source in sources)
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
@@ -68,12 +69,13 @@ def make_plan(
         # Who lets unshare pass by name means namespaces.
         *root_steps(root, proc="proc" in standing, nests="unshare" in policy.allow_syscalls),
         *(_landlock(root, host, degraded) if "landlock" in standing else ()),
-        *_filter(policy, host, standing, shares_written=any(s.write for s in sources), watch=watch),
+        *_filter(policy, host, standing, shares_written=shares_written, watch=watch),
         *limit_records(policy.limits),
-        *rlimit_records(policy.limits),
+        *rlimit_records(policy.limits, shares_written=shares_written),
         *cgroup_records(host, standing),
         *_flags(policy, watch),
         *_routes(policy),
+        *_interface(policy),
     ]
     return Plan(
         b"".join(records),
@@ -112,6 +114,14 @@ def _routes(policy: Policy) -> list[bytes]:
         for net in (SYNTHETIC, *rules.networks)
         if not net.is_loopback
     ]
+
+
+def _interface(policy: Policy) -> list[bytes]:
+    """With the host's network, its own are there."""
+    if not policy.interface or policy.network == "host":
+        return []
+    address = bytes(map(int, ADDRESS.split(".")))
+    return [record("interface", INTERFACE, int.from_bytes(address, "big"))]
 
 
 def _scope(host: Host, *, empty_work: bool) -> Scope:
@@ -193,7 +203,7 @@ def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tupl
     if "proc" not in standing:  # then nobody can look
         otherwise = {"cpu": "RLIMIT_CPU", "memory": "RLIMIT_DATA, tmpfs size"}
     if not any(source.write for source in sources):
-        otherwise["disk"] = "tmpfs size, RLIMIT_FSIZE"
+        otherwise["disk"] = "tmpfs size"
     return held_limits(policy.limits, otherwise)
 
 

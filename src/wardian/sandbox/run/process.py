@@ -58,6 +58,7 @@ class Process:
         keep: bool = False,
         time_s: float | None = None,
         send: Callable[[int], None] | None = None,
+        on_status: OnBytes | None = None,
     ) -> None:
         """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold.
         ``send`` delivers a signal where the supervisor can't."""
@@ -70,6 +71,7 @@ class Process:
             stdin=stdin,
             input_bytes=input_bytes,
             keep=keep,
+            on_status=on_status,
         )
         self._attended_by: int | None = None  # the thread that moves the bytes
         self.over = False  # no process of it is left

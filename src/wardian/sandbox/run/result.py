@@ -115,6 +115,7 @@ class Result(NamedTuple):
     refusals_dropped: int = 0
     policy: Policy | None = None
     backend: str = "wardian"
+    stderr_tail: bytes = b""  # of a command that failed on the caller's own streams
     connections: tuple[Connection, ...] = ()  # of a network by name
 
     @property

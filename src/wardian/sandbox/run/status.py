@@ -98,6 +98,7 @@ def concluded(
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
+        stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
     )
     return result if gateway is None else _with_network(result, events, gateway)
 

@@ -54,9 +54,10 @@ class Traffic:
         stdin: int | None,
         input_bytes: bytes,
         keep: bool,
+        on_status: OnBytes | None = None,
     ) -> None:
         """``keep`` also the output that a callback takes."""
-        self.said = Pipe(status)
+        self.said = Pipe(status, on_status)
         self.told_all = False  # the supervisor has said its last line, and only ends
         self.outputs = [Pipe(fd, on, keep=keep or on is None) for fd, on in outputs.items()]
         self._traces = [Pipe(fd, on, keep=False) for fd, on in traces.items()]

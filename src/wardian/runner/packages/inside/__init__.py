@@ -7,4 +7,6 @@ explore    find the packages that come as source only
 download   fetch archives
 simple     package indexes, and the files that fit this Python
 backend    what a source archive says about its build
+unpack     print what a wheel holds
+compile    print bytecode of modules and of what they import
 """

@@ -1,0 +1,9 @@
+/* A network interface besides lo that leads nowhere. */
+#ifndef WARDIAN_INTERFACE_H
+#define WARDIAN_INTERFACE_H
+
+#include "plan.h"
+
+void make_interface(const struct plan *plan);
+
+#endif

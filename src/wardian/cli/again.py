@@ -1,0 +1,108 @@
+"""The command that widens a learned policy by a run that failed under it."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from wardian.cli import output
+from wardian.cli.options import Given, is_file, one
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wardian.sandbox.run.result import Result
+
+_KNOWN_TO_LEARN = ("work", "cwd", "state", "with", "no-deps", "offline", "build", "skill")
+
+
+def learn_again(
+    result: Result, given: Given, before: Sequence[str], after: Sequence[str]
+) -> list[str]:
+    """Its words; none if the run passed or its policy was not learned. ``before`` names a script
+    (or nothing), and ``after`` are its arguments, or the command."""
+    from wardian.cli.running import ORDINARY_SIGNALS
+
+    by_hand = result.reason == "signal" and result.signal in ORDINARY_SIGNALS
+    if result.ok or by_hand or result.backend not in ("", "wardian"):
+        return []
+    if not was_learned(one(given, "policy")) or "rootfs" in given:
+        return []
+    words = [*_start(given), *_input(), *before]
+    return [*words, "--", *after] if after else words
+
+
+def learn_cases_again(
+    given: Given, skill: str, cases: str | None, pattern: str | None
+) -> list[str]:
+    """Its words, for cases of a skill that failed; none if their policy was not learned."""
+    if not was_learned(one(given, "policy")):
+        return []
+    words = [*_start(given), skill]
+    words += ["--cases", cases] if cases is not None else []
+    return words + (["--case", pattern] if pattern is not None else [])
+
+
+def was_learned(policy: str | None) -> bool:
+    """Is that a file that `wardian learn` wrote?"""
+    if policy is None or not is_file(policy):
+        return False
+    from wardian.errors import WardianError
+    from wardian.learn.learned import starts_as_learned
+
+    try:
+        return starts_as_learned(policy)
+    except WardianError:
+        return False
+
+
+def tell(words: Sequence[str], what: str = "this run") -> None:
+    """On one line that a shell takes as it is."""
+    if words:
+        output.say(f"wardian: learn again with {what}: {' '.join(map(shell_word, words))}")
+        if what == "this run" and _kind_of_input() == "pipe":
+            output.say("wardian: its standard input was a pipe: give it the same, and --input -")
+
+
+def shell_word(word: str) -> str:
+    r"""The word for a shell; one with line breaks or control characters as ``$'…'``."""
+    from wardian.text import quoted
+
+    if word.isprintable():
+        return quoted(word)
+    escaped = word.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").replace(b"'", b"\\'")
+    shown = "".join(chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in escaped)
+    return f"$'{shown}'"
+
+
+def _start(given: Given) -> list[str]:
+    from wardian.cli.options import POLICY_OPTIONS
+
+    words = ["wardian", "learn", "--add", given["policy"][0]]
+    taken = {option.name for option in POLICY_OPTIONS} - {"policy"} | set(_KNOWN_TO_LEARN)
+    for name, values in given.items():
+        if name in taken:
+            for value in values:
+                words += [f"--{name}", value] if value else [f"--{name}"]
+    return words
+
+
+def _kind_of_input() -> str:
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return ""
+    return "file" if stat.S_ISREG(mode) else "pipe" if stat.S_ISFIFO(mode) else ""
+
+
+def _input() -> list[str]:
+    """A file that was standard input is one again."""
+    if _kind_of_input() != "file":
+        return []
+    try:
+        path = os.readlink("/proc/self/fd/0")
+        same = os.path.samestat(os.stat(path), os.fstat(0))
+    except OSError:
+        return []
+    return ["--input", path] if same else []

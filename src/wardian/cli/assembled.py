@@ -1,0 +1,213 @@
+"""A run whose surroundings are put together first: a skill, its packages, a state, files to keep.
+What ``run`` and ``exec --skill`` share."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from wardian.cli import output, running
+from wardian.cli.options import Given, one, policy_of
+from wardian.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from wardian.cli.running import RunWatcher
+    from wardian.runner.assembly import Wanted
+    from wardian.runner.interpreters import Missing
+    from wardian.runner.invocation import Where
+    from wardian.runner.keeping import Destination, Kept
+    from wardian.runner.location import Located
+    from wardian.runner.outputs import Written
+    from wardian.runner.script import Chosen
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.sandbox import Sandbox
+
+SHOWN_FILES = 20
+SKILL_INSIDE = "/skill"
+
+
+def perform(
+    skill: Located | None,
+    script: Chosen | None,
+    words: list[str],
+    given: Given,
+    watcher: RunWatcher | None,
+) -> int:
+    """Run a script of the skill with these arguments, or the command that the words are; returns
+    the exit code. Raises WardianError."""
+    from wardian.runner.assembly import assembled
+    from wardian.runner.interpreters import Missing
+    from wardian.runner.invocation import under
+    from wardian.sandbox.sandbox import Sandbox
+
+    as_json, tty = "json" in given, running.wants_tty(given)
+    backend = one(given, "backend") or "wardian"
+    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
+    say = _nothing if "quiet" in given else output.say
+    call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
+    if isinstance(call, Missing):
+        return _missing(call, [script.path] if script is not None else words, as_json=as_json)
+    make = Sandbox if watcher is None else watcher.sandbox
+    with running.spooled(as_json=as_json) as spool:
+        with make(under(running.for_guest(policy), call), backend_name=backend) as sandbox:
+            name = script.path if script is not None else ""
+            ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
+            result = running.ran(
+                sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
+            )
+            made, kept = _made(sandbox, out)
+        about = _about(skill, script, made, kept)
+        named = (skill.origin, script.path) if skill is not None and script is not None else ()
+        again = running.again(result, given, named, words)
+        if spool is not None and watcher is None:
+            running.print_document(result, about | again, spool)
+        elif "quiet" not in given and not as_json:
+            if watcher is None:
+                running.tell_again(again, given)
+            _tell_files(made, kept, one(given, "out"))
+        if policy.rootfs is None and watcher is None:
+            running.tell_missing(result, given, skill, script)
+        if watcher is not None:
+            return watcher.told(result, about, spool)
+    running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    if not result.ok and policy.work is None and not as_json and "quiet" not in given:
+        _tell_left_behind(words)
+    return result.exit_code
+
+
+def skill_of(given: Given, word: str) -> str:
+    """``/skill`` is the one in the root file system, if there is an option for that."""
+    if "rootfs" not in given or word != SKILL_INSIDE:
+        return word
+    root = policy_of(given).rootfs or ""
+    path = f"{root}{SKILL_INSIDE}"
+    if os.path.islink(path) or not os.path.isdir(path):
+        raise UsageError(f"--rootfs {given['rootfs'][0]} has no {SKILL_INSIDE}")
+    given["rootfs"] = [root]  # found once
+    return path
+
+
+def wanted_of(skill: Located | None, given: Given) -> Wanted:
+    """What the options ask for besides a policy. Raises UsageError."""
+    from wardian.runner.assembly import Wanted
+
+    return Wanted(
+        packages=tuple(given.get("with", ())),
+        python=_python(given),
+        no_deps="no-deps" in given,
+        offline="offline" in given,
+        build="build" in given,
+        state=_state(skill, given),
+    )
+
+
+def where(policy: Policy, backend: str) -> Where:
+    """Where a run of this policy finds its programs."""
+    if backend == "host":
+        return "host"
+    return "sandbox" if policy.rootfs is None else "rootfs"
+
+
+def _nothing(line: str) -> None:
+    """Said to nobody."""
+
+
+def _target(given: Given) -> Destination | None:
+    out = one(given, "out")
+    if out is None:
+        if "force" in given:
+            raise UsageError("--force goes with --out")
+        return None
+    if "work" in given:
+        raise UsageError("--out and --work exclude each other", hint="--work keeps all there is")
+    from wardian.runner.keeping import check_target
+
+    return check_target(out, force="force" in given)
+
+
+def _python(given: Given) -> str | None:
+    version = one(given, "python")
+    if version is not None and not re.fullmatch(r"3(\.\d+){0,2}", version):
+        raise UsageError(f"--python: {version!r} is no version", hint="for example: --python 3.12")
+    return version
+
+
+def _state(skill: Located | None, given: Given) -> str | None:
+    name = one(given, "state")
+    if name is None:
+        return None
+    if skill is None:
+        raise UsageError("--state is kept for a skill", hint="name it: --skill SKILL")
+    from wardian.runner.state import state_directory
+
+    return state_directory(skill, name)
+
+
+def _missing(missing: Missing, words: Sequence[str], *, as_json: bool) -> int:
+    from wardian.sandbox.run.result import Result
+
+    result = Result((missing.program, *words), 127, "not found", detail=missing.why)
+    if as_json:
+        output.print_json(running.document_of(result))
+    output.say_error(missing.why, missing.hint)
+    return result.exit_code
+
+
+def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kept | None]:
+    if sandbox.policy.work is not None:
+        return [], None
+    root = sandbox.work_held.path
+    if not os.listdir(root):
+        if out is not None:
+            out.make()
+        return [], None
+    from wardian.runner import keeping, outputs
+
+    made = [found for found in outputs.written(root) if found.kind != "folder"]
+    if out is None:
+        return made, None
+    return made, keeping.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
+
+
+def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:
+    if not made:
+        return
+    from wardian.sandbox.policy.units import human_bytes
+    from wardian.text import printable
+
+    count, size = len(made), human_bytes(sum(found.size for found in made))
+    where = f"kept in {printable(out)}" if out is not None else "not kept; keep them: --out DIR"
+    output.say(f"wardian: wrote {count} file{'s' if count != 1 else ''}, {size}, {where}")
+    for found in made[:SHOWN_FILES]:
+        output.say(f"  {printable(found.path)}  {human_bytes(found.size)}")
+    if count > SHOWN_FILES:
+        output.say(f"  … and {count - SHOWN_FILES} more")
+    for path, why in kept.left_out if kept is not None else ():
+        output.say(f"  left out: {printable(path)}: {why}")
+
+
+def _about(
+    skill: Located | None, script: Chosen | None, made: list[Written], kept: Kept | None
+) -> dict[str, Any]:
+    about: dict[str, Any] = {}
+    if skill is not None:
+        about["skill"] = {"name": output.valid(skill.name), "path": output.valid(skill.origin)}
+    if script is not None:
+        about["script"] = output.valid(script.path)
+    left_out = kept.left_out if kept is not None else ()
+    return about | {
+        "files": [{"path": output.valid(found.path), "bytes": found.size} for found in made],
+        "files_left_out": [output.valid(path) for path, _ in left_out],
+    }
+
+
+def _tell_left_behind(args: list[str]) -> None:
+    from wardian.cli.summary import left_behind
+
+    hint = left_behind(args)
+    if hint is not None:
+        output.say_hint(hint)

@@ -1,0 +1,199 @@
+"""``wardian cache``: the packages that were prepared, the room they take, and removing them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wardian.cli import output
+
+if TYPE_CHECKING:
+    from wardian.runner.packages.inventory import CacheEntry
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+
+
+@click.group(
+    "cache",
+    epilog="""\b
+Examples:
+  wardian cache list
+  wardian cache prune --older-than 30d
+
+\b
+Packages are kept in $XDG_CACHE_HOME/wardian (~/.cache/wardian).
+Exit code: 0 fine, 1 something could not be removed, 2 usage.""",
+)
+def command() -> None:
+    """Show and remove the packages that were prepared for runs."""
+
+
+@command.command(
+    "path",
+    epilog="""\b
+Examples:
+  wardian cache path
+  du -sh "$(wardian cache path)"
+
+\b
+Exit code: 0 fine, 2 usage.""",
+)
+@_JSON
+def path(as_json: bool) -> None:
+    """Print the directory of the cache."""
+    from wardian.runner.packages import cabinet
+
+    if as_json:
+        document = {"schema": "wardian.cache-path/1", "path": output.valid(cabinet.cache())}
+        output.print_json(document)
+    else:
+        output.print_text(cabinet.cache())
+
+
+@command.command(
+    "list",
+    epilog="""\b
+Examples:
+  wardian cache list
+  wardian cache list --all --json
+
+\b
+Exit code: 0 fine, 2 usage.""",
+)
+@click.option("--all", "every", is_flag=True, help="Also wheels, archives and leftovers.")
+@_JSON
+def list_(every: bool, as_json: bool) -> None:
+    """List the environments that are ready, last used first.
+
+    Files that an environment shares with an unpacked wheel count for the wheel.
+    """
+    from wardian.runner.packages import cabinet, inventory
+
+    found = [one for one in inventory.entries() if every or one.kind == "environment"]
+    if as_json:
+        document = {"path": output.valid(cabinet.cache()), "entries": [*map(_as_json, found)]}
+        output.print_json({"schema": "wardian.cache-list/1", **document})
+        return
+    for one in found:
+        output.print_text(_line(one))
+    if not found:
+        output.say("wardian: nothing was prepared yet")
+
+
+@command.command(
+    "size",
+    epilog="""\b
+Examples:
+  wardian cache size
+  wardian cache size --json
+
+\b
+Exit code: 0 fine, 2 usage.""",
+)
+@_JSON
+def size(as_json: bool) -> None:
+    """Print how much disk space the cache takes, by kind."""
+    from wardian.runner.packages import cabinet, inventory
+    from wardian.sandbox.policy.units import human_bytes
+
+    kinds: dict[str, list[int]] = {}
+    for one in inventory.entries():
+        kinds.setdefault(one.kind, []).append(one.bytes)
+    total = sum(map(sum, kinds.values()))
+    if as_json:
+        counted = {kind: {"count": len(all_), "bytes": sum(all_)} for kind, all_ in kinds.items()}
+        document = {"path": output.valid(cabinet.cache()), "bytes": total, "kinds": counted}
+        output.print_json({"schema": "wardian.cache-size/1", **document})
+        return
+    for kind, all_ in kinds.items():
+        output.print_text(f"{human_bytes(sum(all_)):>10}  {len(all_):>5}  {kind}")
+    output.print_text(f"{human_bytes(total):>10}  {sum(map(len, kinds.values())):>5}  total")
+
+
+@command.command(
+    "prune",
+    epilog="""\b
+Examples:
+  wardian cache prune
+  wardian cache prune --older-than 30d
+  wardian cache prune --all --dry-run
+
+\b
+Exit code: 0 fine, 1 something could not be removed, 2 usage.""",
+)
+@click.option(
+    "--older-than", metavar="DURATION", help="Also environments not used for so long: 30d, 12h."
+)
+@click.option("--all", "every", is_flag=True, help="Everything.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
+@_JSON
+@click.pass_context
+def prune(
+    ctx: click.Context, older_than: str | None, every: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Remove what interrupted preparations left, and wheels and archives that no environment uses.
+
+    What a run or a preparation has in use stays.
+    """
+    from wardian.errors import UsageError
+    from wardian.runner.packages import inventory
+    from wardian.sandbox.policy.units import human_bytes
+
+    if every and older_than is not None:
+        raise UsageError("--all and --older-than exclude each other")
+    older_s = _age(older_than)
+    chosen = inventory.to_remove(
+        inventory.entries(), time.time(), older_s=older_s, every=every
+    )  # fmt: skip
+    gone, left = (chosen, {}) if dry_run else inventory.remove(chosen, output.say)
+    freed = sum(one.bytes for one in gone)
+    if as_json:
+        document = {"dry_run": dry_run, "bytes": freed, "removed": [*map(_as_json, gone)]}
+        shown = {output.valid(place): why for place, why in left.items()}
+        output.print_json({"schema": "wardian.cache-prune/1", **document, "left": shown})
+    else:
+        for one in gone if dry_run else ():
+            output.print_text(_line(one))
+        for place, why in left.items():
+            output.say(f"wardian: {place} stays: {why}")
+        done = "would be removed" if dry_run else "removed"
+        output.say(f"wardian: {len(gone)} {done}, {human_bytes(freed)}")
+    in_use = sum(why == "a run is using it" for why in left.values())
+    ctx.exit(1 if len(left) > in_use else 0)
+
+
+def _age(text: str | None) -> float | None:
+    from wardian.errors import UsageError
+    from wardian.sandbox.policy.units import parse_duration
+
+    if text is None:
+        return None
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--older-than: {error}") from None
+    if seconds is None:
+        raise UsageError("--older-than: a duration is needed, such as 30d or 12h")
+    return seconds
+
+
+def _as_json(one: CacheEntry) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "name": one.name,
+        "path": output.valid(one.path),
+        "about": output.valid(one.about),
+        "last_used": round(one.used_s, 3),
+        "bytes": one.bytes,
+    }
+
+
+def _line(one: CacheEntry) -> str:
+    from wardian.sandbox.policy.units import human_bytes
+    from wardian.text import printable
+
+    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.used_s))
+    short = one.name[:12]
+    return f"{used}  {human_bytes(one.bytes):>9}  {one.kind:11}  {short:12}  {printable(one.about)}"

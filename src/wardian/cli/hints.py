@@ -1,0 +1,139 @@
+"""What a run lacks, in one line each: a package that a tool could not fetch, as it happens, and a
+module that a program missed, after its end. What the guest wrote is shown, and decides nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from wardian.cli import output
+from wardian.text import cut, printable, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wardian.runner.absent import Absent
+    from wardian.runner.location import Located
+    from wardian.runner.script import Chosen
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.result import Result
+    from wardian.sandbox.run.unreached import Unreached
+
+MAX_HOST = 80
+MAX_MODULE = 120
+
+
+# While the run goes on
+
+
+def live_hints(policy: Policy, *, tty: bool) -> Callable[[Unreached], None]:
+    """A callback that prints each hint once. With ``tty`` the terminal is raw, and needs a carriage
+    return to begin a line."""
+    printed: set[str] = set()
+
+    def show(unreached: Unreached) -> None:
+        line = unreached_line(unreached, policy)
+        if line is not None and line not in printed:
+            printed.add(line)
+            output.say(f"\r{line}\r" if tty else line)
+
+    return show
+
+
+def unreached_line(unreached: Unreached, policy: Policy) -> str | None:
+    """What a package tool wanted, and what allows it; None if it was no package tool. Pure."""
+    from wardian.sandbox.refusals.installs import package_request
+    from wardian.sandbox.refusals.remedies import network_rule
+
+    wanted = package_request(unreached.commands)
+    rule = network_rule(policy)
+    if wanted is None or rule is None or policy.network == "names":  # whose gateway prints that
+        return None
+    named = list(wanted.packages)
+    what = ", ".join(named) + (" and more" if wanted.others else "") if named else "packages"
+    where = cut(printable(unreached.host), MAX_HOST) or "a package index"
+    line = f"wardian: {wanted.tool} wants {what} from {where}, and this run has no network"
+    if not named or policy.rootfs is not None:
+        return f"{line}; allow it: {rule.flag}"
+    prefix = "npm:" if wanted.ecosystem == "node" else ""
+    options = " ".join(f"--with {quoted(prefix + name)}" for name in named)
+    them = "it" if len(named) == 1 else "them"
+    return f"{line}; add {them} before the run: {options} (or allow the network: {rule.flag})"
+
+
+# After the run
+
+
+def missing_lines(
+    result: Result, skill: Located | None = None, script: Chosen | None = None, *, no_deps: bool
+) -> list[str]:
+    """What brings the module that a failed run missed; with a skill's Python script, also what else
+    it imports and nobody declares."""
+    if result.exit_code == 0 or not (result.stderr_tail or script is not None):
+        return []
+    from wardian.runner.absent import absent_from, advised
+
+    absent = absent_from(result.stderr_tail)
+    lines = []
+    if absent is not None:
+        lines.append(f"wardian: {_explained(absent, result, skill, no_deps=no_deps)}")
+    elif packages := advised(result.stderr_tail):
+        options = " ".join(f"--with {name}" for name in packages)
+        lines.append(f"wardian: the program asks for {', '.join(packages)}: {options}")
+    named = " ".join(lines).split()
+    more = [name for name in _undeclared(result, skill, script) if name not in named]
+    if more:
+        options = " ".join(f"--with {name}" for name in more)
+        also = "also " if lines else ""
+        lines.append(f"wardian: it {also}imports what the skill declares nowhere: {options}")
+    return lines
+
+
+def _explained(absent: Absent, result: Result, skill: Located | None, *, no_deps: bool) -> str:
+    module = cut(printable(absent.module), MAX_MODULE)
+    own = _own_place(absent, result, skill)
+    if own is not None:
+        return own
+    if not absent.package:
+        return f"{module} {_not_a_package(absent)}"
+    if no_deps:
+        return f"{module} is missing; run without --no-deps"
+    if absent.known:
+        return f"{module} comes with the package {absent.package}: {absent.option}"
+    return f"{module} is probably in the package {absent.package}: {absent.option}"
+
+
+def _not_a_package(absent: Absent) -> str:
+    if absent.ecosystem == "node":
+        return "is a file that is not there; is it shared, and the working directory right (--cwd)?"
+    if absent.module.partition(".")[0] in ("google", "azure"):
+        return "is shared by many packages; name the one that is meant: --with PACKAGE"
+    return "belongs to Python itself, and this Python is without it: no package brings it"
+
+
+def _own_place(absent: Absent, result: Result, skill: Located | None) -> str | None:
+    """For a module that lies in what is shared, though the program did not find it there."""
+    if absent.ecosystem != "python":
+        return None
+    from wardian.runner.undeclared import own_module
+
+    work = result.policy.work if result.policy is not None else None
+    places = [("/skill", skill.path if skill is not None else None), ("/work", work)]
+    for inside, root in places:
+        found = own_module(root, absent.module) if root is not None else None
+        if found is not None:
+            folder = os.path.join(inside, os.path.dirname(found)).rstrip("/")
+            path = folder if folder == inside else f"{folder}:{inside}"
+            return (
+                f"{printable(absent.module)} is no package, it is {inside}/{printable(found)}; "
+                f"let Python find it: --env PYTHONPATH={quoted(path)}"
+            )
+    return None
+
+
+def _undeclared(result: Result, skill: Located | None, script: Chosen | None) -> Sequence[str]:
+    if skill is None or script is None or script.wish.name != "python" or result.exit_code != 1:
+        return ()
+    from wardian.runner.undeclared import undeclared
+
+    return undeclared(skill.path, script, result.command[0])

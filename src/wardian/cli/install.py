@@ -1,0 +1,142 @@
+"""``wardian install``: skills into the folders where agents look."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wardian.cli.paths import NamedPath
+
+if TYPE_CHECKING:
+    from wardian.runner.installs import InstallRecord
+
+CLIENTS = ("agents", "claude", "codex", "gemini", "cursor")
+
+
+@click.command(
+    "install",
+    epilog="""\b
+Examples:
+  wardian install pdf.skill
+  wardian install ~/src/skills pdf docx --to claude --project
+  wardian install --list
+  wardian install --remove pdf
+
+\b
+Exit code: 0 installed, 1 a skill has errors, 2 usage, 3 no such skill, 125 refused.""",
+)
+@click.argument("source", required=False, type=NamedPath(exists=True, path_type=Path))
+@click.argument("names", nargs=-1)
+@click.option("--to", "client", type=click.Choice(CLIENTS), default="agents", help="Whose folder.")
+@click.option("--project", "scope", flag_value="project", help="Below the current directory.")
+@click.option(
+    "--user", "scope", flag_value="user", default="user", help="Below the home (default)."
+)
+@click.option("--force", is_flag=True, help="Replace what is there; also a skill with errors.")
+@click.option("--dry-run", is_flag=True, help="Check and show, write nothing.")
+@click.option("--list", "listed", is_flag=True, help="List what was installed, and what changed.")
+@click.option("--remove", metavar="NAME", help="Remove an installed skill.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    source: Path | None,
+    names: tuple[str, ...],
+    client: str,
+    scope: str,
+    force: bool,
+    dry_run: bool,
+    listed: bool,
+    remove: str | None,
+    as_json: bool,
+) -> None:
+    """Copy skills from SOURCE into a folder where agents look for them.
+
+    SOURCE is a skill's folder, a .skill, .zip or tar file, or a git checkout on disk; of several
+    skills NAMES chooses: a skill, or a plugin for all of its own. Each is checked first, nothing of
+    it is executed, and its digest is recorded: `wardian list` and `wardian show` report what
+    changed since. A failed install leaves nothing behind.
+    """
+    from wardian.errors import UsageError
+    from wardian.runner.installs import all_records
+
+    root = os.path.join("." if scope == "project" else "~", f".{client}", "skills")
+    if listed or remove is not None:
+        if source is not None or (listed and remove is not None):
+            raise UsageError("--list and --remove take no SOURCE, and exclude each other")
+        _print(all_records() if listed else [_removed(str(remove), force)], as_json)
+        return
+    if source is None:
+        raise UsageError("name what to install", hint="wardian install SOURCE [NAME…]")
+    from wardian.skills.skill import opened
+
+    with opened(source) as place:
+        records = _installed(place.path, source, names, root, force=force, dry_run=dry_run)
+    if records is None:
+        ctx.exit(1)
+    _print(records, as_json)
+
+
+def _installed(
+    place: Path, source: Path, names: tuple[str, ...], root: str, *, force: bool, dry_run: bool
+) -> list[InstallRecord] | None:
+    """None if a skill has errors; all are checked before the first is copied."""
+    from wardian.runner.installing import check_target_folder, install, planned
+    from wardian.runner.sources import chosen_skills
+
+    folders = chosen_skills(place, names)
+    if not force and _has_errors(folders):
+        return None
+    targets = [check_target_folder(root, name, force=force) for name, _ in folders]
+    shown = str(source.resolve())
+    act = planned if dry_run else install
+    return [
+        act(folder, target, shown) for (_, folder), target in zip(folders, targets, strict=True)
+    ]
+
+
+def _has_errors(folders: list[tuple[str, Path]]) -> bool:
+    from wardian.skills.checking import check
+    from wardian.skills.diagnostic import described
+
+    wrong = [one for _, folder in folders for one in check(folder) if one.severity == "error"]
+    for one in wrong:
+        click.echo(described(one), err=True)
+    if wrong:
+        click.echo("not installed: errors; --force installs it all the same", err=True)
+    return bool(wrong)
+
+
+def _removed(name: str, force: bool) -> InstallRecord:
+    from wardian.errors import NothingMatched, UsageError
+    from wardian.runner.installing import uninstall
+    from wardian.runner.installs import all_records
+
+    found = [one for one in all_records() if name in (one.name, one.path)]
+    if not found:
+        raise NothingMatched(f"{name} was not installed", hint="wardian install --list")
+    if len(found) > 1:
+        paths = ", ".join(one.path for one in found)
+        raise UsageError(f"{name} was installed several times", hint=f"name one: {paths}")
+    (record,) = found
+    if os.path.lexists(record.path) and record.changed and not force:
+        raise UsageError(f"{record.path} was changed since", hint="--force removes it all the same")
+    uninstall(record)
+    return record
+
+
+def _print(records: list[InstallRecord], as_json: bool) -> None:
+    from wardian.text import printable
+
+    if as_json:
+        import json
+
+        entries = [one._asdict() | {"changed": one.changed} for one in records]
+        click.echo(json.dumps({"schema": "wardian.install/1", "skills": entries}, indent=2))
+        return
+    for one in records:
+        click.echo(printable(one.path))
