@@ -89,7 +89,7 @@ class Gateway:
         self._links: set[_Link] = set()
         self._accepted: deque[float] = deque()
         self._totals = [0, 0]
-        self._closing = False
+        self._closing = self._freed = False
         self._thread: threading.Thread | None = None
 
     # From any thread
@@ -144,6 +144,9 @@ class Gateway:
         self._closing = True
 
     def _free(self) -> None:
+        if self._freed:
+            return
+        self._freed = True
         for link in list(self._links):
             self._drop(link, "closed" if link.relay is not None else "broken", "the run ended")
         for part in (self._listeners, self._resolver, self._loop, self._inside):
@@ -222,9 +225,8 @@ class Gateway:
             failure = error
             self._loop.call_later(lambda: self._on_failure(link, failure))
         else:
-            if self._closing:
+            if not self._loop.call_later(lambda: self._on_dialled(link, dialled)):
                 dialled.socket.close()
-            self._loop.call_later(lambda: self._on_dialled(link, dialled))
 
     def _on_failure(self, link: _Link, error: NotDialledError) -> None:
         if link.over:

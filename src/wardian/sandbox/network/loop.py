@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import select
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable
 
@@ -19,18 +20,23 @@ class Loop:
         self._handlers: dict[int, Handler] = {}
         self._masks: dict[int, int] = {}
         self._later: deque[Handler] = deque()
+        self._lock, self._closed = threading.Lock(), False
         self._wake, self._waker = socket.socketpair()
         for end in (self._wake, self._waker):
             end.setblocking(False)
         self.attend(self._wake, self._on_wake)
 
-    def call_later(self, job: Handler) -> None:
-        """In the loop's own thread; from any."""
-        self._later.append(job)
-        try:
-            self._waker.send(b".")
-        except OSError:
-            pass  # it has been woken often enough, or is over
+    def call_later(self, job: Handler) -> bool:
+        """In the loop's own thread; from any. False: it is over, and nothing is called."""
+        with self._lock:
+            if self._closed:
+                return False
+            self._later.append(job)
+            try:
+                self._waker.send(b".")
+            except BlockingIOError:
+                pass  # it has been woken often enough
+            return True
 
     def attend(self, one: socket.socket, handler: Handler, mask: int = select.EPOLLIN) -> None:
         """Call ``handler`` whenever ``mask`` holds; 0: not any more."""
@@ -70,7 +76,11 @@ class Loop:
             self._later.popleft()()
 
     def close(self) -> None:
-        """What it attended to stays open."""
+        """After what was still to be called. What it attended to stays open."""
+        with self._lock:
+            self._closed = True
+        while self._later:
+            self._later.popleft()()
         self._epoll.close()
         self._wake.close()
         self._waker.close()
