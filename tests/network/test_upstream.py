@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.network.conftest import Internet
 from tests.network.internet import OTHER, PUBLIC, REACHED
 from tests.network.test_bypasses import API, PRELUDE
+from wardian.sandbox.network.dialing import proxy_for
 
 PROXY = dict.fromkeys(("http_proxy", "https_proxy"), f"http://{OTHER}:3128")
 
@@ -45,3 +48,33 @@ def test_a_proxy_that_is_not_there_is_a_failure_with_its_reason(internet: Intern
     (one,) = done.document["connections"]
     assert one["outcome"] == "failed"
     assert "this host's proxy" in one["reason"]
+
+
+@pytest.mark.parametrize(
+    ("port", "values", "wanted"),
+    [
+        (443, {"https_proxy": "http://p:3128"}, ("p", 3128)),
+        (443, {"HTTPS_PROXY": "p"}, ("p", 80)),
+        (443, {"http_proxy": "http://p:1"}, None),
+        (80, {"http_proxy": "http://p:1"}, ("p", 1)),
+        (80, {"HTTP_PROXY": "http://p:1"}, None),
+        (5432, {"https_proxy": "http://p:1"}, None),
+        (5432, {"all_proxy": "http://p:1"}, ("p", 1)),
+        (443, {"https_proxy": "socks5://p:1"}, None),
+        (443, {"https_proxy": "http://p:1", "no_proxy": "*"}, None),
+        (443, {"https_proxy": "http://p:1", "no_proxy": "ample.com"}, ("p", 1)),
+        (443, {"https_proxy": "http://p:1", "no_proxy": "x, .example.com"}, None),
+        (443, {}, None),
+    ],
+)
+def test_which_proxy_is_whose(
+    port: int, values: dict[str, str], wanted: tuple[str, int] | None
+) -> None:
+    found = proxy_for("api.example.com", port, values)
+    assert (found and (found.host, found.port)) == wanted
+
+
+def test_a_proxy_s_password_is_sent_to_it_alone() -> None:
+    found = proxy_for(API, 443, {"https_proxy": "http://me:p%40ss@p:1"})
+    assert found is not None
+    assert found.headers == {"Proxy-Authorization": "Basic bWU6cEBzcw=="}

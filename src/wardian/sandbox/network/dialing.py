@@ -119,13 +119,14 @@ class Proxy(NamedTuple):
     headers: dict[str, str]
 
 
+_PROXIES = {80: ("http_proxy",), 443: ("https_proxy", "HTTPS_PROXY")}
+
+
 def proxy_for(name: str, port: int, values: Mapping[str, str]) -> Proxy | None:
-    """The proxy that this host is to use for a name, if it is to use one; http only."""
-    wanted = "http_proxy" if port == 80 else "https_proxy"
-    url = ""
-    for key in (wanted, wanted.upper(), "all_proxy", "ALL_PROXY"):
-        if key != "HTTP_PROXY" and (url := values.get(key, "")):
-            break
+    """The proxy that this host is to use for a name, if it is to use one; http only. HTTP_PROXY in
+    capitals is not read, for a web server sets it to what a client sends. Pure."""
+    keys = (*_PROXIES.get(port, ()), "all_proxy", "ALL_PROXY")
+    url = next((values[key] for key in keys if values.get(key)), "")
     if not url or _exempt(name, values.get("no_proxy") or values.get("NO_PROXY") or ""):
         return None
     parts = urlsplit(url if "://" in url else f"http://{url}")
