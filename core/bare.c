@@ -18,6 +18,7 @@
 #include "identity.h"
 #include "inner_sandbox.h"
 #include "landlock.h"
+#include "left_running.h"
 #include "limits.h"
 #include "namespaces.h"
 #include "plan.h"
@@ -128,7 +129,7 @@ static _Noreturn void end_everything(void) {
     _exit(0);
 }
 
-static void on_children(pid_t command, int ctl) {
+static void on_children(const struct plan *plan, pid_t command, int ctl) {
     struct message message = {.kind = MSG_EXITED};
     int status;
     for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, NULL)) > 0;) {
@@ -136,6 +137,10 @@ static void on_children(pid_t command, int ctl) {
             continue; /* an orphan of the command's */
         message.exited.status = status;
         channel_send(ctl, &message, NULL, 0);
+        if (!plan->bare.inner) { /* else they are another sandbox's */
+            tree_watch((pid_t)syscall(SYS_getpid));
+            left_running_send(ctl);
+        }
         end_everything();
     }
 }
@@ -152,11 +157,11 @@ static int hear_of_children(void) {
     return fd;
 }
 
-static _Noreturn void wait_for_end(pid_t command, int ctl, int children) {
+static _Noreturn void wait_for_end(const struct plan *plan, pid_t command, int ctl, int children) {
     for (;;) {
         struct pollfd fds[] = {{.fd = children, .events = POLLIN}, {.fd = ctl}}; /* a message there is not for us */
         struct signalfd_siginfo info;
-        on_children(command, ctl); /* before the first wait, too */
+        on_children(plan, command, ctl); /* before the first wait, too */
         poll(fds, 2, -1);
         if (fds[1].revents & (POLLHUP | POLLERR))
             end_everything();
@@ -195,7 +200,7 @@ static _Noreturn void bare_reaper(struct plan *plan, int ctl) {
     const int kept[] = {ctl, children, inner_brake()};
     close_others(-1, kept, 3);
     plan_forget();
-    wait_for_end(command, ctl, children);
+    wait_for_end(plan, command, ctl, children);
 }
 
 /* The supervisor */

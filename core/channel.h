@@ -3,6 +3,7 @@
 #define WARDIAN_CHANNEL_H
 
 #include "fail.h"
+#include "left_running.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@ enum { MAX_PASSED = 24 };
 enum message_kind {
     MSG_GO,
     MSG_SOURCES,
+    MSG_NOT_COPIED,
     MSG_FAILURE,
     MSG_FUSE_DEVICE,
     MSG_FUSE_BUILT,
@@ -22,12 +24,14 @@ enum message_kind {
     MSG_PTY,
     MSG_READY,
     MSG_EXEC_FAILED,
+    MSG_LEFT_RUNNING,
     MSG_EXITED
 };
 struct message {
     enum message_kind kind;
     union {
         struct failure failure;
+        struct left_running left;
         int error;
         struct {
             bool more;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "directory.h"
+#include "monotonic.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void each_entry(int dir, visit *each, void *context) {
+static void each_until(int dir, visit *each, void *context, int64_t until_us) {
     struct entry {
         uint64_t inode, offset;
         uint16_t length;
@@ -23,7 +24,7 @@ void each_entry(int dir, visit *each, void *context) {
     } room;
     long got;
     lseek(dir, 0, SEEK_SET);
-    while ((got = syscall(SYS_getdents64, dir, room.bytes, sizeof room.bytes)) > 0) {
+    while (now_us() < until_us && (got = syscall(SYS_getdents64, dir, room.bytes, sizeof room.bytes)) > 0) {
         for (long at = 0; at < got;) {
             const struct entry *entry = (const struct entry *)(room.bytes + at);
             if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
@@ -32,6 +33,8 @@ void each_entry(int dir, visit *each, void *context) {
         }
     }
 }
+
+void each_entry(int dir, visit *each, void *context) { each_until(dir, each, context, INT64_MAX); }
 
 struct only_numbers {
     visit *each;
@@ -44,10 +47,12 @@ static void pass_numbers(const char *name, void *context) {
         numbers->each(name, numbers->context);
 }
 
-void each_number(int dir, visit *each, void *context) {
+void each_number_until(int dir, visit *each, void *context, int64_t until_us) {
     struct only_numbers numbers = {each, context};
-    each_entry(dir, pass_numbers, &numbers);
+    each_until(dir, pass_numbers, &numbers, until_us);
 }
+
+void each_number(int dir, visit *each, void *context) { each_number_until(dir, each, context, INT64_MAX); }
 
 ssize_t read_below(int dir, const char *entry, const char *name, char *text, size_t size) {
     char path[96];

@@ -20,7 +20,7 @@ void report_end(const struct ending *end) {
     inner_report();
     int code = end->exited && WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
     int signal = end->exited && WIFSIGNALED(end->status) ? WTERMSIG(end->status) : end->exited ? 0 : SIGKILL;
-    if (code > 0)
+    if (code >= 0)
         relay_report_tail();
     const char *reason = !end->reaped             ? "unkillable"
                          : end->reason && !end->exited ? end->reason
@@ -40,11 +40,12 @@ void report_end(const struct ending *end) {
     emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
          "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
          "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
-         "\"output_exceeded\":%s,\"cgroup\":%d}",
+         "\"output_exceeded\":%s,\"cgroup\":%d,\"not_copied\":%d}",
          reason, code, signal, end->exec_error, (long long)end->wall_us,
          user_us, system_us,
          (unsigned long long)peak, (unsigned long long)(end->tasks > 1 ? end->tasks - 1 : 1),
          (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
          (unsigned long long)relay_bytes(2),
-         relay_output_exceeded(end->output_limit) ? "true" : "false", cgroup_version());
+         relay_output_exceeded(end->output_limit) ? "true" : "false", cgroup_version(),
+         end->not_copied);
 }

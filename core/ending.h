@@ -15,6 +15,7 @@ struct ending {
     int status, exec_error;
     int64_t wall_us;
     uint64_t tasks, output_limit;
+    int not_copied; /* shares that could not be copies, and were read-only */
     struct rusage usage;
 };
 void report_end(const struct ending *end);

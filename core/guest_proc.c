@@ -21,7 +21,7 @@
 enum { COVER_FILE, COVER_DIRECTORY };
 
 /* A file and a directory below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
-static void make_covers(const struct builder *b, const char *name, int covers[2]) {
+static void make_covers(struct builder *b, const char *name, int covers[2]) {
     int dir = mkdirat(b->files, name, 0755) < 0 ? -1 : openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int fd = openat(dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
     if (fd < 0 || mkdirat(dir, "empty", 0) < 0)
@@ -29,7 +29,7 @@ static void make_covers(const struct builder *b, const char *name, int covers[2]
     covers[COVER_FILE] = mount_detach(dir, "nothing", "mask");
     covers[COVER_DIRECTORY] = mount_detach(dir, "empty", "mask");
     close(fd);
-    close(dir);
+    b->hidden = dir;
 }
 
 static void mount_at(struct builder *b, const char *path, int covers[2]) {

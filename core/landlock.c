@@ -8,6 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,11 +35,21 @@ enum { RULE_PATH_BENEATH = 1 };
 /* Rights that make sense on a file; the others are refused with EINVAL there, landlock(7). */
 #define FILE_RIGHTS (1ULL << 0 | 1ULL << 1 | 1ULL << 2 | 1ULL << 14 | 1ULL << 15)
 
+#define READING (1ULL << 0 | 1ULL << 2 | 1ULL << 3)
+#define MAKING_FILES (1ULL << 8) /* has no rule but one for a place to write to, as a whole */
+
+/* A copy of a share that could not be had is mounted read-only: what the mounts say is said again. */
+static uint64_t as_mounted(int fd, uint64_t access) {
+    struct statfs fs;
+    bool read_only = (access & MAKING_FILES) && fstatfs(fd, &fs) == 0 && (fs.f_flags & ST_RDONLY);
+    return read_only ? access & READING : access;
+}
+
 static void add_rule(int ruleset, const struct landlock_rule *rule) {
     int fd = open(rule->path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         die(errno, "landlock", "opening %s", rule->path);
-    struct path_beneath_attr attr = {.allowed_access = rule->access, .parent_fd = fd};
+    struct path_beneath_attr attr = {.allowed_access = as_mounted(fd, rule->access), .parent_fd = fd};
     long added = attr.allowed_access ? syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) : 0;
     if (added < 0 && errno == EINVAL && (attr.allowed_access & ~FILE_RIGHTS)) { /* a file, perhaps */
         attr.allowed_access &= FILE_RIGHTS;

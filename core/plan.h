@@ -38,7 +38,8 @@ enum step_kind {
     STEP_SYSCTL,  /* path value, in the new /proc, before it becomes read-only */
 };
 
-enum { BIND_WRITE = 1, BIND_DEVICE = 2, BIND_OWNER = 4, BIND_OPTIONAL = 8 };
+/* BIND_COPY: read-only, and covered by a copy that the guest may change. */
+enum { BIND_WRITE = 1, BIND_DEVICE = 2, BIND_OWNER = 4, BIND_OPTIONAL = 8, BIND_COPY = 16 };
 
 struct step {
     enum step_kind kind;
@@ -113,7 +114,7 @@ struct plan {
     const uint8_t *filter;
     size_t filter_len;
     bool notify;
-    bool tail; /* report the last of standard error, if the command failed */
+    bool tail; /* report the last of standard error */
     bool trace, trace_every; /* report all that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */

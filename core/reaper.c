@@ -9,6 +9,7 @@
 #include "fuse_mount.h"
 #include "guest.h"
 #include "identity.h"
+#include "left_running.h"
 #include "names.h"
 #include "numbers.h"
 #include "omitted_walls.h"
@@ -87,6 +88,7 @@ static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int
         message.exited.tasks = last_pid(loadavg);
         message.exited.tasks -= message.exited.tasks > own_tasks ? own_tasks : 0;
         channel_send(ctl, &message, NULL, 0);
+        left_running_send(ctl);
         _exit(0); /* and with us goes everything the guest left running */
     }
 }

@@ -84,7 +84,7 @@ static void enter_root(const struct builder *b, const char *place, int guest, in
 }
 
 static void close_all(const struct builder *b) {
-    const int fds[] = {b->files, b->proc, b->writable_proc};
+    const int fds[] = {b->files, b->proc, b->writable_proc, b->hidden};
     fuse_mount_close();
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
@@ -94,7 +94,8 @@ static void close_all(const struct builder *b) {
 void build_root(struct plan *plan, int ctl, int guest) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
-    struct builder b = {.plan = plan, .files = own_files(plan), .proc = -1, .writable_proc = -1};
+    struct builder b = {.plan = plan, .ctl = ctl, .files = own_files(plan),
+                        .proc = -1, .writable_proc = -1, .hidden = -1};
     b.device = device_of(b.files);
     const char *place = attach_somewhere(b.files);
     if (plan->sources_come)

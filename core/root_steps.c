@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "root_steps.h"
+#include "channel.h"
+#include "copies.h"
 #include "fail.h"
 #include "fuse_mount.h"
 #include "mount_calls.h"
@@ -147,6 +149,8 @@ static void bind_source(struct builder *b, struct step *step) {
         die(EEXIST, "share", "placing %s at %s: something of another kind is there", step->text,
             step->path);
     mount_attach(step->fd, dir, name, "mount", step->path);
+    if ((step->number & BIND_COPY) && !copies_cover(b, step, dir, name))
+        channel_send(b->ctl, &(struct message){.kind = MSG_NOT_COPIED}, NULL, 0);
     close(step->fd);
     step->fd = -1;
     close(dir);

@@ -10,11 +10,13 @@
 
 struct builder {
     struct plan *plan;
+    int ctl;      /* to the supervisor */
     int root;     /* the new root */
     int files;    /* a tmpfs that holds all private files: the new root, or mounted on it */
     dev_t device; /* its number */
     int proc;     /* the new /proc, or -1 */
     int writable_proc; /* the same below it, never read-only: for the supervisor */
+    int hidden;   /* a directory of the private files that it covers, or -1 */
     int spares[MAX_TOPS + 1]; /* directories that have an empty file to link places from */
     size_t spare_count;
 };

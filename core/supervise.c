@@ -14,6 +14,7 @@
 #include "fail.h"
 #include "fuse_root.h"
 #include "inner_sandbox.h"
+#include "left_running.h"
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
@@ -66,6 +67,7 @@ struct state {
     bool exited;        /* the guest's own end was reported */
     int status, exec_error;
     uint64_t tasks;
+    int not_copied; /* shares that are read-only instead */
     struct rusage usage;
 };
 
@@ -238,6 +240,12 @@ static void on_message(struct state *s) {
         s->exited = true;
         s->status = message.exited.status;
         s->tasks = s->plan->bare.wanted ? tasks_seen(s->plan) : message.exited.tasks;
+        break;
+    case MSG_LEFT_RUNNING:
+        left_running_report(&message.left);
+        break;
+    case MSG_NOT_COPIED:
+        s->not_copied++;
         break;
     case MSG_SOURCES: /* only we send it */
         break;
@@ -428,7 +436,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
         .reaped = s.reaped, .exited = s.exited, .starved = s.starved, .overran = s.overran,
         .reason = s.reason, .status = s.status, .exec_error = s.exec_error,
         .wall_us = s.ended_us - s.started_us, .tasks = s.tasks, .output_limit = plan->output_bytes,
-        .usage = s.usage,
+        .usage = s.usage, .not_copied = s.not_copied,
     });
     bool leaving = control_is_closed(); /* a caller that lives does that after the next line */
     close(FD_STATUS);                   /* it goes on while we clean up */

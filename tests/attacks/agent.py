@@ -25,7 +25,7 @@ KEPT = 1 << 16  # of each stream; how long it was is told besides
 
 def policy_of(request: dict[str, Any]) -> Policy:
     """The default policy, with what the request changes."""
-    shares = [Share(path, at, write) for path, at, write in request["shares"]]
+    shares = [Share(*share) for share in request["shares"]]
     policy = Policy.default().with_limits(**request["limits"]).with_shares(shares)
     policy = policy._replace(
         work=request["work"], degrade=tuple(request["degrade"]), interface=request["interface"]
@@ -71,6 +71,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         "output_bytes": len(result.stdout) + len(result.stderr),
         "refused": [refusal.action for refusal in result.refusals],
         "launcher_kb": launcher_kb,
+        "left_running": [one._asdict() for one in result.left_running],
+        "left_running_more": result.left_running_more,
     }
 
 

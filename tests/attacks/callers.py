@@ -140,7 +140,7 @@ class Caller:
         command: Sequence[str] | str,
         *,
         without: Sequence[str] = (),
-        shares: Sequence[tuple[str, str, bool]] = (),
+        shares: Sequence[tuple[str, str, bool] | tuple[str, str, bool, bool]] = (),
         work: str | None = None,
         limits: Mapping[str, float | None] | None = None,
         env: Mapping[str, str] | None = None,
@@ -157,7 +157,7 @@ class Caller:
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
         places = {INSIDE: str(self.stage / PROGRAMS)}
         if natively:  # the same places, under the names that the host has for them
-            places |= {at: path for path, at, _ in shares} | ({"/work": work} if work else {})
+            places |= {share[1]: share[0] for share in shares} | ({"/work": work} if work else {})
             for at, path in places.items():
                 words = [word.replace(at, path) for word in words]
         request = {

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import stat
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ from wardian.runner.packages import bytecode, cabinet, linking, python, venv, wh
 from wardian.runner.packages.layout import shebang
 from wardian.runner.packages.model import Archive, Preparation, PreparationError
 from wardian.runner.packages.pins import Pins
+from wardian.runner.packages.rooms import Room, reading
 from wardian.runner.packages.tools import Tools
+from wardian.sandbox.policy.policy import Share
 
 Install = Callable[..., Path]
 SITE = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
@@ -257,44 +260,91 @@ def test_what_is_too_large_is_not_written(
         install(wheel("lure", {f"lure{n}.py": "" for n in range(9)}))
 
 
+# Tries to get out of where wheels are read; what it managed stands in the wheel that it "unpacks".
 HOSTILE = """
-import os, socket, sys
+import json, os, socket, sys
 seen = []
-for folder in ("/archives", "/", "/usr", sys.argv[1]):
+def attempt(name, act):
     try:
-        open(os.path.join(folder, "evil"), "w")
-        seen.append(folder)
+        act()
+        seen.append(name)
     except OSError:
         pass
-try:
-    socket.create_connection(("1.1.1.1", 53), 1)
-    seen.append("network")
-except OSError:
-    pass
-print('{"entry_points": []}')
-print(repr(seen).replace("'", '"'), file=sys.stderr)
-sys.stdout.write('["../../evil", 33188, 1]\\nx')
+HOME, HERE = sys.argv[1:3]
+for place in (HOME, HERE, "/archives", "/", "/usr", "/etc", sys.prefix, os.path.dirname(sys.executable)):
+    attempt("write " + place, lambda: open(os.path.join(place, "evil"), "w"))
+    attempt("mkdir " + place, lambda: os.mkdir(os.path.join(place, "evil-d")))
+for folder in ("/archives", "/mnt/wardian/lib"):
+    for name in os.listdir(folder):
+        attempt("open " + name, lambda: open(os.path.join(folder, name), "r+b"))
+        attempt("chmod " + name, lambda: os.chmod(os.path.join(folder, name), 0o777))
+        attempt("rename " + name, lambda: os.rename(os.path.join(folder, name), os.path.join(folder, "evil")))
+for place in (HOME, HERE, os.path.expanduser("~root/.ssh"), "/etc/shadow"):
+    attempt("see " + place, lambda: os.stat(place))
+for number in range(3, 64):
+    attempt(f"descriptor {number}", lambda: os.ftruncate(number, 0))
+for address in (("1.1.1.1", 53), ("127.0.0.1", int(os.environ.get("PORT", "80")))):
+    attempt("network", lambda: socket.create_connection(address, 1).close())
+open("/tmp/private", "w").write("what is the guest's own can be written to")
+tried = json.dumps(seen).encode()
+out = sys.stdout.buffer
+out.write(b'{"entry_points": []}\\n')
+for name, data in (("lure-1.0.dist-info/METADATA", b""), ("seen.json", tried)):
+    out.write(json.dumps([name, 33188, len(data)]).encode() + b"\\n" + data)
+out.flush()
 """
+
+
+def taken_over(monkeypatch: pytest.MonkeyPatch, code: str, *words: str) -> None:
+    """From now on this runs in place of what reads wheels."""
+    command = [tools().base.python, "-I", "-S", "-c", code, *words]
+    monkeypatch.setattr(Tools, "program", lambda self, name: command)
 
 
 def test_a_reader_that_was_taken_over_writes_nowhere(
     install: Install, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard: list[bytes] = []
-    real = wheels.Receiver.refuse_fault
-    code = [sys.executable, "-I", "-S", "-c", HOSTILE, str(home)]
-    code[0] = tools().base.python
-    monkeypatch.setattr(Tools, "program", lambda self, name: code)
-
-    def refuse(self: wheels.Receiver) -> None:
-        heard.append(b"asked")
-        real(self)
-
-    monkeypatch.setattr(wheels.Receiver, "refuse_fault", refuse)
-    with pytest.raises(PreparationError, match="leads elsewhere"):
-        install(wheel("lure", {"lure.py": ""}))
-    assert heard
+    """It reports by the only way out that it has: the files that it prints."""
+    taken_over(monkeypatch, HOSTILE, str(home), str(Path(__file__).parent))
+    made = install(wheel("lure", {"lure.py": ""}))
+    assert (made / SITE / "seen.json").read_text() == "[]"
     assert not [one for one in everything(home) if "evil" in one]
+    assert not list(Path(__file__).parent.glob("evil*"))
+
+
+def test_the_same_reader_finds_the_doors_that_are_open(
+    install: Install, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a directory to write to and with the network it reports both: the test above sees."""
+
+    def open_room(archive: str, name: str, shares: Sequence[Share]) -> Room:
+        room = reading(archive, name, shares)
+        policy = room.policy.with_shares([Share(str(home / "given"), str(home), write=True)])
+        return room._replace(policy=policy)
+
+    (home / "given").mkdir()
+    monkeypatch.setattr(wheels, "reading", open_room)
+    taken_over(monkeypatch, HOSTILE, str(home), str(Path(__file__).parent))
+    made = install(wheel("lure", {"lure.py": ""}))
+    seen = json.loads((made / SITE / "seen.json").read_text())
+    assert seen == [f"write {home}", f"mkdir {home}", f"see {home}"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [('["../../evil", 33188, 1]\nx', "leads elsewhere"), ('["a", 33188, 9]\nx', "to its end"),
+     ('["a", 33188, -1]\n', "more than"), ('["a"]\n', "can't be unpacked"),
+     ('["a", 40960, 1]\nx', "link or a device"), ("[" * 9000 + "\n", "can't be unpacked")],
+)  # fmt: skip
+def test_what_a_taken_over_reader_prints_is_not_believed(
+    printed: str, why: str, install: Install, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '{"entry_points": []}\n' + printed
+    taken_over(monkeypatch, f"import sys; sys.stdout.write({text!r})")
+    with pytest.raises(PreparationError, match=why):
+        install(wheel("lure", {"lure.py": ""}))
+    assert not [one for one in everything(home) if "evil" in one]
+    assert not list((home / "cache/wardian").glob("packages-*/wheels/*"))
 
 
 def test_a_stored_file_that_was_changed_is_unpacked_anew(install: Install, home: Path) -> None:

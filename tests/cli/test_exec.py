@@ -377,3 +377,37 @@ def test_of_a_sparse_private_file_the_blocks_count(wardian: Wardian, tmp_path: P
     assert words[5:] == ["EFBIG"]  # nobody counts the index of a file whose pages lie far apart
     shared = wardian("exec", "--work", str(tmp_path), "--", "truncate", "-s", "3G", "f")
     assert shared.returncode == 153  # SIGXFSZ: it would fill the disk of whoever copies it
+
+
+TRACED = "import ctypes; print(ctypes.CDLL(None).ptrace(0, 0, 0, 0))"
+
+
+def test_an_interface_and_debugging_are_asked_for_by_flag_or_policy(
+    wardian: Wardian, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[network]\ninterface = true\n[syscalls]\ndebug = true\n")
+    for words in ((), ("--interface", "--debug"), ("--policy", str(policy))):
+        interfaces = wardian("exec", *words, "--", "cat", "/proc/net/dev").stdout
+        traced = wardian("exec", *words, "--", "python3", "-c", TRACED).stdout
+        assert ("eth0" in interfaces, traced) == (bool(words), "0\n" if words else "-1\n")
+
+
+LEAK = "#include <stdlib.h>\nint main(void) { *(volatile char *)malloc(9) = 1; return 0; }\n"
+
+
+def test_a_program_with_address_sanitizer_runs_and_finds_leaks_if_it_may(
+    wardian: Wardian, tmp_path: Path
+) -> None:
+    (tmp_path / "leak.c").write_text(LEAK)
+    command = ["cc", "-fsanitize=address", "-o", "leak", "leak.c"]
+    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip("AddressSanitizer is not installed")
+    shown = json.loads(wardian("exec", "--json", "--", "true").stdout)
+    held = {limit["name"]: limit["mechanism"] for limit in shown["limits"]}["memory"]
+    limit = [] if held.startswith("cgroup") else ["--memory", "none"]
+    done = wardian("exec", "--work", tmp_path, *limit, "--", "./leak")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = wardian("exec", "--work", tmp_path, *limit, "--debug", "--", "./leak")
+    assert done.returncode != 0
+    assert "detected memory leaks" in done.stderr

@@ -63,6 +63,24 @@ def test_ordinary_runs(sanitized: Sanitized) -> None:
     assert sandbox.run(["/etc/passwd"]).exit_code == 126
 
 
+def test_what_is_left_running_is_read(sanitized: Sanitized) -> None:
+    """Hundreds of processes, one with a long command line, one that listens on many addresses."""
+    program = (
+        "import os, socket, time\n"
+        "if os.fork() == 0: os.execv('/bin/sh', ['sh', '-c', 'sleep 60; :', *['y' * 99999] * 9])\n"
+        "if os.fork() == 0:\n"
+        "    held = [socket.create_server(('127.0.0.1', 2000 + n)) for n in range(200)]\n"
+        "    held += [socket.create_server(('::1', 2000 + n), family=10) for n in range(200)]\n"
+        "    time.sleep(60)\n"
+        "for _ in range(300):\n"
+        "    if os.fork() == 0: time.sleep(60); os._exit(0)\n"
+        "time.sleep(0.5); os._exit(0)\n"
+    )
+    result = sanitized().run([PYTHON, "-c", program])
+    assert result.ok
+    assert result.left_running_more > 0
+
+
 def test_refusals_are_answered(sanitized: Sanitized) -> None:
     program = (
         "import ctypes\n"

@@ -18,9 +18,10 @@ from wardian import Policy
 from wardian.cli.again import shell_word
 from wardian.learn.adding import ceiling
 from wardian.learn.editing import with_items, with_remark, with_value
-from wardian.learn.libraries import libraries
+from wardian.learn.libraries import libraries, linked_outside
 from wardian.learn.places import held_by, whole
 from wardian.sandbox.policy.difference import differences
+from wardian.sandbox.root.parts import Parts
 
 from .conftest import Wardian
 
@@ -115,9 +116,11 @@ def test_what_the_next_input_needs_is_added_by_the_printed_command_and_no_attack
     assert '+    "/usr/bin/wc"' in shown
     assert '-memory = "512M"' in shown
     assert wardian(*run, "count.py", "in.txt", "--more").stdout == b"588890\n"
-    # All that was there stays, comments too, but for the limit that was raised.
-    gone = [line for line in before.splitlines() if line not in target.read_text().splitlines()]
-    assert [line.split()[0] for line in gone] == ["memory"]
+    # All that was there stays, comments too, but for the summary and the limit that was raised.
+    after = target.read_text().splitlines()
+    gone = [line for line in before.splitlines() if line not in after]
+    assert [line.split()[0] for line in gone if "instead of" not in line] == ["memory"]
+    assert any(line.startswith("#   ") and "of memory instead of 4G" in line for line in after)
     for name in ATTACKS:
         bare = ("exec", "--work", large, "--", "python3", f"try_{name}.py")
         assert wardian(*bare).returncode == 0, name
@@ -301,6 +304,22 @@ def test_libraries_are_those_of_the_host_that_the_loader_finds() -> None:
     found = libraries(["/usr/bin/env"], whole())
     assert any(os.path.basename(path).startswith("libc.so") for path in found)
     assert libraries(["/etc/passwd", "/nowhere"], whole()) == {}
+
+
+def test_what_links_of_a_directory_name_comes_along_and_never_a_directory_around_it(
+    tmp_path: Path,
+) -> None:
+    inside, beside = tmp_path / "inside", tmp_path / "beside"
+    for folder in (inside, beside):
+        folder.mkdir()
+        (folder / "file").write_text("")
+    for name, target in (("file-link", beside / "file"), ("folder-link", beside), ("up", tmp_path),
+                         ("own", inside / "file"), ("nowhere", tmp_path / "none")):  # fmt: skip
+        (inside / name).symlink_to(target)
+    parts = Parts({str(tmp_path): str(tmp_path)}, {})
+    found = linked_outside([str(inside)], parts)
+    assert found == {str(beside): "folder-link", str(beside / "file"): "file-link"}
+    assert linked_outside([str(inside)], Parts({str(inside): str(inside)}, {})) == {}
 
 
 def test_a_path_is_held_only_if_the_links_on_its_way_are() -> None:

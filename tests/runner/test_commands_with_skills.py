@@ -48,11 +48,9 @@ def test_a_skill_is_there_with_its_names(make_skill: MakeSkill, wardian: Wardian
     done = wardian("exec", "--skill", skill, "--", "sh", "-c", line)
     assert (done.stdout.strip(), done.returncode) == ("HELLO", 0), done.stderr
     assert "wrote 2 files" in done.stderr
-    line = (
-        'echo $SKILL_DIR $CLAUDE_SKILL_DIR $CLAUDE_PLUGIN_ROOT $PWD; touch /skill/new || echo "no"'
-    )
+    line = "echo $SKILL_DIR $CLAUDE_SKILL_DIR $CLAUDE_PLUGIN_ROOT $PWD; touch /skill/new"
     done = wardian("exec", "--skill", skill, "--", "sh", "-c", line)
-    assert done.stdout == "/skill /skill /skill /work\nno\n"
+    assert done.stdout == "/skill /skill /skill /work\n"
     assert not (skill / "new").exists()
 
 

@@ -63,18 +63,12 @@ def test_the_surroundings_of_a_script(make_skill: MakeSkill, wardian: Wardian) -
 import os, sys
 print(os.getcwd(), os.environ["SKILL_DIR"], __file__)
 from scripts import other
-try:
-    open("/skill/scripts/new", "w")
-except OSError as error:
-    print(error.strerror)
 print(os.path.exists("/skill/scripts/__pycache__"), "HOST_SECRET" in os.environ)
 """
     skill = make_skill({"scripts/a.py": script, "scripts/other.py": ""})
     done = wardian("run", skill, "a.py", env={"HOST_SECRET": "x"})
     lines = done.stdout.splitlines()
-    assert lines == ["/work /skill /skill/scripts/a.py", "Read-only file system", "False False"], (
-        done
-    )
+    assert lines == ["/work /skill /skill/scripts/a.py", "False False"], done
 
 
 def test_a_module_runs_as_python_does_it(make_skill: MakeSkill, wardian: Wardian) -> None:

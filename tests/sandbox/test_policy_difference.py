@@ -378,3 +378,9 @@ def test_no_field_of_a_policy_is_overlooked() -> None:
         assert differences(Policy(), Policy()._replace(**{field: value}), plain), field
     for field in Policy().limits._fields:
         assert differences(Policy(), Policy().with_limits(**{field: 1}), plain), field
+
+
+def test_a_copy_that_can_be_changed_is_told_apart_from_what_is_read_only() -> None:
+    copy = DEFAULT.with_shares([Share("/srv/x", "/x", copy=True)])
+    assert told(sharing("r/srv/x:/x"), copy) == ["B lets the run change a copy of /srv/x at /x"]
+    assert told(copy, copy) == []

@@ -232,6 +232,22 @@ def test_a_read_only_share_inside_a_writable_one_stays_read_only(
     assert (tmp_path / "w/keep/f").read_text() == "kept"
 
 
+def test_a_share_deep_in_a_read_only_one_opens_nothing_around_it(
+    tmp_path: Path, make_sandbox: MakeSandbox
+) -> None:
+    (tmp_path / "kept/a/b").mkdir(parents=True)
+    shares = [("", True), ("/kept", False), ("/kept/a/b", False)]
+    sandbox = sandbox_with(
+        make_sandbox, *(Share(f"{tmp_path}{path}", f"/in{path}", write=w) for path, w in shares)
+    )
+    places = ["/in/kept", "/in/kept/a", "/in/kept/a/b"]
+    for place in places:
+        assert not shell(sandbox, f"touch {place}/x || mv {place} /in/moved").ok, place
+    assert shell(sandbox, "touch /in/x").ok
+    found = [sorted(os.listdir(tmp_path / one)) for one in ("kept", "kept/a", "kept/a/b")]
+    assert found == [["a"], ["b"], []]
+
+
 def test_a_writable_share_inside_a_read_only_one_is_writable(
     tmp_path: Path, make_sandbox: MakeSandbox
 ) -> None:

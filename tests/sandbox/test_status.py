@@ -11,6 +11,7 @@ from wardian.errors import BackendError, SandboxError, ShareError, WallError
 from wardian.sandbox.host import Host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.failures import explain
+from wardian.sandbox.run.left_running import left_running
 from wardian.sandbox.run.plan import Plan, make_plan
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.run.status import interpret
@@ -128,3 +129,26 @@ def test_a_refusal_of_an_unknown_call_is_told() -> None:
     refusals = result_of(refused, known, ENDED).refusals
     assert [r.action for r in refusals] == ["syscall 9999", "ptrace"]
     assert refusals[0].count == 3
+
+
+@pytest.mark.parametrize(
+    ("command", "listening", "shown"),
+    [
+        ("node\0server.js\0", "0100007F:F49A", "node server.js (listening on 127.0.0.1:62618)"),
+        ("a b\0c d\0", "", "'a b' 'c d'"),
+        ("nginx: worker process\0\0\0", "", "nginx: worker process"),
+        ("(kworker)", "", "(kworker)"),
+        ("\x1b[2J\n\xff\0x\0", "", r"'\x1b[2J\n\xff' x"),
+        ("x" * 256, "", "x" * 256 + "…"),
+        (
+            "s\0",
+            "00000000:0050 00000000000000000000000001000000:1F90",
+            "s (listening on 0.0.0.0:80, [::1]:8080)",
+        ),
+    ],
+)
+def test_what_was_left_running_is_one_line(command: str, listening: str, shown: str) -> None:
+    process = {"event": "left-process", "pid": 3, "command": command, "listening": listening}
+    counts = [{"event": "left-running", "count": count} for count in (1, 7)]
+    found, more = left_running([counts[0], process, counts[1]])
+    assert ([str(one) for one in found], more) == ([shown], 6)

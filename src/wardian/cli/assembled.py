@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from wardian.cli.running import RunWatcher
     from wardian.runner.assembly import Wanted
+    from wardian.runner.changed_skill import ChangedSkill
     from wardian.runner.interpreters import Missing
-    from wardian.runner.invocation import Where
+    from wardian.runner.invocation import Invocation, Where
     from wardian.runner.keeping import Destination, Kept
     from wardian.runner.location import Located
     from wardian.runner.outputs import Written
@@ -44,7 +45,7 @@ def perform(
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
 
-    as_json, tty = "json" in given, running.wants_tty(given)
+    as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
     say = _nothing if "quiet" in given else output.say
@@ -52,31 +53,50 @@ def perform(
     if isinstance(call, Missing):
         return _missing(call, [script.path] if script is not None else words, as_json=as_json)
     make = Sandbox if watcher is None else watcher.sandbox
+    call, changed = (call, None) if out is None else _to_be_changed(call, policy, skill)
     with running.spooled(as_json=as_json) as spool:
         with make(under(running.for_guest(policy), call), backend_name=backend) as sandbox:
             name = script.path if script is not None else ""
             ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
             result = running.ran(
-                sandbox, list(call.argv), given, policy, tty=tty, skill=ran_as, spool=spool
+                sandbox, call.argv, given, policy, tty=tty, skill=ran_as, spool=spool, hints=hints
             )
+            if changed is not None:
+                changed.move_changes(sandbox.work_held.fd)
             made, kept = _made(sandbox, out)
+        if changed is not None:
+            changed.remove()
         about = _about(skill, script, made, kept)
-        named = (skill.origin, script.path) if skill is not None and script is not None else ()
-        again = running.again(result, given, named, words)
-        if spool is not None and watcher is None:
-            running.print_document(result, about | again, spool)
-        elif "quiet" not in given and not as_json:
-            if watcher is None:
-                running.tell_again(again, given)
+        if watcher is None:
+            named = (skill.origin, script.path) if skill is not None and script is not None else ()
+            again = running.again(result, given, named, words)
+            running.tell_again(again, given)
+            if policy.rootfs is None:
+                hints += running.tell_missing(result, given, skill, script)
+            about |= again | {"hints": hints}
+        if "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
-        if policy.rootfs is None and watcher is None:
-            running.tell_missing(result, given, skill, script)
         if watcher is not None:
             return watcher.told(result, about, spool)
+        if spool is not None:
+            running.print_document(result, about, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)
     return result.exit_code
+
+
+def _to_be_changed(
+    call: Invocation, policy: Policy, skill: Located | None
+) -> tuple[Invocation, ChangedSkill | None]:
+    """The call with a copy of the skill, if it is the call that places it, to be changed inside."""
+    taken = any(share.at == SKILL_INSIDE for share in policy.shares)
+    if skill is None or taken or not any(share.at == SKILL_INSIDE for share in call.shares):
+        return call, None
+    from wardian.runner.changed_skill import ChangedSkill
+
+    changed = ChangedSkill(skill.path)
+    return changed.in_place(call, skill), changed
 
 
 def skill_of(given: Given, word: str) -> str:

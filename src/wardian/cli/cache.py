@@ -10,6 +10,8 @@ import click
 from wardian.cli import output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wardian.runner.packages.inventory import CacheEntry
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -144,10 +146,15 @@ def prune(
     if every and older_than is not None:
         raise UsageError("--all and --older-than exclude each other")
     older_s = _age(older_than)
-    chosen = inventory.to_remove(
-        inventory.entries(), time.time(), older_s=older_s, every=every
-    )  # fmt: skip
-    gone, left = (chosen, {}) if dry_run else inventory.remove(chosen, output.say)
+
+    def choose(found: Sequence[CacheEntry]) -> list[CacheEntry]:
+        return inventory.to_remove(found, time.time(), older_s=older_s, every=every)
+
+    left: dict[str, str] = {}
+    if dry_run:
+        gone = choose(inventory.entries())
+    else:
+        gone, left = inventory.remove(choose, output.say)
     freed = sum(one.bytes for one in gone)
     if as_json:
         document = {"dry_run": dry_run, "bytes": freed, "removed": [*map(_as_json, gone)]}

@@ -52,7 +52,7 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     as_json, tty = "json" in given, running.wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
-    policy = policy_of(given)
+    policy, hints = policy_of(given), list[str]()
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
         with make(
@@ -60,15 +60,15 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
             backend_name=one(given, "backend") or "wardian",
             private_work=True,
         ) as sandbox:
-            result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool)
+            result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool, hints=hints)
         if watcher is not None:
             return watcher.told(result, {}, spool)
         again = running.again(result, given, (), argv)
+        running.tell_again(again, given)
+        if policy.rootfs is None:
+            hints += running.tell_missing(result, given)
         if spool is not None:
-            running.print_document(result, again, spool)
-    running.tell_again(again, given)
-    if policy.rootfs is None:
-        running.tell_missing(result, given)
+            running.print_document(result, again | {"hints": hints}, spool)
     running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 

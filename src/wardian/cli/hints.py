@@ -26,15 +26,14 @@ MAX_MODULE = 120
 # While the run goes on
 
 
-def live_hints(policy: Policy, *, tty: bool) -> Callable[[Unreached], None]:
-    """A callback that prints each hint once. With ``tty`` the terminal is raw, and needs a carriage
-    return to begin a line."""
-    printed: set[str] = set()
+def live_hints(policy: Policy, printed: list[str], *, tty: bool) -> Callable[[Unreached], None]:
+    """A callback that prints each hint once, and keeps it in ``printed``. With ``tty`` the terminal
+    is raw, and needs a carriage return to begin a line."""
 
     def show(unreached: Unreached) -> None:
         line = unreached_line(unreached, policy)
         if line is not None and line not in printed:
-            printed.add(line)
+            printed.append(line)
             output.say(f"\r{line}\r" if tty else line)
 
     return show
@@ -69,15 +68,13 @@ def missing_lines(
 ) -> list[str]:
     """What brings the module that a failed run missed; with a skill's Python script, also what else
     it imports and nobody declares."""
-    if result.exit_code == 0 or not (result.stderr_tail or script is not None):
-        return []
     from wardian.runner.absent import absent_from, advised
 
     absent = absent_from(result.stderr_tail)
     lines = []
     if absent is not None:
         lines.append(f"wardian: {_explained(absent, result, skill, no_deps=no_deps)}")
-    elif packages := advised(result.stderr_tail):
+    elif result.exit_code != 0 and (packages := advised(result.stderr_tail)):
         options = " ".join(f"--with {name}" for name in packages)
         lines.append(f"wardian: the program asks for {', '.join(packages)}: {options}")
     named = " ".join(lines).split()
@@ -100,7 +97,7 @@ def _explained(absent: Absent, result: Result, skill: Located | None, *, no_deps
         return f"{module} is missing; run without --no-deps"
     if absent.known:
         return f"{module} comes with the package {absent.package}: {absent.option}"
-    return f"{module} is probably in the package {absent.package}: {absent.option}"
+    return f"{module} may be in the package {absent.package} (a guess): {absent.option}"
 
 
 def _not_a_package(absent: Absent) -> str:
@@ -108,6 +105,8 @@ def _not_a_package(absent: Absent) -> str:
         return "is a file that is not there; is it shared, and the working directory right (--cwd)?"
     if absent.module.partition(".")[0] in ("google", "azure"):
         return "is shared by many packages; name the one that is meant: --with PACKAGE"
+    if absent.module.startswith("_"):
+        return "is part of a package that is not whole here: no package has that name"
     return "belongs to Python itself, and this Python is without it: no package brings it"
 
 

@@ -308,7 +308,8 @@ def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, giv
     from wardian.learn.learned import read_learned
     from wardian.text import printable
 
-    content = widened(file, learned.draft, report.addition_header(learned, what, __version__))
+    header = report.addition_header(learned, what, __version__)
+    content = widened(file, learned.draft, header, report.gains(learned, os.uname().machine))
     if target is not None and (content != file.text or "to" in given):
         if read_learned(file.path) != file:
             raise UsageError(f"--add {file.path}: the file was changed meanwhile; nothing is added")

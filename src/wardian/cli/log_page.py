@@ -85,6 +85,7 @@ def page(entry: JournalEntry, result: dict[str, Any] | None) -> list[str]:
     ]
     lines += _ending(document, result)
     lines += _refusals(result)
+    lines += _left_running(result)
     lines += [
         _line("policy", f"{document['policy_digest']}, see policy.toml"),
         *_variables(document["environment"]),
@@ -182,6 +183,18 @@ def _refusals(result: dict[str, Any] | None) -> list[str]:
         allow = one.get("allow")
         if isinstance(allow, dict) and isinstance(allow.get("flag"), str):
             lines.append(_line("", f"  allow: {allow['flag']}"))
+    return lines
+
+
+def _left_running(result: dict[str, Any] | None) -> list[str]:
+    found = (result or {}).get("left_running")
+    left = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    lines = []
+    for number, one in enumerate(left):
+        words, listening = str(one.get("command") or ""), one.get("listening")
+        if isinstance(listening, list) and listening:
+            words += f" (listening on {', '.join(str(address) for address in listening)})"
+        lines.append(_line("left running" if number == 0 else "", words))
     return lines
 
 

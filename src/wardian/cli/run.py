@@ -18,7 +18,8 @@ HELP = """Run SCRIPT of SKILL in a sandbox: no network, no host files, no other 
 
 SKILL is a directory, a .skill, .zip or tar file, or the name of a skill that `wardian list` shows.
 SCRIPT is relative to it, with or without scripts/; without one, the scripts are listed. The skill
-is read-only at /skill; the script starts in /work, which is its own unless --work is given.
+is at /skill, where changes vanish with the run; the script starts in /work, which is its own unless
+--work is given. --out keeps what it wrote in both.
 Exit codes are those of `wardian exec`.
 """
 EXAMPLES = """\b

@@ -41,6 +41,8 @@ WORK = "/work"
 CONNECTION_FILES = 4096
 # Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
 ORDINARY_SIGNALS = (1, 2, 13, 15)
+# Python's own, started by many programs; it ends some milliseconds after the program that has it.
+TRACKER = "multiprocessing.resource_tracker"
 
 
 def wants_tty(given: Given) -> bool:
@@ -81,20 +83,22 @@ def for_guest(policy: Policy) -> Policy:
 
 def ran(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     given: Given,
     policy: Policy,
     *,
     tty: bool,
     skill: tuple[str, str, str, str] | None = None,
     spool: Spool | None = None,
+    hints: list[str] | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script (none for a command) and folder. ``spool`` gets the output."""
+    wants name, origin, script (none for a command) and folder. ``spool`` gets the output, ``hints``
+    the lines that were printed during the run."""
     cwd = working_directory(given)
     if sandbox.policy.network == "names":
         _make_room()
-    heard = None if "quiet" in given else _hinting(policy, tty=tty)
+    heard = None if "quiet" in given else _hinting(policy, hints, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
         if spool is not None:
@@ -129,7 +133,7 @@ def _make_room() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
+def _hinting(policy: Policy, hints: list[str] | None, *, tty: bool) -> OnUnreached:
     """Prints what a package tool lacks, as it happens; loaded when there is something to print."""
     callbacks: list[OnUnreached] = []
 
@@ -137,7 +141,7 @@ def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
         from wardian.cli.hints import live_hints
 
         if not callbacks:
-            callbacks.append(live_hints(policy, tty=tty))
+            callbacks.append(live_hints(policy, [] if hints is None else hints, tty=tty))
         callbacks[0](unreached)
 
     return show
@@ -145,7 +149,7 @@ def _hinting(policy: Policy, *, tty: bool) -> OnUnreached:
 
 def passed_through(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     cwd: str | None,
     tty: bool,
     copies: Copies | None = None,
@@ -184,7 +188,7 @@ def _saying(*, tty: bool) -> OnRefusal:
 
 def captured(
     sandbox: Sandbox,
-    argv: list[str],
+    argv: Sequence[str],
     cwd: str | None,
     spool: Spool,
     heard: OnUnreached | None = None,
@@ -237,6 +241,7 @@ def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
     from wardian.cli.spool import SpooledDocument, print_json
 
     within = SpooledDocument(spool)
+    more["hints"] = [output.valid(line.removeprefix("wardian: ")) for line in more["hints"]]
     print_json(document_of(result, within) | more, within)
 
 
@@ -300,14 +305,21 @@ def tell_again(again: dict[str, list[str]], given: Given) -> None:
 
 def tell_missing(
     result: Result, given: Given, skill: Located | None = None, script: Chosen | None = None
-) -> None:
-    """Print what brings a module that the run missed."""
-    if result.exit_code == 0 or "quiet" in given or not (result.stderr_tail or script is not None):
-        return
+) -> list[str]:
+    """Print what brings a module that the run missed; returns the lines."""
+    failed = result.exit_code != 0
+    if "quiet" in given or not (result.stderr_tail or (script is not None and failed)):
+        return []
+    # In a pipeline another program's exit code is the run's: then these must be the last words.
+    last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
+    if not failed and b"No module named" not in last and not last.startswith(b"Node.js v"):
+        return []
     from wardian.cli.hints import missing_lines
 
-    for line in missing_lines(result, skill, script, no_deps="no-deps" in given):
+    lines = missing_lines(result, skill, script, no_deps="no-deps" in given)
+    for line in lines:
         output.say(line)
+    return lines
 
 
 def noteworthy(result: Result) -> bool:
@@ -316,7 +328,7 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result)) or worth_telling(result)
+    return bool(given_up(result) or left_running_news(result)) or worth_telling(result)
 
 
 def worth_telling(result: Result) -> bool:
@@ -326,6 +338,13 @@ def worth_telling(result: Result) -> bool:
     from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
+
+
+def left_running_news(result: Result) -> bool:
+    """A process was ended that does not look like one of those which end by themselves soon."""
+    return result.left_running_more > 0 or any(
+        TRACKER not in one.command for one in result.left_running
+    )
 
 
 def given_up(result: Result) -> list[Protection]:

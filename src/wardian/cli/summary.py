@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.cli.refused import refusal_lines, shell_words
-from wardian.cli.running import ORDINARY_SIGNALS, given_up
+from wardian.cli.running import ORDINARY_SIGNALS, given_up, left_running_news
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
-from wardian.text import printable
+from wardian.text import cut, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SIZES = ("memory", "disk", "output")
 _DURATIONS = ("time", "cpu")
+SHOWN_LEFT = 3
+COMMAND_WIDTH = 60
 
 
 def summary(result: Result, *, verbose: bool) -> list[str]:
@@ -26,6 +28,7 @@ def summary(result: Result, *, verbose: bool) -> list[str]:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
     lines += _weaker(result)
     lines += refusal_lines(result, verbose=verbose)
+    lines += _left_running(result, verbose=verbose)
     lines += ending(result)
     if result.reason in ("not found", "not executable") or (result.ok and not verbose):
         return lines
@@ -80,6 +83,23 @@ def _weaker(result: Result) -> list[str]:
         return ["wardian: backend host: this ran without any sandbox"]
     names = ", ".join(wall.name for wall in given_up(result))
     return [f"wardian: ran without {names}, as was asked for"] if names else []
+
+
+def _left_running(result: Result, *, verbose: bool) -> list[str]:
+    """What was ended because the command had ended; those that listened first."""
+    total = len(result.left_running) + result.left_running_more
+    if not (total if verbose else left_running_news(result)):
+        return []
+    found = sorted(result.left_running, key=lambda one: not one.listening)
+    shown = [
+        str(one._replace(command=cut(one.command, COMMAND_WIDTH)))
+        for one in (found if verbose else found[:SHOWN_LEFT])
+    ]
+    if total > len(shown) and shown:
+        shown.append(f"and {total - len(shown)} more")
+    were = "es were still running and were" if total != 1 else " was still running and was"
+    head = f"wardian: {'at least ' if result.left_running_more else ''}{total} process{were} ended"
+    return [f"{head}: {', '.join(shown)}" if shown else head]
 
 
 def ending(result: Result) -> list[str]:

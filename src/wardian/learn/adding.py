@@ -6,13 +6,13 @@ options grant: never what the run itself asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from wardian import toml
 from wardian.errors import NotProven, PolicyError, UsageError
 from wardian.learn.draft import Draft, Wider, draft, spelt_limits
-from wardian.learn.editing import with_items, with_remark, with_value
-from wardian.learn.learned import LearnedFile
+from wardian.learn.editing import with_items, with_remark, with_summary, with_value
+from wardian.learn.learned import ALLOWS, LearnedFile
 from wardian.learn.needs import ObservedNeeds
 from wardian.learn.places import places
 from wardian.sandbox.policy.difference import differences
@@ -82,14 +82,17 @@ def _limits(
     return known._replace(**changed)  # type: ignore[arg-type]
 
 
-def widened(file: LearnedFile, one: Draft, header: Iterable[str] = ()) -> str:
-    """The file with the addition in it; all that was there stays. Raises UsageError if it is laid
-    out in another way than files that were learned."""
+def widened(
+    file: LearnedFile, one: Draft, header: Iterable[str] = (), summary: Sequence[str] = ()
+) -> str:
+    """The file with the addition in it; all that was there stays, but for the summary at its head.
+    Raises UsageError if the addition does not fit into it."""
     text = file.text
     for step in (_with_files, _with_surroundings, _with_limits, _with_calls):
         text = step(text, file.policy, one)
     if text != file.text:
         text = with_remark(text, [printable(line) for line in header])
+        text = with_summary(text, ALLOWS, summary) if summary else text
     _check(file, text)
     return text
 
@@ -136,13 +139,12 @@ def _with_calls(text: str, known: Policy, one: Draft) -> str:
 
 def _check(file: LearnedFile, text: str) -> None:
     """It reads as a policy that allows no less in any dimension."""
-    unlike = UsageError(
-        f"--add {file.path}: the file is not laid out as `wardian learn` writes it",
-        hint="learn it anew: wardian learn -o FILE …",
-    )
     try:
         new = parse_policy(text, file.path, Policy.default())
-    except PolicyError:
-        raise unlike from None
+    except PolicyError as error:
+        raise UsageError(
+            f"--add {file.path}: the addition does not fit into the file: {error}",
+            hint="learn it anew, from all runs: wardian learn -o FILE …",
+        ) from None
     if any(one.more != "b" for one in differences(file.policy, new)):
         raise NotProven(f"{file.path} would allow less than it did")

@@ -71,6 +71,16 @@ def with_remark(text: str, lines: Sequence[str]) -> str:
     return "\n".join([*rows[:end], *(f"# {line}".rstrip() for line in lines), *rows[end:]])
 
 
+def with_summary(text: str, head: str, lines: Sequence[str]) -> str:
+    """With other lines in place of the indented ones below a line of comment that ends with
+    ``head``, if there is one."""
+    found = re.search(rf"^#.*{re.escape(head)}\n((?:#   .*\n)*)", text, re.MULTILINE)
+    if found is None:
+        return text
+    new = "".join(f"#   {line}\n" for line in lines)
+    return text[: found.start(1)] + new + text[found.end(1) :]
+
+
 def _section(text: str, table: str) -> _Span | None:
     """What is below the heading of a table."""
     heads = list(_TABLE.finditer(text))

@@ -10,6 +10,7 @@ from wardian.sandbox.policy.file import MAX_BYTES, parse_policy
 from wardian.sandbox.policy.policy import Policy
 
 LEARNED = "Learned by wardian"
+ALLOWS = "It allows"  # a summary follows
 _FIRST = f"# {LEARNED} "
 
 

@@ -1,4 +1,5 @@
-"""Libraries that programs of the host's need, and theirs, by what their files ask the loader for.
+"""What belongs to programs of the host's besides their own files: the libraries that these ask the
+loader for, and what links in their directories name.
 
 Only files are read, and nothing of a guest's: a unit that comes along as a whole holds programs and
 modules that no run has started yet, and each must find what it is linked with.
@@ -8,10 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from wardian.learn.data import learning
 from wardian.runner.elf import library_folders, read_elf
 from wardian.sandbox.root.parts import Parts
+from wardian.sandbox.root.shares import is_below
 
 EXECUTABLE = 0o111
 
@@ -33,6 +36,17 @@ def libraries(paths: Iterable[str], whole: Parts) -> dict[str, str]:
     return found
 
 
+def linked_outside(folders: Iterable[str], whole: Parts) -> dict[str, str]:
+    """What links in these directories lead to outside of them, each with a link's name."""
+    found: dict[str, str] = {}
+    for folder in folders:
+        for link in _walked(folder):
+            real = whole.real(link) if os.path.islink(link) else None
+            if real is not None and not is_below(real, folder) and not is_below(folder, real):
+                found.setdefault(real, os.path.basename(link))
+    return found
+
+
 def _found(name: str, folders: Iterable[str], whole: Parts) -> str | None:
     if "/" in name or name in ("", ".", ".."):
         return None
@@ -41,19 +55,24 @@ def _found(name: str, folders: Iterable[str], whole: Parts) -> str | None:
 
 
 def _programs(path: str) -> Iterator[str]:
-    """The file, or what is loaded or executed in the directory, up to a number."""
+    """The file, or what is loaded or executed in the directory."""
     if not os.path.isdir(path):
         yield path
         return
-    left = learning().most_files
-    for folder, _, names in os.walk(path):
-        for name in sorted(names):
-            left -= 1
-            if left < 0:
-                return
-            one = os.path.join(folder, name)
-            if ".so" in name or _executable(one):
-                yield one
+    for one in _walked(path):
+        if ".so" in os.path.basename(one) or _executable(one):
+            yield one
+
+
+def _walked(path: str) -> Iterator[str]:
+    """The files of a directory, and the directories that are links, up to a number."""
+    every = (
+        os.path.join(folder, name)
+        for folder, folders, names in os.walk(path)
+        for name in (*folders, *sorted(names))
+        if name in names or os.path.islink(os.path.join(folder, name))
+    )
+    return islice(every, learning().most_files)
 
 
 def _executable(path: str) -> bool:

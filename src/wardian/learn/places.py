@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from wardian.learn.data import learning
-from wardian.learn.libraries import libraries
+from wardian.learn.libraries import libraries, linked_outside
 from wardian.sandbox.root.parts import Parts
 from wardian.sandbox.root.root import base
 from wardian.sandbox.root.shares import is_below
@@ -68,12 +68,14 @@ def places(
         if whole().real(path) is not None and not has(path):
             used.setdefault(path, {"kept for the loader"})
     own = [path for path in folders if not is_wide(path)]
-    needed = libraries((*used, *own, *_units(used)), whole())
+    units = (*own, *_units(used))
+    needed = linked_outside(units, whole()) | libraries((*used, *units), whole())
+    there = {whole().real(path) for path in used}
     for path, by in sorted(needed.items()):
         name = _named(path)
-        if not has(name) and whole().real(name) not in {whole().real(one) for one in used}:
+        if not has(name) and not is_wide(name) and whole().real(name) not in there:
             used[name].add(f"needed by {printable(by)}")
-    return _few(used, folders)
+    return _few(used, dict.fromkeys(units, "") | folders)
 
 
 def held_by(parts: Collection[str]) -> Callable[[str], bool]:
@@ -121,8 +123,6 @@ def _named(path: str) -> str:
 
 def _few(used: dict[str, set[str]], folders: dict[str, str]) -> list[BasePart]:
     chosen = dict(folders)
-    for path in _units(used):
-        chosen.setdefault(path, "")
     while True:
         chosen = {p: why for p, why in chosen.items() if not _inside(p, chosen)}
         single = [path for path in used if not _inside(path, chosen, itself=True)]

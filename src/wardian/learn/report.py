@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wardian.learn.calls import counted
-from wardian.learn.learned import LEARNED, LearnedFile
+from wardian.learn.learned import ALLOWS, LEARNED, LearnedFile
 from wardian.learn.proof import Learned
 from wardian.learn.subjects import CaseSubject, Subject
 from wardian.sandbox.policy.difference import NOUNS, differences
@@ -55,7 +55,7 @@ def _variables(policy: Policy) -> int:
 def header(learned: Learned, what: str, version: str, arch: str) -> list[str]:
     """The comment at the head of the file."""
     lines = [f"{LEARNED} {version} from {what}."]
-    lines.append(f"Proven: {passed(learned.subjects, learned.runs)}. It allows")
+    lines.append(f"Proven: {passed(learned.subjects, learned.runs)}. {ALLOWS}")
     lines += [f"  {gain}" for gain in gains(learned, arch)]
     lines += [f"At another try only: {name}" for name in learned.at_another_try]
     lines += [f"Not learned from {name}: {why}" for name, why in learned.left_out]

@@ -17,6 +17,7 @@ assembly       from a skill and a script to the call that runs it, dependencies 
 invocation     that call: command, variables and shares of one run
 outputs        what the run wrote, looked at without following a link
 keeping        the same kept in a directory of the caller's
+changed_skill  a copy of the skill whose changes are kept there, too
 sources, installing, installs    skills of a source, copied to where agents look, and the record
 state          directories that last from run to run
 rootfs         another root file system for the guest, from a directory or a tar

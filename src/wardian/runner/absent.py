@@ -66,7 +66,7 @@ def _meant(module: str, before: str) -> str:
 def _python(module: str) -> Absent:
     parts = module.split(".")
     known = known_distribution(module)
-    if parts[0] in sys.stdlib_module_names:
+    if parts[0] in sys.stdlib_module_names or (parts[0].startswith("_") and known is None):
         return Absent(module, "python", "", known=True)
     if parts[0] in _SHARED and known == known_distribution(parts[0]):
         return Absent(module, "python", "-".join(parts[:3]) if len(parts) > 1 else "")

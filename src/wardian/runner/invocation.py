@@ -106,7 +106,7 @@ class _Parts:
         from wardian.runner.plugin import skill_shares
 
         self.variables |= _places(skill, host=self.where == "host")
-        self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # the skill is read-only
+        self.variables["PYTHONDONTWRITEBYTECODE"] = "1"  # bytecode there would vanish
         self._shares += skill_shares(skill)
         if imports_skill:
             self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
@@ -185,14 +185,34 @@ def _system_path() -> str:
 
 
 def under(policy: Policy, call: Invocation) -> Policy:
-    """The policy of the run: the caller's, and what the call needs. The caller's variables win."""
+    """The policy of the run: the caller's, and what the call needs. The caller's variables win, and
+    so does what the caller places where the call would place something."""
     named = {name for name, _ in policy.set_env} | {n for n in policy.pass_env if n in os.environ}
     variables, shares = dict(call.variables), list(call.shares)
     if (call.first or call.last) and "PATH" not in named:
         around, more = _around(policy, call)
         variables, shares = around | variables, [*shares, *more]
     own = {name: value for name, value in variables.items() if name not in named}
-    return policy.with_shares(shares).with_env(own)
+    return policy.with_shares(_beside(policy, shares, call)).with_env(own)
+
+
+def _beside(policy: Policy, shares: list[Share], call: Invocation) -> list[Share]:
+    """Those of the call that the caller placed nothing at. What the caller places at /skill is the
+    skill in its plugin too, and the other way round: both are to show the same."""
+    from wardian.runner.plugin import PLUGIN, SKILL
+
+    taken = {share.at: share for share in policy.shares}
+    left = [share for share in shares if share.at not in taken]
+    place = dict(call.variables).get("SKILL_DIR", SKILL)
+    if place == SKILL or call.where == "host":
+        return left
+    if SKILL in taken:
+        return [*left, taken[SKILL]._replace(at=place)]
+    around = taken.get(PLUGIN)
+    if around is None:
+        return left
+    skill = f"{around.path}{place.removeprefix(PLUGIN)}"
+    return [around._replace(path=skill, at=SKILL) if one.at == SKILL else one for one in left]
 
 
 def _around(policy: Policy, call: Invocation) -> tuple[dict[str, str], list[Share]]:

@@ -85,7 +85,7 @@ def keep(root: str, target: Destination | str, *, max_bytes: float | None = None
     try:
         to = _opened(os.path.realpath(target)) if isinstance(target, str) else target
         if to.there is not None and os.listdir(to.there.path):
-            return _copy(root, to.there.path, max_bytes)
+            return copy_tree(root, to.there.path, max_bytes)
         return _keep_new(root, to, max_bytes)
     except OSError as error:
         where = os.fsdecode(error.filename) if error.filename else shown
@@ -103,7 +103,7 @@ def _keep_new(root: str, to: Destination, max_bytes: float | None) -> Kept:
     os.mkdir(beside, 0o700, dir_fd=to.parent.fd)
     made = Held.below(to.parent.fd, beside)
     try:
-        kept = _copy(root, made.path, max_bytes)
+        kept = copy_tree(root, made.path, max_bytes)
         set_mode(made.fd, 0o777 & ~_umask())
         os.rename(beside, to.name, src_dir_fd=to.parent.fd, dst_dir_fd=to.parent.fd)
     except BaseException:
@@ -115,7 +115,8 @@ def _keep_new(root: str, to: Destination, max_bytes: float | None) -> Kept:
     return kept
 
 
-def _copy(root: str, target: str, max_bytes: float | None) -> Kept:
+def copy_tree(root: str, target: str, max_bytes: float | None) -> Kept:
+    """Files, folders and links that stay inside. Raises OSError and SandboxError."""
     files: list[Written] = []
     left_out: list[tuple[str, str]] = []
     copied: dict[int, str] = {}

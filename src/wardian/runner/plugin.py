@@ -1,4 +1,4 @@
-"""The plugin that a skill belongs to: a directory above it, shared read-only with its runs.
+"""The plugin that a skill belongs to: a directory above it, shared as a copy with its runs.
 
 Which directory that is, files above the skill decide: those of the same clone, made by the caller
 or the system, in no place that was ever shared for writing. Nothing in the skill's folder counts,
@@ -48,13 +48,13 @@ def skill_place(skill: Located) -> str:
 
 
 def skill_shares(skill: Located) -> list[Share]:
-    """The skill, always at /skill too, and its plugin, all read-only. Of a plugin that is a whole
-    clone, ``.git`` is left out: it may hold passwords. Raises SandboxError."""
+    """The skill, always at /skill too, and its plugin, as copies, which are one. Of a plugin that
+    is a whole clone, ``.git`` is left out: it may hold passwords. Raises SandboxError."""
     from wardian.sandbox.policy.policy import Share
 
-    shares = [Share(skill.path, SKILL)]
+    shares = [Share(skill.path, SKILL, copy=True)]
     if skill.plugin is not None:
-        shares.append(Share(skill.plugin, PLUGIN))
+        shares.append(Share(skill.plugin, PLUGIN, copy=True))
         if os.path.isdir(f"{skill.plugin}/.git"):
             shares.append(Share(_empty(), f"{PLUGIN}/.git"))
     return shares

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wardian.descriptors import FILE, FOLDER, NEW_FILE
+from wardian.descriptors import FILE, FOLDER, NEW_FILE, read_regular
 from wardian.homes import own_directory
 from wardian.runner.packages.model import PreparationError, Say
 
@@ -76,11 +76,8 @@ def read_record(digest: str, kind: str = RECORDS) -> dict[str, Any] | None:
     """What was recorded when an environment was made, or what ``kind`` keeps; None: not ready."""
     try:
         with drawer(kind) as folder:
-            fd = os.open(
-                f"{digest}.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder
-            )
-            with os.fdopen(fd, "rb") as file:
-                found = json.loads(file.read(RECORD_BYTES))
+            data = read_regular(os.open(f"{digest}.json", FILE, dir_fd=folder), RECORD_BYTES)
+            found = json.loads(data or b"")
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from wardian.runner.packages import cabinet, store
@@ -71,6 +71,10 @@ def _wheels() -> Iterator[CacheEntry]:
 
 def _archives() -> Iterator[CacheEntry]:
     for tool in store.ALGORITHMS:
+        for name in _names("store", tool):
+            path = cabinet.path_of("store", tool, name)
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                yield CacheEntry("leftover", name, path, "no archive", _changed(path), 0)
         for one in store.every(tool):
             used = max(_changed(one.path), _changed(cabinet.path_of(WHEELS, one.digest + _JSON)))
             yield CacheEntry(
@@ -114,12 +118,17 @@ def _may_go(one: CacheEntry, needed: set[str], now_s: float, old: bool) -> bool:
     return one.name not in needed
 
 
-def remove(chosen: Iterable[CacheEntry], say: Say) -> tuple[list[CacheEntry], dict[str, str]]:
-    """What was removed, and by path why something stays. Waits for preparations to end."""
+def remove(
+    choose: Callable[[Sequence[CacheEntry]], Sequence[CacheEntry]], say: Say
+) -> tuple[list[CacheEntry], dict[str, str]]:
+    """What was removed, and by path why something stays. Waits for preparations and for others that
+    remove, and then looks at what there is. Raises PreparationError."""
     gone: list[CacheEntry] = []
     left: dict[str, str] = {}
-    with cabinet.locked(cabinet.PREPARING, say, why="packages are being prepared"):
-        for one in chosen:
+    if not os.path.isdir(cabinet.cache()):
+        return gone, left
+    with cabinet.locked(cabinet.PREPARING, say, why="the cache is in use"):
+        for one in choose(entries()):
             try:
                 why = _remove(one)
             except OSError as error:
@@ -147,8 +156,8 @@ def _remove(one: CacheEntry) -> str | None:
     return None
 
 
-def _names(drawer: str) -> list[str]:
-    with cabinet.drawer(drawer) as folder:
+def _names(*drawer: str) -> list[str]:
+    with cabinet.drawer(*drawer) as folder:
         return sorted(os.listdir(folder))
 
 

@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Iterable, Sequence
 
-from wardian.descriptors import FILE
+from wardian.descriptors import FILE, FOLDER
 from wardian.runner.packages.cabinet import drawer, path_of
 from wardian.runner.packages.model import Archive, PreparationError
 
@@ -117,7 +117,14 @@ def every(tool: str) -> list[Archive]:
     found = []
     with drawer("store", tool) as folder:
         for digest in sorted(os.listdir(folder)):
-            names = os.listdir(path_of("store", tool, digest))
+            try:
+                place = os.open(digest, FOLDER, dir_fd=folder)
+            except OSError:
+                continue  # nothing that wardian put there
+            try:
+                names = sorted(os.listdir(place))
+            finally:
+                os.close(place)
             found += [Archive(path_of("store", tool, digest, one), one, digest) for one in names]
     return found
 

@@ -84,6 +84,8 @@ def _variables(job: Job, policy: Policy, around: ActiveEnvironment) -> dict[str,
     ours = dict(layout().environment)
     if policy.network == "none":
         ours |= dict(layout().environment_offline)
+    if "ptrace" not in policy.allow_syscalls:
+        ours |= dict(layout().environment_untraced)
     taken = {name.lower() for name in given}
     return {name: value for name, value in ours.items() if name.lower() not in taken} | given
 

@@ -13,7 +13,7 @@ from wardian.sandbox.host import fresh_guest_id, is_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import landlock
-from wardian.sandbox.run.protections import ALWAYS, CGROUP, DEGRADABLE, cgroup_protection
+from wardian.sandbox.run.protections import ALWAYS, CGROUP, COPIES, DEGRADABLE, cgroup_protection
 from wardian.sandbox.run.result import Protection
 
 # A control group is no wall: where none can be made, the supervisor counts.
@@ -21,6 +21,9 @@ NAMES = tuple(
     dict.fromkeys((*ALWAYS, "namespace.network", *(n for n in DEGRADABLE if n != CGROUP)))
 )
 _ABI = dict(landlock.FEATURES)
+NO_COPIES = Protection(
+    COPIES, True, False, False, "only the backend wardian makes copies; it is read-only"
+)
 
 
 class Walls(NamedTuple):
@@ -65,7 +68,8 @@ def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
         )
     given_up = _checked(policy.degrade)
     stand = tuple(_protection(name, policy, walls, given_up) for name in NAMES)
-    return (*stand, cgroup_protection(this_host(), given_up))
+    copies = (NO_COPIES,) if any(share.copy for share in policy.shares) else ()
+    return (*stand, cgroup_protection(this_host(), given_up), *copies)
 
 
 def _protection(name: str, policy: Policy, walls: Walls, given_up: Collection[str]) -> Protection:

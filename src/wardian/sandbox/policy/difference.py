@@ -70,6 +70,7 @@ def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference]
     for region in regions(views):
         yield _access_difference(region, views)
     yield from _places(views)
+    yield from _copies(a, b, resolve)
 
 
 def _access_difference(region: Region, views: tuple[View, View]) -> PolicyDifference:
@@ -109,6 +110,16 @@ def _places(views: tuple[View, View]) -> Iterator[PolicyDifference]:
         if not implied:
             text = f"A shows {path} at {', '.join(a)}, B at {', '.join(b)}"
             yield PolicyDifference("files", path, None, a, b, text)
+
+
+def _copies(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference]:
+    """Changed in a layer of the run's own: allows no more of the host's, and programs notice."""
+    copies = [{(resolve(s.path), s.at) for s in one.shares if s.copy} for one in (a, b)]
+    for path, at in sorted(copies[0] ^ copies[1]):
+        has = [(path, at) in found for found in copies]
+        who = "A" if has[0] else "B"
+        text = f"{who} lets the run change a copy of {path} at {at}"
+        yield PolicyDifference("files", path, None, has[0], has[1], text)
 
 
 # Network, environment

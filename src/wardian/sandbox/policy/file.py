@@ -30,7 +30,14 @@ CALLER = "caller"  # as `work`: the directory is the caller's to name, with --wo
 
 # table → key → (type expected, in words)
 _KNOWN: dict[str, dict[str, str]] = {
-    "files": {"read": "paths", "write": "paths", "work": "path", "rootfs": "path", "base": "paths"},
+    "files": {
+        "read": "paths",
+        "copy": "paths",
+        "write": "paths",
+        "work": "path",
+        "rootfs": "path",
+        "base": "paths",
+    },
     "network": {"mode": "network", "allow": "hosts", "deny": "hosts", "interface": "yes or no"},
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
@@ -116,9 +123,8 @@ class _Reader:
     def merged(self, document: dict[str, Any], base: Policy) -> Policy:
         get = self.getter(document)
         shares = list(base.shares)
-        for key, write in (("read", False), ("write", True)):
-            for text in get("files", key, []):
-                shares.append(self.share(key, text, write))
+        for key in ("read", "copy", "write"):
+            shares += [self.share(key, text) for text in get("files", key, [])]
         limits = {
             _LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})
         }
@@ -131,8 +137,8 @@ class _Reader:
             denied = _union(denied, all_but({*only, *allowed}))
         policy = base._replace(
             shares=tuple(shares),
-            work=self.share("work", work, True).path if work not in (None, CALLER) else base.work,
-            rootfs=self.share("rootfs", rootfs, False).path if rootfs else base.rootfs,
+            work=self.share("work", work).path if work not in (None, CALLER) else base.work,
+            rootfs=self.share("rootfs", rootfs).path if rootfs else base.rootfs,
             **self.network(get, base),
             pass_env=_union(
                 tuple(get("environment", "only", base.pass_env)), get("environment", "pass", [])
@@ -204,9 +210,9 @@ class _Reader:
         except WardianError as error:
             raise self.error([table, key], str(error), error.hint) from None
 
-    def share(self, key: str, text: str, write: bool) -> Share:
+    def share(self, key: str, text: str) -> Share:
         try:
-            share = Share.parse(text, write=write)
+            share = Share.parse(text, write=key == "write", copy=key == "copy")
         except UsageError:
             raise self.error(
                 ["files", key], f"{text!r} is not an absolute path", value=text

@@ -27,14 +27,18 @@ DEFAULT_SOURCES = (
 
 
 class Share(NamedTuple):
-    """A path of the host, and where it stands inside."""
+    """A path of the host, and where it stands inside. With ``copy`` the guest may change what it
+    sees there, and changes nothing outside."""
 
     path: str
     at: str
     write: bool = False
+    copy: bool = False
 
     @classmethod
-    def parse(cls, text: str, *, write: bool, base: str | None = None) -> Share:
+    def parse(
+        cls, text: str, *, write: bool = False, copy: bool = False, base: str | None = None
+    ) -> Share:
         """Read ``PATH[:AT]``; a relative PATH counts from ``base``. Raises UsageError."""
         path, colon, place = text.rpartition(":/")
         path, at = (path, f"/{place}") if colon and path else (text, "")
@@ -48,7 +52,7 @@ class Share(NamedTuple):
         if ":" in at:
             raise UsageError(f"{text!r}: a place inside can't hold a colon")
         path = os.path.normpath(path)
-        return cls(path, normal(at) if at else path, write)
+        return cls(path, normal(at) if at else path, write, copy)
 
     def __str__(self) -> str:
         plain = self.at == self.path and ":/" not in self.path

@@ -15,7 +15,9 @@ def write_policy(policy: Policy) -> str:
     """The policy as TOML; reading it on top of an empty policy, or of the default, gives the same
     value. So what passes of the environment is written as all that does."""
     lines = ["[files]"]
-    lines.append(f"read = {_list(s for s in policy.shares if not s.write)}")
+    lines.append(f"read = {_list(s for s in policy.shares if not s.write and not s.copy)}")
+    if any(share.copy for share in policy.shares):
+        lines.append(f"copy = {_list(s for s in policy.shares if s.copy)}")
     lines.append(f"write = {_list(s for s in policy.shares if s.write)}")
     if policy.work:
         lines.append(f"work = {quoted(policy.work)}")

@@ -42,6 +42,7 @@ class Layout(NamedTuple):
     files: tuple[tuple[str, str], ...]
     environment: tuple[tuple[str, str], ...]
     environment_offline: tuple[tuple[str, str], ...]
+    environment_untraced: tuple[tuple[str, str], ...]
 
 
 SOURCES = ("sandbox/root/layout.toml", "sandbox/root/layout.py")

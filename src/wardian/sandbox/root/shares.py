@@ -64,6 +64,8 @@ class Source(NamedTuple):
     write: bool
     is_dir: bool
     owner: bool = True  # the guest acts as its owner, where the caller is root
+    copy: bool = False  # read-only outside; inside, changes go to a layer of the run's own
+    link: str = ""  # the place inside that it is a link to: a part of another copy
 
 
 def resolve_shares(
@@ -97,6 +99,7 @@ def resolve_shares(
         _refuse_place(source)
         by_place[source.at] = source  # said twice, the later one counts
     sources = sorted(by_place.values(), key=lambda s: (s.at.count("/"), s.at))
+    sources = _one_copy(sources)
     for source in sources:
         _refuse_ghost(source, sources)
     return _pinned(sources if own is None else _protect(sources, own, make=make))
@@ -171,15 +174,49 @@ def _refuse_links(share: Share, way: ResolvedPath, writable: Collection[str]) ->
 def _resolve(share: Share, way: ResolvedPath) -> Source:
     real = way.real
     try:
-        mode = os.lstat(real).st_mode
+        status = os.lstat(real)
     except OSError as error:
         raise ShareError(share.path, (error.strerror or "it can't be resolved").lower()) from None
+    mode = status.st_mode
     if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
         raise ShareError(share.path, "only directories, files and sockets can be shared")
     wanted = os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)
     if not stat.S_ISSOCK(mode) and not os.access(real, wanted):
         raise ShareError(share.path, "permission denied")
-    return Source(real, share.at, share.write, stat.S_ISDIR(mode))
+    if share.copy and (share.write or not stat.S_ISDIR(mode)):
+        raise ShareError(share.path, "only a directory can be copied, and not for writing")
+    copy = share.copy and _has_known_owner(status)
+    return Source(real, share.at, share.write, stat.S_ISDIR(mode), copy=copy)
+
+
+def _has_known_owner(status: os.stat_result) -> bool:
+    """The kernel copies a file with its owner and group. In a user namespace of an ordinary user's
+    there is only one of each, and with others every change would fail with EOVERFLOW."""
+    return os.geteuid() == 0 or (status.st_uid, status.st_gid) == (os.geteuid(), os.getegid())
+
+
+def _one_copy(sources: list[Source]) -> list[Source]:
+    """A copy of a part of what another copy has is the same, seen at another place: what is changed
+    at one is changed at the other. What is placed below the link, goes where it leads."""
+    copies = [source for source in sources if source.copy]
+    places = {
+        one.at: f"{other.at}/{os.path.relpath(one.path, other.path)}"
+        for one in copies
+        for other in copies
+        if one.path != other.path and is_below(one.path, other.path)
+    }
+    if not places:
+        return sources
+    found = []
+    for source in sources:
+        above = next((at for at in places if is_below(source.at, at)), None)
+        if above is None:
+            found.append(source)
+        elif above == source.at:
+            found.append(source._replace(link=places[above]))
+        else:
+            found.append(source._replace(at=places[above] + source.at[len(above) :]))
+    return sorted(found, key=lambda s: (s.at.count("/"), s.at))
 
 
 def _refuse_dangerous(source: Source, own: Own | None) -> None:
@@ -231,19 +268,20 @@ def _refuse_ghost(source: Source, sources: list[Source]) -> None:
 
 def _pinned(sources: list[Source]) -> list[Source]:
     """Directories between a writable share and a place inside it become mounts too, or a guest
-    could rename one of them and put something of its own in that place."""
+    could rename one of them and put something of its own in that place. In a read-only share, also
+    in one that a writable one holds, nothing can be renamed."""
     places = {source.at: source for source in sources}
     for inner in sources:
-        for outer in sources:
-            if not outer.write or inner.at == outer.at or not is_below(inner.at, outer.at):
-                continue
-            names = inner.at[len(outer.at.rstrip("/")) + 1 :].split("/")[:-1]
-            for depth in range(1, len(names) + 1):
-                below = "/".join(names[:depth])
-                at = f"{outer.at.rstrip('/')}/{below}"
-                path = f"{outer.path.rstrip('/')}/{below}"
-                if at not in places:
-                    places[at] = Source(path, at, True, True)
+        around = [one for one in sources if one.at != inner.at and is_below(inner.at, one.at)]
+        if not around:
+            continue
+        outer = max(around, key=lambda one: len(one.at))
+        names = inner.at[len(outer.at.rstrip("/")) + 1 :].split("/")[:-1]
+        for depth in range(1, len(names) + 1 if outer.write else 0):
+            below = "/".join(names[:depth])
+            at = f"{outer.at.rstrip('/')}/{below}"
+            path = f"{outer.path.rstrip('/')}/{below}"
+            places.setdefault(at, Source(path, at, True, True))
     return sorted(places.values(), key=lambda s: (s.at.count("/"), s.at))
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from wardian.sandbox.root.layout import MQUEUE, NESTING, PTYS, Layout, layout
 from wardian.sandbox.root.root import Root
 from wardian.sandbox.root.shares import Source
-from wardian.sandbox.run.records import BIND_DEVICE, BIND_OPTIONAL, BIND_OWNER, BIND_WRITE, record
+from wardian.sandbox.run.records import (
+    BIND_COPY,
+    BIND_DEVICE,
+    BIND_OPTIONAL,
+    BIND_OWNER,
+    BIND_WRITE,
+    record,
+)
 
 
 def root_steps(root: Root, *, proc: bool, nests: bool) -> list[bytes]:
@@ -42,7 +49,10 @@ def _proc(shape: Layout, *, nests: bool) -> list[bytes]:
 
 
 def _bind(source: Source) -> bytes:
+    if source.link:
+        return record("symlink", source.link, source.at)
     flags = (BIND_WRITE if source.write else 0) | (BIND_OWNER if source.owner else 0)
+    flags |= BIND_COPY if source.copy else 0
     return record("bind", source.path, source.at, flags)
 
 

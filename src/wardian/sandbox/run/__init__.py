@@ -13,6 +13,7 @@ traffic   the bytes of a run: its streams and what its supervisor says
 child     the supervisor as a process: waited for, looked after
 event_loop   waiting for a run on an asyncio loop
 status    what the launcher reported → a result or an error
+left_running  of it, the processes that were still running at the end
 unreached  networks that a guest could not reach, as it happens
 failures  why a run could not be set up, and what to do
 result    ``Result``: the guest's end, what it used, which walls held, what was refused

@@ -54,7 +54,9 @@ def make_plan(
     Raises WallError for a wall that was asked for and can't be had, and was not given up.
     """
     degraded = check_degrade(policy.degrade)
-    walls = protections(policy, host, degraded)
+    copies = {share.at for share in policy.shares if share.copy}
+    foreign = any(not source.copy for source in sources if source.at in copies)
+    walls = protections(policy, host, degraded, foreign=foreign)
     standing = {wall.name for wall in walls if wall.enforced}
     root = make_root(policy, sources)
     shares_written = any(source.write for source in sources)
@@ -139,9 +141,9 @@ def _scope(host: Host, *, empty_work: bool) -> Scope:
 def _landlock(root: Root, host: Host, degraded: frozenset[str]) -> list[bytes]:
     handled = landlock.ruleset(host.landlock_abi, degraded)
     readable = ["/etc", "/proc", *(at for _, at in root.binds)]
-    readable += [source.at for source in root.sources if not source.write]
+    readable += [source.at for source in root.sources if not (source.write or source.copy)]
     writable = [path for path, _ in root.private]
-    writable += [source.at for source in root.sources if source.write]
+    writable += [source.at for source in root.sources if source.write or source.copy]
     writable.append(MQUEUE)
     records = [record("landlock", *handled)]
     for path, access in landlock.rules(readable, writable, ["/dev"], handled.handled_fs):

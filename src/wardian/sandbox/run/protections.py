@@ -12,6 +12,7 @@ from wardian.sandbox.run.result import Protection
 
 NO_FUSE = "/dev/fuse can't be opened, so every call on a path is watched: 4 µs each"
 CGROUP = "limits.cgroup"
+COPIES = "files.copy"  # no wall: without it, what would be a copy is read-only
 
 # Walls that always stand: there is no run without them, so they can't be given up.
 ALWAYS = (
@@ -44,7 +45,10 @@ def check_degrade(names: Sequence[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[Protection, ...]:
+def protections(
+    policy: Policy, host: Host, degraded: frozenset[str], *, foreign: bool = False
+) -> tuple[Protection, ...]:
+    """``foreign``: a directory to be copied belongs to others."""
     found = [Protection(name, True, True, True) for name in ALWAYS]
     wants_network = policy.network != "host"
     found.append(Protection("namespace.network", wants_network, True, wants_network))
@@ -75,6 +79,9 @@ def protections(policy: Policy, host: Host, degraded: frozenset[str]) -> tuple[P
         )
     )
     found.append(cgroup_protection(host, degraded))
+    if any(share.copy for share in policy.shares):
+        note = "a directory of another user's or group's is read-only" if foreign else ""
+        found.append(Protection(COPIES, True, not foreign, not foreign, note))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ import os
 
 MAGIC = b"wardian-plan 1\n"
 BARE = b"wardian-bare 1\n"  # without namespaces and root; each other wall where it is asked for
-BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL = 1, 2, 4, 8
+BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL, BIND_COPY = 1, 2, 4, 8, 16
 
 
 def record(*fields: str | bytes | int) -> bytes:

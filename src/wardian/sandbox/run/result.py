@@ -97,6 +97,19 @@ class Refusal(NamedTuple):
         }
 
 
+class LeftRunning(NamedTuple):
+    """A process that was still running when the command had ended, and was ended: its pid inside,
+    its command line on one harmless line, the TCP addresses that it listened on."""
+
+    pid: int
+    command: str
+    listening: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f" (listening on {', '.join(self.listening)})" if self.listening else ""
+        return self.command + where
+
+
 class Result(NamedTuple):
     """The end of one run. A non-zero exit is a result; ``check()`` turns it into an exception."""
 
@@ -115,7 +128,9 @@ class Result(NamedTuple):
     refusals_dropped: int = 0
     policy: Policy | None = None
     backend: str = "wardian"
-    stderr_tail: bytes = b""  # of a command that failed on the caller's own streams
+    left_running: tuple[LeftRunning, ...] = ()
+    left_running_more: int = 0
+    stderr_tail: bytes = b""  # of a command on the caller's own streams
     connections: tuple[Connection, ...] = ()  # of a network by name
 
     @property
@@ -156,6 +171,8 @@ class Result(NamedTuple):
             "protections": [protection._asdict() for protection in self.protections],
             "refusals": [refusal.document() for refusal in self.refusals],
             "refusals_dropped": self.refusals_dropped,
+            "left_running": [one._asdict() for one in self.left_running],
+            "left_running_more": self.left_running_more,
             "policy_digest": self.policy_digest,
             "connections": [one.document() for one in self.connections],
         }

@@ -11,8 +11,8 @@ from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOME, WORK
 from wardian.sandbox.run.plan import Plan
-from wardian.sandbox.run.protections import CGROUP
-from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
+from wardian.sandbox.run.protections import CGROUP, COPIES
+from wardian.sandbox.run.result import LeftRunning, Limit, Protection, Refusal, Result, Usage
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 LIMITS = ("time", "cpu", "memory", "output", "disk")
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
+NO_COPY = "no overlay can be mounted on it here: the guest finds it read-only"
 _SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
 
 
@@ -80,6 +81,7 @@ def concluded(
     struck = reason.removesuffix(" limit") if reason.endswith(" limit") else None
     group = ended.get("cgroup", 0)
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
+    left, more = _left_running(events)
     names = gateway.names if gateway is not None else {}
     result = Result(
         command=tuple(command),
@@ -92,12 +94,14 @@ def concluded(
         truncated=bool(ended["output_exceeded"]),
         usage=usage,
         limits=limits,
-        protections=_grouped(plan.protections, group),
+        protections=_copied(_grouped(plan.protections, group), ended.get("not_copied", 0)),
         refusals=_told(
             _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), names)
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
+        left_running=left,
+        left_running_more=more,
         stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
     )
     return result if gateway is None else _with_network(result, events, gateway)
@@ -111,8 +115,9 @@ def _counted(
     if not version:
         return limits
     held = set(counted) - ({"processes"} if version < 2 else set())
+    alone = "RLIMIT_DATA, "  # set only where no group holds memory
     return tuple(
-        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
+        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism.replace(alone, '')}")
         if limit.name in held
         else limit
         for limit in limits
@@ -126,6 +131,15 @@ def _grouped(protections: tuple[Protection, ...], version: int) -> tuple[Protect
         one._replace(available=version > 0, enforced=version > 0, note=note)
         if one.name == CGROUP and one.requested
         else one
+        for one in protections
+    )
+
+
+def _copied(protections: tuple[Protection, ...], failed: int) -> tuple[Protection, ...]:
+    if not failed:
+        return protections
+    return tuple(
+        one._replace(available=False, enforced=False, note=NO_COPY) if one.name == COPIES else one
         for one in protections
     )
 
@@ -241,6 +255,14 @@ def _usage(ended: dict[str, Any]) -> Usage:
         stdout_bytes=ended["stdout_bytes"],
         stderr_bytes=ended["stderr_bytes"],
     )
+
+
+def _left_running(events: Sequence[dict[str, Any]]) -> tuple[tuple[LeftRunning, ...], int]:
+    if not any(event["event"] == "left-running" for event in events):
+        return (), 0
+    from wardian.sandbox.run.left_running import left_running
+
+    return left_running(events)
 
 
 def _refusals(

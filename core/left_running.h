@@ -1,0 +1,21 @@
+/* The processes that still run when the command has ended, and end with it. */
+#ifndef WARDIAN_LEFT_RUNNING_H
+#define WARDIAN_LEFT_RUNNING_H
+
+#include <stdint.h>
+
+struct left_running {
+    uint32_t count;       /* so many at least; of all, where no process is described */
+    uint32_t pid;         /* as the guest knows it */
+    uint32_t command_len; /* 0: no process is described */
+    char command[256];    /* words that end in NUL, as in /proc; the guest may have written anything there */
+    char listening[160];  /* addresses as in /proc/net/tcp, separated by spaces; or "" */
+};
+
+/* In the reaper, once the command has ended: those that do not end by themselves at once, to the supervisor. */
+void left_running_send(int ctl);
+
+/* In the supervisor: on to the caller. */
+void left_running_report(const struct left_running *left);
+
+#endif
