@@ -157,7 +157,7 @@ def test_no_act_of_a_guest_reaches_the_store_through_its_environment(prepared: P
 
 @everyone
 def test_each_act_would_succeed_without_the_walls(prepared: Prepared) -> None:
-    """And one of the two walls is enough against all that it sees."""
+    """And the read-only mount alone is enough against all of them."""
     shares = [(prepared.root, prepared.root, False)]
     if prepared.caller.python == "/usr/bin/python3":
         python = ["python3"]

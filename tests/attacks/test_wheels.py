@@ -397,3 +397,28 @@ def test_bytecode_comes_only_beside_a_module_that_there_is(
     bytecode.ensure("environment0", str(made), base, ["friendly"])
     assert [path.name for path in made.rglob("*.pyc")] == ["inner.cpython-311.pyc"]
     assert (made / SITE / "pkg/__init__.py").read_text() == "X = 1"
+
+
+def test_what_is_imported_late_is_compiled_at_a_later_use(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "def f(): import friendly.late"
+    files = {"friendly/__init__.py": code, "friendly/late.py": "", "friendly/tests/test_x.py": ""}
+    made = install(wheel("friendly", files))
+
+    def names() -> list[str]:
+        return sorted(path.name.split(".")[0] for path in made.rglob("*.pyc"))
+
+    base = tools().base
+    bytecode.ensure("environment0", str(made), base, ["friendly"])
+    assert names() == ["__init__"]
+    with monkeypatch.context() as patched:
+        patched.setattr(bytecode, "SECONDS", -1.0)
+        bytecode.ensure("environment0", str(made), base, ["friendly"])
+    assert names() == ["__init__"]  # there was no time; the next use goes on
+    bytecode.ensure("environment0", str(made), base, ["friendly"])
+    assert names() == ["__init__", "late"]
+    for path in made.rglob("*.pyc"):
+        path.unlink()
+    bytecode.ensure("environment0", str(made), base, ["friendly"])
+    assert names() == []  # it was done

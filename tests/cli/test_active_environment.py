@@ -187,3 +187,30 @@ def test_an_environment_in_the_work_directory_is_used_there(project: Path, tmp_p
         line = ("--work", str(project), "--", *SHELLS["sh"])
         done = call(*words, *line, cwd=tmp_path, env=environment(PATH=path))
         assert done.stdout == "mine /work/.venv\n", done.stderr
+
+
+@pytest.mark.parametrize("name", ["uv", "uvx", "bun", "deno", "python3", "node"])
+def test_a_tool_that_a_guest_left_is_not_shared(name: str, project: Path, tmp_path: Path) -> None:
+    """Neither the link, nor what it leads to: a program of the caller's that is no secret's."""
+    private = tmp_path / "private"
+    shutil.copy("/bin/cat", private / "bin/tool")
+    guest(project, f"mkdir bin && ln -s {private}/bin/tool bin/{name}")
+    env = {"PATH": f"{project}/bin:{SYSTEM}"}
+    found = active_environment(env)
+    assert not [source for source in found.sources if str(private) in source.path]
+    look = f"ls {project}/bin {private}; command -v {name} || echo none"
+    done = wardian(tmp_path, "--", "sh", "-c", look, **env)
+    assert str(project) not in done.stdout
+    assert str(private) not in done.stdout
+
+
+def test_a_tool_is_shared_as_a_single_file(tmp_path: Path) -> None:
+    """What lies beside it, in another tool's environment, is not what python3 means."""
+    tool = make_venv(tmp_path / "tools/uv")
+    shutil.copy("/bin/echo", tool / "bin/uv")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/uv").symlink_to(tool / "bin/uv")
+    env = {"PATH": f"{tmp_path}/bin:{SYSTEM}"}
+    look = f"uv it runs; command -v python3; ls {tool}"
+    done = wardian(tmp_path, "--", "sh", "-c", look, **env)
+    assert done.stdout == "it runs\n/usr/bin/python3\n", done.stdout + done.stderr

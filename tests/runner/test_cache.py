@@ -240,3 +240,11 @@ def test_on_a_terminal_one_line_is_redrawn(
     assert len(screen) == 1, printed
     assert screen[0].startswith("wardian: prepared friendly, other in ")
     assert printed.count(b"fetched") == 2
+
+
+def test_bytecode_that_can_t_be_kept_is_not_reported(
+    wardian: Wardian, settings: dict[str, str]
+) -> None:
+    line = "import friendly, os; open(os.path.dirname(friendly.__file__) + '/x', 'w')"
+    done = wardian("exec", "--with", "friendly", "--", "python", "-c", line, env=settings)
+    assert "1 thing was refused" in done.stderr, done.stderr

@@ -115,6 +115,42 @@ def test_pip_installs_into_the_run(wardian: Wardian, settings: dict[str, str]) -
     assert again.returncode == 1
 
 
+def test_pip_installs_into_prepared_packages_for_this_run(
+    wardian: Wardian, settings: dict[str, str], tmp_path: Path
+) -> None:
+    """Nothing that it changes is changed for another run: neither a new module nor an old one."""
+    line = "pip install -q other && python -c 'import friendly, other; print(other.X)';"
+    line += " cd $VIRTUAL_ENV/lib/python3*/site-packages && echo 'X = 9' > friendly.py"
+    line += " && echo evil > evil.pth && ln -sf /bin/sh ../../../bin/python3"
+    words = ("--with", "friendly", "--")
+    done = wardian("exec", "--net", "host", *words, "sh", "-c", line, env=settings)
+    assert (done.stdout, done.returncode) == ("2\n", 0), done.stderr
+    cache = tmp_path / "home/cache"
+    assert not [*cache.rglob("evil.pth"), *cache.rglob("environments/*/lib/*/*/other.py")]
+    look = "python3 -c 'import friendly; print(friendly.X)'; python3 -c 'import other'"
+    for more in ((), ("--net", "host")):
+        done = wardian("exec", *more, *words, "sh", "-c", look, env=settings)
+        assert done.stdout == "1\n", done.stderr
+        assert "No module named 'other'" in done.stderr
+
+
+def test_pip_installs_into_the_active_venv_for_this_run(
+    wardian: Wardian, settings: dict[str, str], tmp_path: Path
+) -> None:
+    venv = tmp_path / "venv"
+    subprocess.run(["/usr/bin/python3", "-m", "venv", venv], check=True)
+    before = sorted(venv.rglob("*"))
+    env = settings | {"PATH": f"{venv}/bin:{SYSTEM}"}
+    line = "pip install -q friendly && python -c 'import friendly; print(friendly.X)';"
+    line += f" friendly-tool; echo > {venv}/bin/evil"
+    done = wardian("exec", "--net", "host", "--", "sh", "-c", line, env=env)
+    assert done.stdout == "1\ntool\n", done.stderr
+    assert sorted(venv.rglob("*")) == before
+    done = wardian("exec", "--", "sh", "-c", f"echo > {venv}/bin/evil", env=env)
+    assert done.returncode != 0  # without the network there is nothing to install
+    assert sorted(venv.rglob("*")) == before
+
+
 @needs("npm")
 @pytest.mark.parametrize("beside", [(), ("--with", "npm:second")])
 def test_npm_installs_into_the_run(
@@ -126,6 +162,22 @@ def test_npm_installs_into_the_run(
     said = [one for one in done.stdout.splitlines() if one and not one.startswith("added")]
     made = ["node_modules", "package-lock.json", "package.json"]
     assert said == ["padded", "bin", *made, "2nd"], done.stdout + done.stderr
+
+
+@needs("npm")
+def test_npm_installs_nothing_that_is_prepared(
+    wardian: Wardian, settings: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "package.json").write_text('{"dependencies": {"padded": ">=1.0.0"}}')
+    given = ("exec", "--with", "npm:padded", "--work", tmp_path, "--", "sh", "-c")
+    for line in ("npm install", "npm ci --silent", "npm install padded", "npm i -g padded@1"):
+        done = wardian(*given, f"{line} && node -p 'require(\"padded\")()'", env=settings)
+        assert done.stdout == "padded\n", done.stderr
+        assert "already in this run: padded\n" in done.stderr
+    for line in ("npm install padded@2", "npm install padded second", "npm i --prefix /tmp padded"):
+        done = wardian(*given, line, env=settings)
+        assert done.returncode != 0
+        assert "already" not in done.stderr
 
 
 def test_an_index_with_a_password_is_given_without_it(
@@ -154,11 +206,13 @@ def test_uv_runs_what_is_prepared(
         "uv run -q --script $SKILL_DIR/scripts/a.py",
         "uv run --with 'friendly>0.1' python $SKILL_DIR/scripts/a.py",
         "uv pip install friendly; uv pip install --system 'friendly<9'; echo 1",
+        "uvx --from friendly friendly-tool | sed s/tool/1/",
+        "uv tool run -q --from 'friendly>0.1' friendly-tool | sed s/tool/1/",
     ]
     line = " && ".join(lines)
     done = wardian("exec", "--skill", skill, "--", "sh", "-ec", line, env=env)
     assert done.stdout.split() == ["1"] * len(lines), done.stderr
-    more = ["uv run --with other python -V", "uv run --with 'friendly>9' python -V"]
+    more = ["uv run --with other python -V", "uv run --with 'friendly>9' python -V", "uvx other"]
     for line in more:
         done = wardian("exec", "--skill", skill, "--", "sh", "-c", line, env=env)
         assert done.returncode != 0

@@ -27,7 +27,8 @@ Where = Literal["sandbox", "rootfs", "host"]
 
 
 class Invocation(NamedTuple):
-    """``first`` and ``last`` are directories of PATH; the caller's own variables win over these."""
+    """``first`` and ``last`` are directories of PATH; the caller's own variables win over these.
+    ``environment`` is the place of prepared packages of Python, or empty."""
 
     argv: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
@@ -35,6 +36,7 @@ class Invocation(NamedTuple):
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     where: Where = "sandbox"
+    environment: str = ""
 
 
 def script_words(
@@ -96,6 +98,7 @@ class _Parts:
         self._first: list[str] = []
         self._last: list[str] = []
         self._shims: dict[str, str] = {}
+        self._environment = ""
 
     def share(self, path: str, at: str, *, write: bool = False) -> None:
         from wardian.sandbox.policy.policy import Share
@@ -110,14 +113,14 @@ class _Parts:
         self._shares += skill_shares(skill)
         if imports_skill:
             self.variables["PYTHONPATH"] = self.variables["SKILL_DIR"]
-        self._shims["uv"] = "uv"
+        self._shims |= {"uv": "uv", "uvx": "uv"}
 
     def add_python(self, prepared: PreparedPackages, python: str) -> None:
-        self.variables["VIRTUAL_ENV"] = prepared.root
+        self.variables["VIRTUAL_ENV"] = self._environment = prepared.root
         for path in filter(None, (prepared.base, prepared.root)):
             self.share(path, path)
         self._first.append(os.path.join(prepared.root, "bin"))
-        self._shims["uv"] = "uv"
+        self._shims |= {"uv": "uv", "uvx": "uv"}
         pip = _pip(python) if self.where == "sandbox" else None
         if pip is not None:
             at = f"{PIP}.whl" if pip.endswith(".whl") else f"{PIP}/pip"
@@ -150,6 +153,7 @@ class _Parts:
             tuple(self._first),
             tuple(self._last),
             self.where,
+            self._environment,
         )
 
 
@@ -192,6 +196,8 @@ def under(policy: Policy, call: Invocation) -> Policy:
     if (call.first or call.last) and "PATH" not in named:
         around, more = _around(policy, call)
         variables, shares = around | variables, [*shares, *more]
+    if policy.network != "none":  # pip can fetch what it then installs there, for this run
+        shares = [s._replace(copy=s.copy or s.at == call.environment) for s in shares]
     own = {name: value for name, value in variables.items() if name not in named}
     return policy.with_shares(_beside(policy, shares, call)).with_env(own)
 

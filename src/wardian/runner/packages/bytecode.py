@@ -18,29 +18,33 @@ from wardian.runner.packages.wheels import Receiver
 
 BYTECODE = "bytecode"
 SECONDS = 3.0  # of one run that waits for it
+UNFINISHED = 3  # how ``inside/compile.py`` ends then
 _PLACE = re.compile(r"((?:[^/]+/)*)__pycache__/([^/]+)\.[a-z]+-\d+\.pyc")
 
 
 def ensure(digest: str, path: str, base: venv.BasePython, modules: Sequence[str]) -> None:
-    """Compile these modules and what they import, unless that was done before. It only saves time,
-    so whatever goes wrong is left at that: Python compiles for itself."""
+    """Compile these modules and what they import, unless that was done before; at later uses, the
+    rest of the environment. It only saves time, so whatever goes wrong is left at that: Python
+    compiles for itself."""
     known = cabinet.read_record(digest, BYTECODE) or {}
     done = known.get("modules")
     missing = sorted(set(modules) - set(done if isinstance(done, list) else ()))
-    if not missing:
+    whole = known.get("whole") is True
+    if not missing and whole:
         return
     try:
         silent = cabinet.locked(f"{BYTECODE}-{digest}", lambda _: None)
         preparing = cabinet.locked(cabinet.PREPARING, lambda _: None, shared=True)
         with silent, preparing:
-            _compile(digest, path, base, missing)
+            whole = _compile(digest, path, base, missing)
     except (OSError, WardianError):
-        pass
+        whole = True
     done = sorted({*modules, *(done if isinstance(done, list) else ())})
-    cabinet.write_record(digest, {"modules": done}, BYTECODE)
+    cabinet.write_record(digest, {"modules": done, "whole": whole}, BYTECODE)
 
 
-def _compile(digest: str, path: str, base: venv.BasePython, roots: Sequence[str]) -> None:
+def _compile(digest: str, path: str, base: venv.BasePython, roots: Sequence[str]) -> bool:
+    """Whether nothing is left to be compiled. Without ``roots``, everything is."""
     from wardian.sandbox.sandbox import Sandbox
 
     site = os.path.join(path, "lib", base.named, "site-packages")
@@ -52,7 +56,7 @@ def _compile(digest: str, path: str, base: venv.BasePython, roots: Sequence[str]
             shares, command = compilers(base)
             plan = {"site": site, "roots": list(roots), "seconds": SECONDS}
             with Sandbox(compiling(path, shares).policy, private_work=True) as sandbox:
-                sandbox.run(
+                result = sandbox.run(
                     command,
                     input=json.dumps(plan).encode(),
                     on_stdout=receiver.take,
@@ -65,6 +69,7 @@ def _compile(digest: str, path: str, base: venv.BasePython, roots: Sequence[str]
                     _put(root, target, name)
             finally:
                 os.close(target)
+            return not roots and result.exit_code != UNFINISHED
         finally:
             cabinet.discard(scratch)
 

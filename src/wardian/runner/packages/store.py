@@ -76,13 +76,14 @@ def _moved(
         about = os.fstat(fd)
         if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_size > ARCHIVE_BYTES:
             raise PreparationError(f"{filename} was not fetched as a file")
+        digests = {kind: _digest(fd, kind) for kind in {algorithm, *dict(hashes)}}
         for kind, expected in hashes:
-            if _digest(fd, kind) != expected.lower():
+            if digests[kind] != expected.lower():
                 raise PreparationError(
                     f"{filename} is not what its index says it is: its {kind} differs",
                     hint="the index or the way to it is at fault; nothing was installed",
                 )
-        digest = _digest(fd, algorithm)
+        digest = digests[algorithm]
         os.fchmod(fd, 0o444)
         with drawer(*names, digest) as place:
             os.rename(name, filename, src_dir_fd=folder, dst_dir_fd=place)

@@ -33,7 +33,8 @@ def active(policy: Policy, sources: Sequence[Source]) -> ActiveEnvironment:
     """The caller's environments, where no policy sets another PATH or root."""
     if policy.rootfs is not None or "PATH" in policy.environment(os.environ):
         return NONE
-    return active_environment(os.environ, with_work(sources))
+    found = active_environment(os.environ, with_work(sources))
+    return found if policy.network == "none" else found.changeable()
 
 
 def with_work(sources: Sequence[Source]) -> Sequence[Source]:

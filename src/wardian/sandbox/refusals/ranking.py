@@ -32,7 +32,12 @@ def is_news(refusal: Refusal, *, failed: bool) -> bool:
 
 def is_routine(refusal: Refusal) -> bool:
     """What libraries look for as a matter of course, and do well without."""
-    return refusal.kind == "file" and any(is_below(refusal.target, p) for p in layout().routine)
+    if refusal.kind != "file":
+        return False
+    # Python makes one beside each module, and goes on where it can't. What is written into one may
+    # be an attack.
+    bytecode = refusal.action == "create" and refusal.target.endswith("/__pycache__")
+    return bytecode or any(is_below(refusal.target, p) for p in layout().routine)
 
 
 def _is_setting(refusal: Refusal) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from wardian.errors import ShareError
 from wardian.sandbox.root.programs import INSIDE, find_program, placed, single_file, why_unfit
-from wardian.sandbox.root.shares import Source, is_below
+from wardian.sandbox.root.shares import Source, as_copy, is_below
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -41,6 +41,20 @@ class ActiveEnvironment(NamedTuple):
     def on(self, path: str) -> str:
         """A PATH with these directories."""
         return os.pathsep.join((*self.first, path, *self.last))
+
+    def changeable(self) -> ActiveEnvironment:
+        """The same with venvs and conda's environments as copies: pip installs into them, and
+        nothing outside changes. (``lib64`` of a venv is a link to what is beside it.)"""
+        from wardian.sandbox.root.installations import is_environment
+
+        changed = [
+            as_copy(source)
+            if os.path.basename(source.at) != "lib64"
+            and any(is_environment(place) for place in (source.path, os.path.dirname(source.path)))
+            else source
+            for source in self.sources
+        ]
+        return self._replace(sources=tuple(changed))
 
 
 NONE = ActiveEnvironment()

@@ -189,6 +189,13 @@ def _resolve(share: Share, way: ResolvedPath) -> Source:
     return Source(real, share.at, share.write, stat.S_ISDIR(mode), copy=copy)
 
 
+def as_copy(source: Source) -> Source:
+    """The same as a copy, where it can be one."""
+    if source.write or not source.is_dir or not _has_known_owner(os.lstat(source.path)):
+        return source
+    return source._replace(copy=True, owner=True)
+
+
 def _has_known_owner(status: os.stat_result) -> bool:
     """The kernel copies a file with its owner and group. In a user namespace of an ordinary user's
     there is only one of each, and with others every change would fail with EOVERFLOW."""
