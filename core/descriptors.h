@@ -12,7 +12,9 @@ enum {
     FD_LAST_STREAM = FD_FIRST_STREAM + 2,
     FD_TRACE, /* only with a plan that asks for it */
     FD_FIRST_COPY, /* of output and error; the same */
-    FD_LAST = FD_FIRST_COPY + 1,
+    FD_LAST_COPY = FD_FIRST_COPY + 1,
+    FD_GATEWAY, /* only with a network by name: names.h */
+    FD_LAST = FD_GATEWAY,
     FD_TOLD, /* in a program that walls the guest in itself: inner_sandbox.c */
     FD_BLOCK
 };

@@ -16,11 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 enum { LOW_PORTS = 1024 };
 
@@ -50,6 +52,16 @@ static bool loops_back(const struct subject *about) {
             memcmp(&v6->sin6_addr, mapped, sizeof mapped) == 0);
 }
 
+/* A connection, which a network by name can carry; datagrams it can't. */
+static bool is_stream(const struct subject *about) {
+    char path[64], protocol[32] = "";
+    if (about->watched->kind != WATCH_CONNECT || about->call.task < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)about->call.task, (int)about->call.args[0]);
+    long n = syscall(SYS_getxattr, path, "system.sockprotoname", protocol, sizeof protocol - 1);
+    return n > 0 && strstr(protocol, "TCP"); /* TCP, TCPv6, MPTCP */
+}
+
 /* With an interface its own address, multicast and link-local ones can be used, and nobody else is there. */
 static bool is_on_link(const struct plan *plan, const struct subject *about) {
     const struct sockaddr_in *v4 = (const void *)about->address;
@@ -66,17 +78,17 @@ static bool is_on_link(const struct plan *plan, const struct subject *about) {
 
 static void judge_internet(const struct plan *plan, const struct subject *about) {
     unsigned port = ntohs(((const struct sockaddr_in *)(const void *)about->address)->sin_port);
-    bool binds = about->watched->kind == WATCH_BIND, low = port > 0 && port < LOW_PORTS;
-    const char *where = loops_back(about) ? "loopback" : NULL;
-    bool own = where || is_on_link(plan, about);
+    bool binds = about->watched->kind == WATCH_BIND, low = port > 0 && port < LOW_PORTS, loops = loops_back(about);
+    bool own = loops || is_on_link(plan, about);
     if (!plan->own_network && !(binds && low))
         return;
-    if (binds && (where || port == 0))
+    if (binds && (loops || port == 0))
         take_port(port);
     if (about->has_other && port == 53)
         remember(&about->call, BY_NAME, about->other, strlen(about->other), NULL);
-    else if (binds ? low || !own : where ? !meets_itself(about->call.task, port) : !own)
-        remember(&about->call, BY_NETWORK, about->address, about->address_len, where);
+    else if (binds ? low || !own : loops ? !meets_itself(about->call.task, port) : !own)
+        remember(&about->call, BY_NETWORK, about->address, about->address_len,
+                 loops ? TO_LOOPBACK : is_stream(about) ? "stream" : NULL);
 }
 
 /* A path socket is a file; everything else is the network's. */

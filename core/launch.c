@@ -127,6 +127,8 @@ static void serve_reaper(struct plan *plan, const struct supervised *run) {
     if (plan->sources_come)
         pass_sources(plan, run->ctl);
     cgroup_make(plan, run->ctl);
+    if (plan->route_count)
+        close(FD_GATEWAY); /* the reaper's from now on */
 }
 
 static void start_with_walls(struct plan *plan, struct supervised *run) {

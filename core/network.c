@@ -5,6 +5,7 @@
 #include "network.h"
 #include "fail.h"
 #include "interface.h"
+#include "names.h"
 #include "omitted_walls.h"
 #include "plan.h"
 #include "sockets.h"
@@ -42,6 +43,7 @@ int own_network(const struct plan *plan, int *diag) {
         die(errno, "network", "naming the network namespace");
     close(fd);
     make_interface(plan);
+    names_begin(plan);
     *diag = sockets_diag();
     return namespace;
 }

@@ -55,7 +55,13 @@ struct landlock_rule {
     uint64_t access;
 };
 
-enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64 };
+/* Addresses that are local in the guest's network, so that the gateway can listen there. */
+struct route {
+    uint8_t family, bits;
+    uint8_t address[16];
+};
+
+enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_ROUTES = 64 };
 
 /* Just above the range that systemd hands to containers; each sandbox of root's takes one of its own, so
  * that what the kernel counts by user is counted apart. As in host.py. */
@@ -80,6 +86,8 @@ struct plan {
     bool own_network;
     const char *interface; /* one in there besides lo; NULL: none */
     uint32_t interface_address; /* IPv4, in host order */
+    struct route routes[MAX_ROUTES]; /* into the guest's own network: then it is one by name */
+    size_t route_count;
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/socket.h>
 
 static bool add_step(struct plan *plan, enum step_kind kind, const struct record *r) {
     if (plan->step_count == MAX_STEPS)
@@ -80,6 +81,19 @@ static bool add_quota(struct plan *plan, const struct record *r) {
     return field_number(&r->fields[3], &quota->most);
 }
 
+static bool add_route(struct plan *plan, const struct record *r) {
+    uint64_t family, bits;
+    const struct field *address = &r->fields[3];
+    if (plan->route_count == MAX_ROUTES || !field_number(&r->fields[1], &family) ||
+        !field_number(&r->fields[2], &bits) || (family != AF_INET && family != AF_INET6) ||
+        address->len != (family == AF_INET ? 4 : 16) || bits > 8 * address->len)
+        return false;
+    struct route *route = &plan->routes[plan->route_count++];
+    *route = (struct route){.family = (uint8_t)family, .bits = (uint8_t)bits};
+    memcpy(route->address, address->at, address->len);
+    return true;
+}
+
 static bool set_stream(struct plan *plan, const struct record *r) {
     static const char *const kinds[] = {"null", "direct", "relay", "pty"};
     uint64_t index, fd;
@@ -99,7 +113,7 @@ static bool set_stream(struct plan *plan, const struct record *r) {
 static bool set_copy(struct plan *plan, const struct record *r) {
     uint64_t index, fd;
     if (!field_number(&r->fields[1], &index) || index < 1 || index > 2 || !field_number(&r->fields[2], &fd) ||
-        fd < FD_FIRST_COPY || fd > FD_LAST)
+        fd < FD_FIRST_COPY || fd > FD_LAST_COPY)
         return false;
     plan->copies[index].fd = (int)fd;
     return field_number(&r->fields[3], &plan->copies[index].room);
@@ -374,6 +388,7 @@ static const struct known known[] = {
     {"refusals", 2, .binary = true, BY(set_refusals)},
     {"rlimit", 3, BY(add_rlimit)},
     {"root", 3, BY(set_root)},
+    {"route", 4, .binary = true, BY(add_route)},
     {"rule", 3, BY(add_rule)},
     {"stage", 2, .bare = true, BY(set_stage)},
     {"staged", 4, .bare = true, BY(add_staged)},

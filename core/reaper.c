@@ -10,6 +10,7 @@
 #include "guest.h"
 #include "identity.h"
 #include "left_running.h"
+#include "names.h"
 #include "numbers.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -25,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,11 +54,34 @@ static uint64_t last_pid(int loadavg) {
     return space && next_number(space + 1, &pid) ? pid : 0;
 }
 
-static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int loadavg) {
+/* Wakes a poll when a child ends. */
+static int open_deaths(void) {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &wanted, NULL);
+    return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Until a child may have ended, the gateway of a network by name gets what it asks for. */
+static void serve_gateway(int *gateway, int deaths) {
+    struct pollfd ready[] = {{.fd = deaths, .events = POLLIN}, {.fd = *gateway, .events = POLLIN}};
+    struct signalfd_siginfo info;
+    while (poll(ready, 2, -1) >= 0 && !ready[0].revents)
+        if (ready[1].revents && !names_serve(*gateway))
+            ready[1].fd = *gateway = -1; /* nobody asks any more */
+    while (read(deaths, &info, sizeof info) > 0)
+        ;
+}
+
+static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int loadavg, int gateway) {
     struct message message = {.kind = MSG_EXITED};
+    int deaths = gateway < 0 ? -1 : open_deaths();
     for (;;) {
         int status;
-        pid_t pid = wait4(-1, &status, __WALL, NULL);
+        pid_t pid = wait4(-1, &status, __WALL | (deaths < 0 ? 0 : WNOHANG), NULL);
+        if (pid == 0)
+            serve_gateway(&gateway, deaths);
         if (pid != guest)
             continue; /* an orphan of the guest's, or EINTR */
         message.exited.status = status;
@@ -120,8 +145,9 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
         loadavg = dup2(loadavg, 0);
     if (ctl != 1)
         ctl = dup2(ctl, 1);
-    close_all_but(1);
+    int gateway = plan->route_count ? dup2(FD_GATEWAY, 2) : -1;
+    close_all_but(gateway < 0 ? 1 : 2);
     fail_to_supervisor(ctl);
     plan_forget();
-    wait_for_all(guest, every_call_is_watched(plan), ctl, loadavg);
+    wait_for_all(guest, every_call_is_watched(plan), ctl, loadavg, gateway);
 }

@@ -144,7 +144,8 @@ static void announce(struct refusal *r, const struct call *call) {
 }
 
 static bool is_elsewhere(const struct refusal *r) {
-    return r->by == BY_NAME || (r->by == BY_NETWORK && !r->other_len && r->call != SYS_bind);
+    return r->by == BY_NAME || (r->by == BY_NETWORK && r->call != SYS_bind &&
+                                !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)));
 }
 
 void remember(const struct call *call, enum hindrance by, const char *text, size_t len, const char *other) {
@@ -202,7 +203,8 @@ void refusals_limit(const char *name, pid_t inside) {
 /* It was not there yet when it was first asked for. */
 static bool became_own(const struct refusal *r) {
     struct sockaddr_in address;
-    if (r->by != BY_NETWORK || !r->other_len || r->call == SYS_bind || r->text_len < sizeof address)
+    if (r->by != BY_NETWORK || !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)) ||
+        r->call == SYS_bind || r->text_len < sizeof address)
         return false;
     memcpy(&address, texts + r->text, sizeof address);
     return is_own_port(ntohs(address.sin_port));

@@ -22,6 +22,8 @@ enum hindrance {
     BY_LIMIT = 'l',
 };
 
+#define TO_LOOPBACK "loopback" /* what more there is about an address of the guest's own */
+
 void refusals_begin(void);
 /* `other`: more about it, or NULL. */
 void remember(const struct call *call, enum hindrance by, const char *text, size_t len, const char *other);

@@ -55,6 +55,15 @@ def test_the_document_tells_what_stood_and_what_did_not(flags: list[str], wardia
         assert walls[name]["note"]
 
 
+def test_a_network_by_name_is_refused_with_what_can_be_had(
+    flags: list[str], wardian: Wardian
+) -> None:
+    done = wardian("exec", *flags, "--net", "example.com", "--", "touch", "/work/ran")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.startswith(f"error: {flags[1]} has no network by name\n")
+    assert "--net none or --net host, or use --backend wardian" in done.stderr
+
+
 def test_without_giving_up_what_it_lacks_it_does_not_run(
     flags: list[str], wardian: Wardian
 ) -> None:

@@ -86,6 +86,7 @@ def test_exec_imports_what_it_needs_and_no_more() -> None:
     )
     others = {name for name in done.stdout.split() if not name.startswith("wardian")}
     assert others <= MAY_IMPORT
+    assert "wardian.sandbox.network" not in done.stdout  # no rules, nothing to pay for
 
 
 def test_a_poisoned_working_directory_is_not_imported_from(tmp_path: Path) -> None:

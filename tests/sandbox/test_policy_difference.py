@@ -358,6 +358,8 @@ OTHERS = {
     "work": "/opt",
     "rootfs": "/opt",
     "network": "host",
+    "allow_hosts": ("example.com",),
+    "deny_hosts": ("example.com",),
     "interface": True,
     "pass_env": ("A",),
     "base": ("/usr/bin",),

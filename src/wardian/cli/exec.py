@@ -22,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   wardian exec -- python3 -c 'print(6 * 7)'
   wardian exec --work . --time 30s --memory 512M -- python3 convert.py in.csv
+  wardian exec --net pypi.org --net files.pythonhosted.org -- pip download six
   wardian exec --skill csv-report --work . -- sh -c 'python $SKILL_DIR/scripts/report.py in.csv'
   wardian exec --with pandas --with npm:marked -- python3 -c 'import pandas'
   wardian exec --python 3.12 --with pandas -- sh -c 'python -V; pip list'

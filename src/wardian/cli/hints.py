@@ -46,7 +46,7 @@ def unreached_line(unreached: Unreached, policy: Policy) -> str | None:
 
     wanted = package_request(unreached.commands)
     rule = network_rule(policy)
-    if wanted is None or rule is None:
+    if wanted is None or rule is None or policy.network == "names":  # whose gateway prints that
         return None
     named = list(wanted.packages)
     what = ", ".join(named) + (" and more" if wanted.others else "") if named else "packages"

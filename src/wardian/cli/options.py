@@ -38,7 +38,12 @@ POLICY_OPTIONS = (
     Option("write", "PATH[:AT]", "Share a file or directory read-write.", several=True),
     Option("rootfs", "DIR|TAR", "Another root file system, in place of the host's /usr."),
     Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
-    Option("net", "none|host", "none: a loopback of its own. host: yours."),
+    Option(
+        "net",
+        "none|HOST[:PORTS]|host",
+        "Reach HOST by name; all of your network: host.",
+        several=True,
+    ),
     Option("interface", "", "A network interface besides lo, for programs that look for one."),
     Option("time", "DURATION", "Limit by the clock: 30s, 5m, 1h, none."),
     Option("cpu", "DURATION", "Limit of CPU time, all processes together."),
@@ -167,14 +172,33 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
     return value
 
 
+# What other programs call their networks: never meant as the name of a host.
+_NO_MODES = frozenset(
+    ("all", "any", "ask", "bridge", "default", "full", "internet", "names", "no", "on", "yes")
+)
+
+
+def _network(policy: Policy, words: list[str]) -> Policy:
+    if "none" in words and len(words) > 1:
+        raise UsageError("--net none and another --net exclude each other")
+    for mode in ("none", "host"):  # the host's network includes every name
+        if mode in words:
+            return policy._replace(network=mode, allow_hosts=(), deny_hosts=())
+    for word in _NO_MODES.intersection(words):
+        raise UsageError(f"--net: {word!r} is not none, host or the name of one")
+    from wardian.sandbox.network.rules import parse_rule
+
+    rules = [str(parse_rule(word)) for word in words]
+    allowed = tuple(dict.fromkeys((*policy.allow_hosts, *rules)))
+    return policy._replace(network="names", allow_hosts=allowed)
+
+
 def policy_of(given: Given, base: Policy | None = None) -> Policy:
     """The policy that these options ask for, on top of ``base`` or of the one that --policy names.
     Raises UsageError and PolicyError."""
     policy = base if base is not None else base_policy(one(given, "policy"))
     if "net" in given:
-        from wardian.sandbox.policy.policy import NETWORKS
-
-        policy = policy._replace(network=choice(given, "net", NETWORKS))
+        policy = _network(policy, given["net"])
     if "work" in given:
         policy = policy._replace(work=_work(given["work"][0]))
     shares = [*_shares(given, "read", write=False), *_shares(given, "write", write=True)]

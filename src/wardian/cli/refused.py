@@ -52,6 +52,13 @@ def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) ->
     return lines
 
 
+def live_line(refusal: Refusal) -> str:
+    """One that has just happened."""
+    _, wanted, process, reason, allow = _cells(refusal)
+    parts = (f"wardian: blocked {wanted}", process, reason, allow)
+    return _SPACE.join(part for part in parts if part)
+
+
 def terminal_width() -> int:
     """Columns of the terminal that standard error goes to, or what COLUMNS says."""
     try:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from wardian.cli.spool import Spool, SpooledDocument
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
-    from wardian.sandbox.backends import Copies
+    from wardian.sandbox.backends import Copies, OnRefusal
     from wardian.sandbox.policy.policy import Policy
-    from wardian.sandbox.run.result import Protection, Result
+    from wardian.sandbox.run.result import Protection, Refusal, Result
     from wardian.sandbox.run.unreached import OnUnreached, Unreached
     from wardian.sandbox.sandbox import Sandbox
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 TTY_CHOICES = ("auto", "yes", "no")
 WORK = "/work"
+CONNECTION_FILES = 4096
 # Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
 ORDINARY_SIGNALS = (1, 2, 13, 15)
 # Python's own, started by many programs; it ends some milliseconds after the program that has it.
@@ -95,6 +96,8 @@ def ran(
     wants name, origin, script (none for a command) and folder. ``spool`` gets the output, ``hints``
     the lines that were printed during the run."""
     cwd = working_directory(given)
+    if sandbox.policy.network == "names":
+        _make_room()
     heard = None if "quiet" in given else _hinting(policy, hints, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
@@ -118,6 +121,16 @@ def ran(
         skill=RecordedSkill(*skill) if skill is not None else None,
     )
     return recorded(directory, about, start, spool=spool)
+
+
+def _make_room() -> None:
+    """For connections of a network by name: two descriptors each, in this process."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTION_FILES if hard == resource.RLIM_INFINITY else min(CONNECTION_FILES, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _hinting(policy: Policy, hints: list[str] | None, *, tty: bool) -> OnUnreached:
@@ -147,12 +160,30 @@ def passed_through(
     try:
         with Forwarding() as signals:
             process = sandbox.start_inherited(
-                argv, cwd=cwd, tty=tty, copies=copies, on_unreached=heard, tail=True
+                argv,
+                cwd=cwd,
+                tty=tty,
+                copies=copies,
+                on_unreached=heard,
+                on_refusal=None if heard is None else _saying(tty=tty),
+                tail=True,
             )
             return signals.attend(process)
     finally:
         if saved is not None:
             restore_terminal(saved)
+
+
+def _saying(*, tty: bool) -> OnRefusal:
+    """Prints what a network by name refuses, at once: a program may wait for it long."""
+
+    def show(refusal: Refusal) -> None:
+        from wardian.cli.refused import live_line
+
+        line = live_line(refusal)
+        output.say(f"\r{line}\r" if tty else line)
+
+    return show
 
 
 def captured(

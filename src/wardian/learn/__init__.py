@@ -3,6 +3,7 @@
 learning.toml   what is kept although no run used it, and how much head-room limits get
 data            that file as values
 needs           what runs used, merged from their traces; pure, but for looking at programs' loaders
+hosts           names and ports that were reached, as rules
 places          paths to the few parts of /usr and /etc that hold them
 libraries       what programs and modules are linked with, and links out of their directories
 calls           system calls to those that stay allowed

@@ -33,6 +33,8 @@ def ceiling(known: Policy) -> Policy:
         shares=known.shares,
         work=known.work,
         network=known.network if usual.network == "none" else usual.network,
+        allow_hosts=known.allow_hosts,
+        deny_hosts=known.deny_hosts,
         pass_env=tuple(dict.fromkeys((*known.pass_env, *usual.pass_env))),
         set_env=known.set_env,
         limits=limits,
@@ -104,8 +106,11 @@ def _with_files(text: str, known: Policy, one: Draft) -> str:
 
 
 def _with_surroundings(text: str, known: Policy, one: Draft) -> str:
-    if one.network not in ("none", known.network):
+    if one.network not in ("none", known.network) and known.network != "host":
         text = with_value(text, "network", "mode", toml.quoted(one.network))
+    if one.network == "names" and known.network != "host":
+        more = [(rule, "added") for rule in one.hosts if rule not in known.allow_hosts]
+        text = with_items(text, "network", "allow", more)
     key = "only" if "only" in toml.loads(text).get("environment", {}) else "pass"
     text = with_items(text, "environment", key, [(name, "added") for name in one.passed])
     if one.variables:

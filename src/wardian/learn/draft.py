@@ -44,6 +44,7 @@ class Draft(NamedTuple):
     shares: tuple[Share, ...]
     work: str | None
     network: str
+    hosts: tuple[str, ...]  # rules of a network by name
     passed: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
 
@@ -55,7 +56,7 @@ def draft(needs: ObservedNeeds, allowed: Policy, wider: Wider) -> Draft:
         found = still_used(allowed.base, needs.files)
     else:
         found = places(needs.files, needs.directories, listed_too=wider.listed)
-    wants_network = bool(needs.endpoints) or wider.network
+    network, hosts = _reached(needs, allowed, wider)
     passed, variables = _environment(allowed, wider)
     return Draft(
         allowed=allowed,
@@ -65,10 +66,22 @@ def draft(needs: ObservedNeeds, allowed: Policy, wider: Wider) -> Draft:
         limits=limits(needs.peaks, allowed.limits, wider.times),
         shares=tuple(_shares(needs, allowed.shares)),
         work=allowed.work if allowed.work and _used(needs, WORK) else None,
-        network=allowed.network if wants_network else "none",
+        network=network,
+        hosts=hosts,
         passed=passed,
         variables=variables,
     )
+
+
+def _reached(needs: ObservedNeeds, allowed: Policy, wider: Wider) -> tuple[str, tuple[str, ...]]:
+    """By name, until a proof shows that names are not enough; then all that was allowed."""
+    if not needs.endpoints and not wider.network:
+        return "none", ()
+    if allowed.network == "none" or wider.network:
+        return allowed.network, allowed.allow_hosts
+    if needs.hosts:
+        return "names", tuple(sorted(needs.hosts))
+    return ("none" if allowed.network == "names" else allowed.network), ()
 
 
 def _used(needs: ObservedNeeds, place: str) -> bool:
@@ -144,8 +157,13 @@ def _network(one: Draft) -> list[str]:
     lines = ["[network]"]
     if one.network == "none":
         lines.append("# Nothing outside was reached.")
+    elif one.network == "names":
+        lines.append("# What was reached, and nothing else.")
+        lines.append(f"allow = [{', '.join(map(quoted, one.hosts))}]")
+        if one.allowed.deny_hosts:
+            lines.append(f"deny = [{', '.join(map(quoted, one.allowed.deny_hosts))}]")
     else:
-        lines.append("# A policy can't name endpoints yet; these were used:")
+        lines.append("# Names were not enough; these were used:")
         lines += [f"#   {printable(name)}" for name in sorted(one.needs.endpoints)[:MOST_ENDPOINTS]]
     return [*lines, f"mode = {quoted(one.network)}"]
 

@@ -33,6 +33,7 @@ class ObservedNeeds(NamedTuple):
     endpoints: frozenset[str]
     peaks: dict[str, float]
     missed: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()  # as rules of a network by name
 
     def __or__(self, other: ObservedNeeds) -> ObservedNeeds:
         files = dict(self.files)
@@ -49,6 +50,7 @@ class ObservedNeeds(NamedTuple):
             self.endpoints | other.endpoints,
             peaks,
             self.missed | other.missed,
+            self.hosts | other.hosts,
         )
 
 
@@ -92,7 +94,16 @@ def needs_of(trace: Trace, grown_bytes: int = 0) -> ObservedNeeds:
             "output_bytes": usage.stdout_bytes + usage.stderr_bytes,
         },
         missed=frozenset(trace.paths("missing", "refused")),
+        hosts=_hosts(trace),
     )
+
+
+def _hosts(trace: Trace) -> frozenset[str]:
+    if not any(outside(one) for one in trace.endpoints):
+        return frozenset()
+    from wardian.learn.hosts import reached_hosts
+
+    return reached_hosts(trace)
 
 
 def first_program(trace: Trace) -> str | None:

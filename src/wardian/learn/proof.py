@@ -227,6 +227,10 @@ def _unexplained(wider: Wider) -> Wider:
     return wider._replace(listed=True)
 
 
+def _reach(policy: Policy) -> tuple[str, frozenset[str]]:
+    return policy.network, frozenset(policy.allow_hosts)
+
+
 def _by_refusal(wider: Wider, refusal: Refusal, policy: Policy, allowed: Policy) -> Wider:
     name, needs = refusal.action, wider.needs
     if refusal.kind in ("syscall", "process") and name in policy.deny_syscalls:
@@ -236,7 +240,7 @@ def _by_refusal(wider: Wider, refusal: Refusal, policy: Policy, allowed: Policy)
         field = _FIELDS[name]
         times: Mapping[str, float] = dict(wider.times) | {field: wider.times.get(field, 1) * 4}
         return wider._replace(times=times)
-    elif refusal.kind == "network" and allowed.network != policy.network:
+    elif refusal.kind == "network" and _reach(allowed) != _reach(policy):
         return wider._replace(network=True)
     elif refusal.kind == "file" and whole().real(refusal.target) is not None:
         files = dict(needs.files) | {refusal.target: frozenset(("read",))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.observe.actions import ACTIONS, actions
@@ -182,7 +182,7 @@ class Tracer:
             syscalls=tuple(sorted(self._totals, key=lambda one: one.name)),
             files=tuple(self._file(path) for path in sorted(self._files)),
             processes=tuple(one.value() for one in self._processes),
-            endpoints=tuple(self._endpoints),
+            endpoints=_named(self._endpoints, result),
             result=result,
         )
 
@@ -229,6 +229,14 @@ class Tracer:
             address = "unix:" + next(iter(call.paths.values())).text
         action = "resolve" if call.asked else action
         self._endpoints[Endpoint(action, address, call.asked)] = None
+
+
+def _named(endpoints: Iterable[Endpoint], result: Result) -> tuple[Endpoint, ...]:
+    """With a network by name, a connection leads to the name that its address stands for."""
+    names = {f"{one.inside}:{one.port}": one.name for one in result.connections}
+    return tuple(
+        one if one.name else one._replace(name=names.get(one.address, "")) for one in endpoints
+    )
 
 
 def error_name(number: int) -> str:

@@ -9,6 +9,7 @@ policy/     what a run may reach and use, and the files that say so
 paths/      which of the host's paths can be trusted, and acting on files without following links
 root/       what the guest finds inside: layout, shares, programs
 run/        one run: planned, launched, attended to, its result
+network/    a network by name: rules, resolver, gateway
 refusals/   what was refused, and what would allow it
 backends/   the same door for each sandbox; one file each
 doctor/     which walls and backends work on this host

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from wardian.errors import SandboxError, UsageError
-from wardian.sandbox.backends import Backend, Copies, Job, backend
+from wardian.sandbox.backends import Backend, Copies, Job, OnRefusal, backend
 from wardian.sandbox.policy.policy import Policy, check_environment_name
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.run.process import Process, Runs
@@ -192,16 +192,23 @@ class Sandbox:
         on_trace: OnBytes | None = None,
         trace_every: bool = False,
         on_unreached: OnUnreached | None = None,
+        on_refusal: OnRefusal | None = None,
         tail: bool = False,
     ) -> Process:
         """Start a command on this process's own standard streams; ``pump`` waits for it.
 
         ``on_trace`` is as in ``trace``; ``on_unreached`` gets each network that a process could not
-        reach, as it happens; with ``tail`` the result has the last of standard error.
+        reach, as it happens, ``on_refusal`` what a network by name refuses, from a thread of its
+        own; with ``tail`` the result has the last of standard error.
         """
         job = self._job(command, cwd=cwd, env=env)
         job = job._replace(
-            inherit=True, tty=tty, copies=copies, on_unreached=on_unreached, tail=tail
+            inherit=True,
+            tty=tty,
+            copies=copies,
+            on_unreached=on_unreached,
+            on_refusal=on_refusal,
+            tail=tail,
         )
         return self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
 

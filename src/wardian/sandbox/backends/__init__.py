@@ -25,13 +25,19 @@ from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NamedTuple, Protocol
 
+    from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
+
+    OnRefusal = Callable[[Refusal], None]
 else:
     from wardian.values import NamedTuple
 
     Protocol = object
+
+    OnRefusal = object
 
 NAMES = ("wardian", "bubblewrap", "gvisor", "host")
 
@@ -60,6 +66,7 @@ class Job(NamedTuple):
     on_trace: OnBytes | None = None  # gets the records of core/trace.c, as they come
     trace_every: bool = False  # every call, not each thing once
     copies: Copies | None = None  # only with inherit; a backend that can't has none
+    on_refusal: OnRefusal | None = None  # gets what a network by name refuses, as it does
     on_unreached: OnUnreached | None = None  # as it happens; a backend that can't does not call it
     tail: bool = False  # only with inherit: the result has the last of standard error
 

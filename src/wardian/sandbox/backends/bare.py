@@ -23,7 +23,7 @@ from wardian.sandbox.run.status import concluded, read_events
 NOT_HELD = "nothing: given up by name"
 ITS_OWN = ("exited", "signal", "exec")  # ends that nobody brought about
 # The descriptors of a program that reports its first process inside, as core/launch.h has them.
-FD_TOLD, FD_BLOCK = 12, 13
+FD_TOLD, FD_BLOCK = 13, 14
 # Of another sandbox's program, not of its guest. In English: its words are read.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
 

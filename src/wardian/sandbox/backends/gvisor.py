@@ -116,7 +116,7 @@ class Gvisor:
         yield from (record("watch", source.path) for source in made.sources if source.write)
 
     def _call(self, made: Root) -> list[str]:
-        network = "none" if self._policy.network == "none" else "host"
+        network = "host" if self._policy.network == "host" else "none"
         words = [self._path, f"--network={network}", "--ignore-cgroups", "--oci-seccomp"]
         words += [] if os.geteuid() == 0 else ["--rootless"]
         if any(_is_socket(source.path) for source in made.sources):
@@ -127,7 +127,7 @@ class Gvisor:
         self, job: Job, made: Root, env: dict[str, str], argv: tuple[str, ...]
     ) -> dict[str, Any]:
         inside, maps = self._ids()
-        namespaces = [*NAMESPACES, *(["network"] if self._policy.network == "none" else [])]
+        namespaces = [*NAMESPACES, *(["network"] if self._policy.network != "host" else [])]
         linux: dict[str, Any] = {"seccomp": self._seccomp}
         if maps:
             namespaces.append("user")

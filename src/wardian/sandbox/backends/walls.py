@@ -8,7 +8,7 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from wardian.errors import UsageError, WallError
+from wardian.errors import BackendError, UsageError, WallError
 from wardian.sandbox.host import fresh_guest_id, is_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.shares import Source
@@ -46,7 +46,13 @@ def shortfall(policy: Policy, walls: Walls) -> tuple[str, ...]:
 
 
 def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
-    """Raises WallError for what was asked for, can't be had, and was not given up."""
+    """Raises WallError for what was asked for, can't be had, and was not given up; BackendError for
+    a network by name, and UsageError for an interface, which only our own launcher has."""
+    if policy.network == "names":
+        raise BackendError(
+            f"{walls.backend} has no network by name",
+            hint="run with --net none or --net host, or use --backend wardian",
+        )
     if policy.interface and policy.network != "host" and "namespace.network" not in walls.lacking:
         raise UsageError(
             f"{walls.backend} makes no network interface besides lo",
@@ -87,7 +93,7 @@ def _covered(name: str, given_up: Collection[str]) -> bool:
 
 def _requested(name: str, policy: Policy) -> bool:
     if name == "namespace.network":
-        return policy.network == "none"
+        return policy.network != "host"
     if name == "limits.processes":
         return policy.limits.processes is not None
     return policy.landlock_abi > 0 if name in _ABI else True

@@ -22,6 +22,11 @@ from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wardian.sandbox.network.gateway import Gateway
+    from wardian.sandbox.network.outcomes import RefusedName
+    from wardian.sandbox.run.result import Caller
     from wardian.syscalls.watching import Scope
 
 
@@ -81,13 +86,26 @@ class Wardian:
             keep_session=given.keep_session,
             extra=self._extra + _traced(job) + copy_records(job),
         )
-        launched = launcher.spawn_and_give(data, given.fds, ends, self._binary)
+        gateway = self._gateway(given.fds, job)
+        try:
+            launched = launcher.spawn_and_give(data, given.fds, ends, self._binary)
+        except BaseException:
+            if gateway is not None:
+                gateway.close()
+            raise
+        if gateway is not None:
+            gateway.start(launched.pid)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
         return Process(
             launched,
             functools.partial(
-                interpret, command=job.argv, plan=plan, arch=self._host.arch, policy=self._policy
+                interpret,
+                command=job.argv,
+                plan=plan,
+                arch=self._host.arch,
+                policy=self._policy,
+                gateway=gateway,
             ),
             outputs=outputs,
             stdin=ends.get(0),
@@ -97,6 +115,17 @@ class Wardian:
             time_s=job.time_s,
             on_status=_listener(job),
         )
+
+    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+        if self._policy.network != "names":
+            return None
+        from wardian.sandbox.network.gateway import Gateway
+        from wardian.sandbox.network.rules import NetworkRules
+
+        rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
+        gateway = Gateway(rules, on_refused=_live(job))
+        fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
+        return gateway
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
         """It says so itself, by WallError."""
@@ -121,6 +150,20 @@ class Wardian:
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
         return streams.captured(has_input=bool(job.input_bytes))
+
+
+def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
+    """What tells the caller of a refused name at once."""
+    heard = job.on_refusal
+    if heard is None:
+        return None
+    from wardian.sandbox.refusals.network import by_rule
+
+    def tell(refused: RefusedName, caller: Caller | None) -> None:
+        refusal = by_rule(refused, {})
+        heard(refusal if caller is None else refusal._replace(process=caller))
+
+    return tell
 
 
 def _traced(job: Job) -> bytes:

@@ -125,8 +125,9 @@ def _copies(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference
 # Network, environment
 
 
-_NETWORKS = {
+_NETWORKS = {  # from the narrowest to the widest
     "none": "no network but a loopback of its own",
+    "names": "a network by name",
     "host": "the host's network, all of it",
 }
 
@@ -136,14 +137,28 @@ def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
         who = "A" if a.interface else "B"
         text = f"{who} gives the run a network interface besides lo, which leads nowhere"
         yield PolicyDifference("network", "interface", None, a.interface, b.interface, text)
-    if a.network == b.network:
+    modes = a.network, b.network
+    if modes[0] != modes[1]:
+        order = [list(_NETWORKS).index(mode) for mode in modes]
+        text = f"A gives the run {_network_text(a)}; B {_network_text(b)}"
+        yield PolicyDifference("network", "mode", "ab"[order[0] < order[1]], *modes, text)
         return
-    told = [_NETWORKS.get(mode, f"the network {mode!r}") for mode in (a.network, b.network)]
-    more = None
-    if "none" in (a.network, b.network):
-        more = "b" if a.network == "none" else "a"
-    text = f"A gives the run {told[0]}; B {told[1]}"
-    yield PolicyDifference("network", "mode", more, a.network, b.network, text)
+    for verb, one, other in (
+        ("allows", a.allow_hosts, b.allow_hosts),
+        ("denies", a.deny_hosts, b.deny_hosts),
+    ):
+        for rule in dict.fromkeys((*one, *other)):
+            has = rule in one, rule in other
+            if has[0] == has[1]:
+                continue
+            more = "ab"[has[1] == (verb == "allows")]
+            text = f"{'A' if has[0] else 'B'} also {verb} {rule}"
+            yield PolicyDifference("network", rule, more, *has, text)
+
+
+def _network_text(policy: Policy) -> str:
+    names = ", ".join(policy.allow_hosts)
+    return _NETWORKS[policy.network] + (f" ({names})" if names else "")
 
 
 def _environment(a: Policy, b: Policy) -> Iterator[PolicyDifference]:

@@ -38,7 +38,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "rootfs": "path",
         "base": "paths",
     },
-    "network": {"mode": "network", "interface": "yes or no"},
+    "network": {"mode": "network", "allow": "hosts", "deny": "hosts", "interface": "yes or no"},
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
@@ -139,7 +139,7 @@ class _Reader:
             shares=tuple(shares),
             work=self.share("work", work).path if work not in (None, CALLER) else base.work,
             rootfs=self.share("rootfs", rootfs).path if rootfs else base.rootfs,
-            network=get("network", "mode", base.network),
+            **self.network(get, base),
             pass_env=_union(
                 tuple(get("environment", "only", base.pass_env)), get("environment", "pass", [])
             ),
@@ -153,6 +153,23 @@ class _Reader:
             interface=get("network", "interface", base.interface),
         )
         return policy.debugging() if get("syscalls", "debug", False) else policy
+
+    def network(self, get: Callable[[str, str, Any], Any], base: Policy) -> dict[str, Any]:
+        """NetworkRules make it a network by name; a mode without rules drops those of ``base``."""
+        mode = get("network", "mode", None)
+        allow, deny = get("network", "allow", []), get("network", "deny", [])
+        if mode in ("none", "host") and (allow or deny):
+            key = "allow" if allow else "deny"
+            raise self.error(["network", key], f'rules and mode = "{mode}" exclude each other')
+        if mode in ("none", "host"):
+            return {"network": mode, "allow_hosts": (), "deny_hosts": ()}
+        found = _union(base.allow_hosts, allow)
+        named = "names" if found or mode == "names" else base.network
+        return {
+            "network": named,
+            "allow_hosts": found,
+            "deny_hosts": _union(base.deny_hosts, deny),
+        }
 
     def parts(self, paths: Sequence[str] | None, rootfs: str | None) -> tuple[str, ...] | None:
         """Of the host's /usr and /etc, what is named; each must be there, and be part of it."""
@@ -231,8 +248,14 @@ def _text_or_number(raw: Any) -> str:
 
 def _network(raw: Any) -> str:
     if raw not in NETWORKS:
-        raise ValueError(f"{raw!r} is not a network mode; write " + " or ".join(NETWORKS))
+        raise ValueError(f"{raw!r} is not a network mode; write none, names or host")
     return str(raw)
+
+
+def _hosts(raw: Any) -> list[str]:
+    from wardian.sandbox.network.rules import parse_rule
+
+    return [str(parse_rule(text)) for text in _strings(raw)]
 
 
 def _names(raw: Any) -> list[str]:
@@ -303,6 +326,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "paths": _strings,
     "path": _string,
     "network": _network,
+    "hosts": _hosts,
     "names": _names,
     "protections": _protections,
     "variables": _variables,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     from wardian.values import NamedTuple
 
-NETWORKS = ("none", "host")
+NETWORKS = ("none", "names", "host")
 DEFAULT_PRESET = "default"
 DEFAULT_SOURCES = (
     "sandbox/policy/presets/default.toml",
@@ -96,6 +96,8 @@ class Policy(NamedTuple):
     deny_syscalls: tuple[str, ...] = ()
     landlock_abi: int = 1
     degrade: tuple[str, ...] = ()
+    allow_hosts: tuple[str, ...] = ()  # rules of a network by name
+    deny_hosts: tuple[str, ...] = ()
     base: tuple[str, ...] | None = None  # of the host's /usr and /etc only these; None: all of it
     interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
 

@@ -26,6 +26,9 @@ def write_policy(policy: Policy) -> str:
     if policy.base is not None:
         lines.append(f"base = {_list(policy.base)}")
     lines += ["", "[network]", f"mode = {quoted(policy.network)}"]
+    if policy.network == "names":
+        lines.append(f"allow = {_list(policy.allow_hosts)}")
+        lines.append(f"deny = {_list(policy.deny_hosts)}")
     if policy.interface:
         lines.append("interface = true")
     lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]

@@ -3,7 +3,8 @@
 reading     the supervisor's notes → refusals that are worth reporting
 notes       what stands in a note
 files       files that a guest could not have
-others      calls, networks, processes and limits
+network     names, addresses, ports and sockets; and who in the guest asked for what
+others      calls, processes and limits
 ranking     which refusals matter to a person, and in which order
 installs    what a package tool was asked to install, from its command line
 remedies    the option, and the policy lines, that would allow it

@@ -1,4 +1,4 @@
-"""What else a guest could not have: calls, networks, processes, and more than its limits."""
+"""What else a guest could not have: calls, processes, and more than its limits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from wardian.sandbox.policy.units import human_bytes
 from wardian.sandbox.refusals.notes import act_word, args_of, refusal_of, shown, text_of
 from wardian.sandbox.refusals.remedies import (
     RefusalContext,
-    setting,
     spelled,
     to_call,
-    to_reach,
     to_use,
 )
 from wardian.sandbox.run.result import Limit, Refusal
@@ -20,9 +18,6 @@ from wardian.syscalls.effects import does
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any
-
-AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
-LOW_PORTS = 1024
 
 
 def by_filter(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal:
@@ -40,44 +35,6 @@ def by_filter(name: str, event: dict[str, Any], around: RefusalContext) -> Refus
     denied = name in around.policy.deny_syscalls
     reason = "this run's policy denies it" if denied else row.reason
     return refusal_of(kind, name, target, reason, to_call(name, args, around.policy))
-
-
-# The network
-
-
-def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
-    from wardian.syscalls.decode import sockaddr_text
-
-    raw = event["text"].encode("latin-1")
-    family = int.from_bytes(raw[:2], "little")
-    port = int.from_bytes(raw[2:4], "big")
-    action = act_word(name)
-    allow = to_reach(around, family)
-    if family == AF_UNIX:
-        if action == "bind" or allow is None or not around.host.has_abstract(raw[2:]):
-            return None
-        reason = "the host's abstract sockets are out of reach"
-    elif len(raw) < {AF_INET: 8, AF_INET6: 24}.get(family, 2):
-        return None  # the kernel takes no such address either
-    elif action == "bind" and 0 < port < LOW_PORTS:
-        reason, allow = "ports below 1024 need a right that no guest has", None
-        if around.policy.network == "host" and port >= setting(
-            "net/ipv4/ip_unprivileged_port_start"
-        ):
-            return None
-    elif event["other"] == "loopback":
-        if not around.host.listens(port):
-            return None
-        reason = "the run has a loopback of its own; the host's is out of reach"
-    else:
-        reason = "this run has no network"
-    return refusal_of("network", action, sockaddr_text(raw), reason, allow)
-
-
-def by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
-    host = shown(text_of(event["text"].rstrip(".")))
-    reason = "this run has no network, so no names either"
-    return refusal_of("network", "resolve", host, reason, to_reach(around))
 
 
 # Processes and limits

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from wardian.sandbox.refusals.files import by_absence, by_mask, by_read_only
+from wardian.sandbox.refusals.network import by_name, by_network
 from wardian.sandbox.refusals.notes import UNKNOWN, shown, text_of
-from wardian.sandbox.refusals.others import by_filter, by_limit, by_name, by_network, by_pid
+from wardian.sandbox.refusals.others import by_filter, by_limit, by_pid
 from wardian.sandbox.refusals.remedies import RefusalContext
 from wardian.sandbox.run.result import Caller, Refusal
 from wardian.syscalls import name_of
@@ -33,7 +34,7 @@ EXPLAIN: dict[str, Callable[[str, dict[str, Any], RefusalContext], Refusal | Non
 
 def refusals(events: Sequence[dict[str, Any]], around: RefusalContext) -> tuple[Refusal, ...]:
     """In the order in which they happened, the same thing folded into one."""
-    callers = _callers(events, around.command)
+    callers = callers_of(events, around.command)
     found = _Found()
     for event in events:
         if event["event"] != "refused":
@@ -72,7 +73,7 @@ class _Found:
         return tuple(self._by_act.values())
 
 
-def _callers(events: Sequence[dict[str, Any]], command: tuple[str, ...]) -> dict[int, Caller]:
+def callers_of(events: Sequence[dict[str, Any]], command: tuple[str, ...]) -> dict[int, Caller]:
     """By number. Until the run's own command is found and runs, it is the launcher that looks."""
     callers: dict[int, Caller] = {}
     for event in events:

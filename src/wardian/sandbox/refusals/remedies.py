@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wardian.errors import WardianError
 from wardian.sandbox.policy.policy import DEBUG_CALLS, Policy, Share
@@ -40,6 +40,7 @@ class RefusalContext(NamedTuple):
     home: str  # the caller's
     command: tuple[str, ...]
     host: AskedHost
+    names: Mapping[str, str] = {}  # of a network by name: the address that the guest has → the name
 
     @property
     def standing(self) -> frozenset[str]:
@@ -146,6 +147,11 @@ def to_reach(around: RefusalContext, family: int = 0) -> Allow | None:
         flags.append(f"--degrade {scope}")
         lines.append(f'[protections]\ndegrade = ["{scope}"]')
     return Allow(" ".join(flags), "\n".join(lines)) if flags else None
+
+
+def to_name(rule: str) -> Allow:
+    """One more rule of a network by name."""
+    return Allow(f"--net {quoted(rule)}", f"[network]\nallow = [{toml(rule)}]")
 
 
 # System calls

@@ -25,6 +25,10 @@ OWN = ("dev", "home", "proc", "sys", "tmp", "work")
 OPENED = ("etc", "var")
 
 
+# With a network by name; the gateway answers at once, or the run is over.
+RESOLV_CONF, OUR_RESOLVER = "/etc/resolv.conf", b"nameserver 127.0.0.1\noptions timeout:30\n"
+
+
 class Base(NamedTuple):
     """One thing in every guest's root: our ``link``, or else ``source`` of the host, read-only."""
 
@@ -63,7 +67,8 @@ def make_root(policy: Policy, sources: Sequence[Source]) -> Root:
     limits = policy.limits
     return Root(
         base=found,
-        files=tuple((path, text.lstrip("\n").encode()) for path, text in shape.files),
+        files=tuple((path, text.lstrip("\n").encode()) for path, text in shape.files)
+        + (((RESOLV_CONF, OUR_RESOLVER),) if policy.network == "names" else ()),
         private=tuple(
             (path, mode)
             for path, mode in shape.private

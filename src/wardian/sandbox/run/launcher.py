@@ -17,6 +17,7 @@ else:
 LAUNCHER = os.path.join(compiled.PLACE, "wardian-launch")
 FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM, FD_TRACE = 3, 4, 5, 6, 9
 FD_FIRST_COPY = 10
+FD_GATEWAY = 12
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
 

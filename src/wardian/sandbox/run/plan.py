@@ -76,6 +76,7 @@ def make_plan(
         *rlimit_records(policy.limits, shares_written=shares_written),
         *cgroup_records(host, standing),
         *_flags(policy, watch),
+        *_routes(policy),
         *_interface(policy),
     ]
     return Plan(
@@ -89,7 +90,7 @@ def make_plan(
 def _flags(policy: Policy, watch: Scope) -> list[bytes]:
     records = [] if watch == "nothing" else [record("home", os.path.expanduser("~"))]
     flags = {
-        "network": policy.network == "none",
+        "network": policy.network != "host",
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         "early-filter": not policy.deny_syscalls and watch in ("nothing", "changes", "opens"),
@@ -97,6 +98,24 @@ def _flags(policy: Policy, watch: Scope) -> list[bytes]:
         "opens": watch == "opens",
     }
     return records + [record("flag", name) for name, wanted in flags.items() if wanted]
+
+
+def _routes(policy: Policy) -> list[bytes]:
+    """Where the gateway of a network by name listens in the guest."""
+    if policy.network != "names":
+        return []
+    import socket
+
+    from wardian.sandbox.network.resolver import SYNTHETIC
+    from wardian.sandbox.network.rules import NetworkRules
+
+    rules = NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)
+    families = {4: socket.AF_INET, 6: socket.AF_INET6}
+    return [
+        record("route", int(families[net.version]), net.prefixlen, net.network_address.packed)
+        for net in (SYNTHETIC, *rules.networks)
+        if not net.is_loopback
+    ]
 
 
 def _interface(policy: Policy) -> list[bytes]:

@@ -50,7 +50,7 @@ def protections(
 ) -> tuple[Protection, ...]:
     """``foreign``: a directory to be copied belongs to others."""
     found = [Protection(name, True, True, True) for name in ALWAYS]
-    wants_network = policy.network == "none"
+    wants_network = policy.network != "host"
     found.append(Protection("namespace.network", wants_network, True, wants_network))
     found += [
         _landlock_protection(name, abi, policy, host, degraded) for name, abi in landlock.FEATURES

@@ -8,6 +8,8 @@ from wardian.sandbox.policy.policy import Policy
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
+
+    from wardian.sandbox.network.outcomes import Connection
 else:
     from wardian.values import NamedTuple
 
@@ -129,6 +131,7 @@ class Result(NamedTuple):
     left_running: tuple[LeftRunning, ...] = ()
     left_running_more: int = 0
     stderr_tail: bytes = b""  # of a command on the caller's own streams
+    connections: tuple[Connection, ...] = ()  # of a network by name
 
     @property
     def ok(self) -> bool:
@@ -171,6 +174,7 @@ class Result(NamedTuple):
             "left_running": [one._asdict() for one in self.left_running],
             "left_running_more": self.left_running_more,
             "policy_digest": self.policy_digest,
+            "connections": [one.document() for one in self.connections],
         }
         if output:
             document["stdout"] = self.stdout.decode("utf-8", "replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.policy.policy import Policy
@@ -16,8 +16,9 @@ from wardian.sandbox.run.result import LeftRunning, Limit, Protection, Refusal, 
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import Any, TypedDict, Unpack
+    from typing import Any, NotRequired, TypedDict, Unpack
 
+    from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.refusals.asked_host import AskedHost
 
     class RunFacts(TypedDict):
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         plan: Plan
         arch: str
         policy: Policy
+        gateway: NotRequired[Gateway | None]
 
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
@@ -50,8 +52,11 @@ def concluded(
     plan: Plan,
     arch: str,
     policy: Policy,
+    gateway: Gateway | None = None,
 ) -> Result:
     """The same, of what was read already."""
+    if gateway is not None:
+        gateway.close()
     by_kind = {event["event"]: event for event in events}
     if "failed" in by_kind:
         from wardian.sandbox.run.failures import explain
@@ -77,7 +82,8 @@ def concluded(
     group = ended.get("cgroup", 0)
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     left, more = _left_running(events)
-    return Result(
+    names = gateway.names if gateway is not None else {}
+    result = Result(
         command=tuple(command),
         exit_code=exit_code,
         reason=reason,
@@ -89,13 +95,16 @@ def concluded(
         usage=usage,
         limits=limits,
         protections=_copied(_grouped(plan.protections, group), ended.get("not_copied", 0)),
-        refusals=_told(_met(limits, usage), _refusals(events, plan, arch, policy, tuple(command))),
+        refusals=_told(
+            _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), names)
+        ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
         left_running=left,
         left_running_more=more,
         stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
     )
+    return result if gateway is None else _with_network(result, events, gateway)
 
 
 @functools.lru_cache(maxsize=32)
@@ -262,6 +271,7 @@ def _refusals(
     arch: str,
     policy: Policy,
     command: tuple[str, ...],
+    names: Mapping[str, str],
 ) -> tuple[Refusal, ...]:
     if not any(event["event"] == "refused" for event in events):
         return ()
@@ -278,8 +288,23 @@ def _refusals(
     except FileNotFoundError:
         cwd = "/"
     home = os.path.expanduser("~")
-    around = RefusalContext(policy, plan.sources, plan.protections, arch, cwd, home, command, host)
+    around = RefusalContext(
+        policy, plan.sources, plan.protections, arch, cwd, home, command, host, names
+    )
     return refusals(events, around)
+
+
+def _with_network(result: Result, events: Sequence[dict[str, Any]], gateway: Gateway) -> Result:
+    """What its network by name saw."""
+    from wardian.sandbox.refusals.network import by_gateway, who_asked, with_callers
+    from wardian.sandbox.refusals.reading import callers_of
+
+    asked = who_asked(events, callers_of(events, result.command), gateway.names)
+    outcomes = gateway.outcomes
+    return result._replace(
+        refusals=result.refusals + by_gateway(outcomes, asked, result.refusals),
+        connections=with_callers(outcomes, asked),
+    )
 
 
 def _nowhere(event: dict[str, Any], host: AskedHost) -> bool:

@@ -1,0 +1,126 @@
+/* A network by name. Every address that a rule may lead to is made local in the guest's own network
+ * namespace, and the gateway, which belongs to the caller outside, listens there: a socket belongs to
+ * the namespace in which it was made, whoever has it. So all that is done inside is to add routes and
+ * to make sockets; what may be reached is decided and dialled by the gateway (sandbox/network/). */
+#define _GNU_SOURCE
+#include "fortify.h"
+#include "names.h"
+#include "descriptors.h"
+#include "fail.h"
+#include "plan.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LOOPBACK = 1, DNS = 53, BACKLOG = 64, MOST_HANDED = 2 }; /* lo is every namespace's first */
+
+struct route_request {
+    struct nlmsghdr head;
+    struct rtmsg route;
+    struct rtattr to;
+    uint8_t address[16];
+    struct rtattr through;
+    uint32_t interface;
+};
+
+static void add_route(int fd, const struct route *wanted) {
+    unsigned size = wanted->family == AF_INET ? 4 : 16;
+    struct route_request request = {
+        .head = {.nlmsg_type = RTM_NEWROUTE, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
+        .route = {.rtm_family = wanted->family,
+                  .rtm_dst_len = wanted->bits,
+                  .rtm_table = RT_TABLE_LOCAL,
+                  .rtm_protocol = RTPROT_BOOT,
+                  .rtm_scope = RT_SCOPE_HOST,
+                  .rtm_type = RTN_LOCAL},
+        .to = {.rta_type = RTA_DST, .rta_len = (unsigned short)(sizeof(struct rtattr) + size)},
+        .through = {.rta_type = RTA_OIF, .rta_len = sizeof(struct rtattr) + sizeof(uint32_t)},
+        .interface = LOOPBACK,
+    };
+    memcpy(request.address, wanted->address, size);
+    if (size < sizeof request.address) /* the second attribute follows the first at once */
+        memcpy(request.address + size, &request.through, sizeof request.through + sizeof request.interface);
+    request.head.nlmsg_len = (uint32_t)(sizeof request - (sizeof request.address - size));
+    struct {
+        struct nlmsghdr head;
+        struct nlmsgerr error;
+        char rest[sizeof request];
+    } reply;
+    if (write(fd, &request, request.head.nlmsg_len) < 0)
+        die(errno, "network", "asking for a route");
+    ssize_t got = read(fd, &reply, sizeof reply);
+    if (got < (ssize_t)(sizeof reply.head + sizeof reply.error) || reply.head.nlmsg_type != NLMSG_ERROR)
+        die(EPROTO, "network", "adding a route");
+    if (reply.error.error && reply.error.error != -EEXIST)
+        die(-reply.error.error, "network", "adding a route for a network by name");
+}
+
+/* One byte, and descriptors with it. False: nobody is there to take them. */
+static bool hand_over(int gateway, const int *fds, size_t count) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * MOST_HANDED)];
+        struct cmsghdr align;
+    } control = {0};
+    char what = count ? 's' : 'n';
+    struct iovec part = {.iov_base = &what, .iov_len = 1};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    if (count) {
+        header.msg_control = control.bytes;
+        header.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
+        cmsg->cmsg_level = SOL_SOCKET;
+        cmsg->cmsg_type = SCM_RIGHTS;
+        cmsg->cmsg_len = CMSG_LEN(sizeof(int) * count);
+        memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * count);
+    }
+    return syscall(SYS_sendmsg, gateway, &header, MSG_NOSIGNAL) == 1;
+}
+
+static int resolver_socket(int type) {
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(DNS), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || syscall(SYS_bind, fd, &here, sizeof here) < 0 ||
+        (type == SOCK_STREAM && syscall(SYS_listen, fd, BACKLOG) < 0))
+        die(errno, "network", "opening the resolver's port in the guest");
+    return fd;
+}
+
+void names_begin(const struct plan *plan) {
+    if (!plan->route_count)
+        return;
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0)
+        die(errno, "network", "opening a socket to add routes");
+    for (size_t i = 0; i < plan->route_count; i++)
+        add_route(fd, &plan->routes[i]);
+    close(fd);
+    int ports[MOST_HANDED] = {resolver_socket(SOCK_DGRAM), resolver_socket(SOCK_STREAM)};
+    if (!hand_over(FD_GATEWAY, ports, MOST_HANDED))
+        die(errno, "network", "handing the resolver's port to the gateway");
+    close(ports[0]);
+    close(ports[1]);
+}
+
+bool names_serve(int gateway) {
+    char family;
+    long got;
+    while ((got = syscall(SYS_recvfrom, gateway, &family, 1, MSG_DONTWAIT, NULL, NULL)) < 0 && errno == EINTR)
+        ;
+    if (got < 0 && errno == EAGAIN)
+        return true;
+    if (got != 1)
+        return false;
+    int fd = socket(family == '6' ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool taken = hand_over(gateway, &fd, fd >= 0);
+    if (fd >= 0)
+        close(fd);
+    return taken;
+}

@@ -1,0 +1,14 @@
+/* A network by name: what its gateway, outside, has in the guest's network namespace. */
+#ifndef WARDIAN_NAMES_H
+#define WARDIAN_NAMES_H
+
+#include "plan.h"
+
+#include <stdbool.h>
+
+/* In the guest-to-be, once its loopback is up: routes, and the sockets of a resolver. */
+void names_begin(const struct plan *plan);
+/* In the reaper, from when it only waits: sockets that the gateway asks for. False: it asks no more. */
+bool names_serve(int gateway);
+
+#endif

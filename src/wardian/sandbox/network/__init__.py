@@ -1,0 +1,16 @@
+"""A network by name: what a rule names can be reached by every program, nothing else exists.
+
+rules         what may be reached: names, addresses, ports
+addresses     which addresses a name does not make reachable
+dns           the little of DNS that the guest's resolver needs
+resolver      the guest's resolver: allowed names get addresses of their own
+inside        sockets that live in the guest's network and are held out here
+listening     where the gateway listens in the guest's network
+first_words   whom a connection is for: the server name of TLS, the Host of HTTP
+dialing       from an allowed name to a connection
+relay         bytes from one socket to another and back
+loop          a loop over sockets
+askers        which process of the guest has a socket
+outcomes      what came of questions and connections, and what one run may use
+gateway       all of it for one run
+"""

@@ -1,0 +1,97 @@
+"""What came of a run's questions and connections, for its result; and what one run may use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from wardian.sandbox.network.askers import GuestPort
+from wardian.sandbox.run.result import Caller
+
+MOST_EVENTS = 1000  # of connections and of refusals
+
+
+class GatewayLimits(NamedTuple):
+    """What one run may use; None means no limit."""
+
+    connections: int = 512  # at once
+    per_second: int = 1000
+    bytes_out: int | None = None
+    bytes_in: int | None = None
+
+
+DEFAULT_LIMITS = GatewayLimits()
+
+
+class Connection(NamedTuple):
+    """One that was made, or was to be made. ``outcome`` is ``closed``, ``broken``, ``refused``
+    or ``failed``."""
+
+    name: str
+    port: int
+    address: str | None
+    outcome: str
+    reason: str
+    bytes_out: int
+    bytes_in: int
+    started_s: float  # since the run began
+    seconds: float
+    inside: str  # the address that the guest has for it
+    process: Caller = Caller(0, "")
+
+    def document(self) -> dict[str, Any]:
+        """As JSON (docs/reference/result.md)."""
+        return self._asdict() | {"process": self.process.document()}
+
+
+class RefusedName(NamedTuple):
+    """A name, or a name and a port, that no rule allows, or that may not be reached after all."""
+
+    name: str
+    port: int | None
+    address: str | None
+    reason: str
+    at_s: float
+    wanted: str | None = None  # the name that the connection was for, in its own words
+    times: int = 1
+
+
+# Called at the first of each kind, from the gateway's thread.
+OnRefused = Callable[[RefusedName, GuestPort | None], None]
+
+
+class Outcomes:
+    """Both, as they come. Written by the gateway's thread alone."""
+
+    def __init__(self, on_refused: OnRefused | None = None) -> None:
+        self._on_refused = on_refused
+        self.began_s = time.monotonic()
+        self.connections: list[Connection] = []
+        self.refused: dict[tuple[str, int | None, str], RefusedName] = {}
+
+    def refuse(
+        self,
+        name: str,
+        reason: str,
+        *,
+        port: int | None = None,
+        address: str | None = None,
+        wanted: str | None = None,
+        source: GuestPort | None = None,
+    ) -> None:
+        """Once more, by whom ``source`` belongs to."""
+        key = (name, port, reason)
+        before = self.refused.get(key)
+        if before is not None:
+            self.refused[key] = before._replace(times=before.times + 1)
+        elif len(self.refused) < MOST_EVENTS:
+            at_s = time.monotonic() - self.began_s
+            self.refused[key] = RefusedName(name, port, address, reason, at_s, wanted)
+            if self._on_refused is not None:
+                self._on_refused(self.refused[key], source)
+
+    def add(self, connection: Connection) -> None:
+        """It is over."""
+        if len(self.connections) < MOST_EVENTS:
+            self.connections.append(connection)

@@ -1,0 +1,151 @@
+"""The guest's resolver: an allowed name gets an address of its own in the guest's network, any
+other does not exist. No question ever leaves the host."""
+
+from __future__ import annotations
+
+import socket
+import time
+from ipaddress import IPv4Address, IPv4Network
+
+from wardian.errors import UsageError
+from wardian.sandbox.network import dns
+from wardian.sandbox.network.askers import GuestPort
+from wardian.sandbox.network.listening import Listeners
+from wardian.sandbox.network.loop import Loop
+from wardian.sandbox.network.outcomes import Outcomes
+from wardian.sandbox.network.rules import NetworkRules, normal_name
+
+# Addresses for measurements of networks (RFC 2544), which no host has: names get theirs from it.
+SYNTHETIC = IPv4Network("198.18.0.0/15")
+MOST_NAMES = 1 << 16
+MOST_STREAMS = 32  # questions by TCP, at once
+IDLE_S = 10.0
+DNS_BYTES = 4096
+AT_ONCE = 64
+_LOOPBACK = IPv4Address("127.0.0.1").packed
+
+
+class Resolver:
+    """Answers on two sockets of the guest's."""
+
+    def __init__(
+        self, rules: NetworkRules, listeners: Listeners, loop: Loop, outcomes: Outcomes
+    ) -> None:
+        self.rules = rules
+        self._listeners, self._loop, self._outcomes = listeners, loop, outcomes
+        self._addresses: dict[str, IPv4Address] = {}
+        self.names: dict[str, str] = {}  # synthetic address → name
+        self._sockets: tuple[socket.socket, ...] = ()
+        self._streams: dict[socket.socket, float] = {}  # since when each is idle
+
+    def serve(self, udp: socket.socket, tcp: socket.socket) -> None:
+        """From now on."""
+        self._sockets = (udp, tcp)
+        for one in self._sockets:
+            one.setblocking(False)
+        self._loop.attend(udp, lambda: self._on_datagrams(udp))
+        self._loop.attend(tcp, lambda: self._on_stream(tcp))
+
+    def expire(self, now_s: float) -> None:
+        """Whoever connects and asks nothing is not waited for."""
+        for one, since_s in list(self._streams.items()):
+            if now_s - since_s > IDLE_S:
+                self._hang_up(one)
+
+    def close(self) -> None:
+        for one in (*self._sockets, *self._streams):
+            one.close()
+
+    def _on_datagrams(self, udp: socket.socket) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                packet, who = udp.recvfrom(DNS_BYTES)
+                reply = self.answer(packet, GuestPort("udp", who[1]))
+                if reply is not None:
+                    udp.sendto(reply, who)
+            except BlockingIOError:
+                return
+            except OSError:
+                pass  # it asks again
+
+    def _on_stream(self, tcp: socket.socket) -> None:
+        if len(self._streams) >= MOST_STREAMS:
+            self._hang_up(min(self._streams, key=self._streams.__getitem__))
+        try:
+            one, _ = tcp.accept()
+        except OSError:
+            return
+        one.setblocking(False)
+        self._streams[one] = time.monotonic()
+        data = bytearray()
+        self._loop.attend(one, lambda: self._on_bytes(one, data))
+
+    def _on_bytes(self, one: socket.socket, data: bytearray) -> None:
+        """``data`` is what came before, and is not a whole question yet."""
+        try:
+            piece = one.recv(DNS_BYTES)
+            source = GuestPort("tcp", one.getpeername()[1])
+        except BlockingIOError:
+            return
+        except OSError:
+            self._hang_up(one)
+            return
+        data += piece
+        while piece and len(data) >= 2 and len(data) >= 2 + (size := data[0] << 8 | data[1]):
+            reply = self.answer(bytes(data[2 : 2 + size]), source)
+            del data[: 2 + size]
+            try:
+                if reply is None or one.send(len(reply).to_bytes(2, "big") + reply) == 0:
+                    piece = b""
+            except OSError:
+                piece = b""  # it does not read its answers
+            self._streams[one] = time.monotonic()
+        if not piece:
+            self._hang_up(one)
+
+    def _hang_up(self, one: socket.socket) -> None:
+        del self._streams[one]
+        self._loop.forget(one)
+        one.close()
+
+    def answer(self, packet: bytes, source: GuestPort | None = None) -> bytes | None:
+        """None where there is nothing to answer to."""
+        question = dns.question_of(packet)
+        if question is None:
+            return dns.malformed(packet)
+        try:
+            name = normal_name(question.name)
+        except UsageError:
+            return dns.answer(question, dns.NXDOMAIN)
+        if question.klass != dns.IN:
+            return dns.answer(question, dns.REFUSED)
+        if name == "localhost" or name.endswith(".localhost"):
+            return dns.answer(question, dns.NOERROR, _LOOPBACK if question.type == dns.A else None)
+        if not self.rules.ports_of(name):
+            self._outcomes.refuse(name, "no rule allows this name", source=source)
+            return dns.answer(question, dns.NXDOMAIN)
+        if question.type not in (dns.A, dns.ANY):
+            return dns.answer(question, dns.NOERROR)  # AAAA above all: use the other one
+        address = self._address_of(name)
+        if address is None:
+            return dns.answer(question, dns.SERVFAIL)
+        return dns.answer(question, dns.NOERROR, address.packed)
+
+    def _address_of(self, name: str) -> IPv4Address | None:
+        """Its own in the guest, listened on before anyone knows of it."""
+        found = self._addresses.get(name)
+        if found is not None:
+            return found
+        if len(self._addresses) >= MOST_NAMES:
+            self._outcomes.refuse(name, f"a run may look up {MOST_NAMES} allowed names")
+            return None
+        address = IPv4Address(int(SYNTHETIC.network_address) + len(self._addresses) + 1)
+        try:
+            self._listeners.open_name(str(address), self.rules.ports_of(name))
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            self._outcomes.refuse(name, f"no more names can be had: {why}")
+            return None
+        self._addresses[name] = address
+        self.names[str(address)] = name
+        return address

@@ -1,0 +1,182 @@
+"""What a guest could not reach: names, addresses, ports, the host's sockets; and who in the guest
+asked for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wardian.sandbox.refusals.notes import UNKNOWN, act_word, refusal_of, shown, text_of
+from wardian.sandbox.refusals.remedies import RefusalContext, setting, to_name, to_reach
+from wardian.sandbox.run.result import Caller, Refusal
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from typing import Any
+
+    from wardian.sandbox.network.addresses import Address
+    from wardian.sandbox.network.outcomes import Connection, Outcomes, RefusedName
+
+    Asked = Mapping[tuple[str, int | None], Caller]
+
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+LOW_PORTS = 1024
+DNS = 53
+
+
+def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
+    from wardian.syscalls.decode import sockaddr_text
+
+    raw = event["text"].encode("latin-1")
+    family = int.from_bytes(raw[:2], "little")
+    port = int.from_bytes(raw[2:4], "big")
+    action = act_word(name)
+    allow = to_reach(around, family)
+    if family == AF_UNIX:
+        if action == "bind" or allow is None or not around.host.has_abstract(raw[2:]):
+            return None
+        reason = "the host's abstract sockets are out of reach"
+    elif len(raw) < {AF_INET: 8, AF_INET6: 24}.get(family, 2):
+        return None  # the kernel takes no such address either
+    elif action == "bind" and 0 < port < LOW_PORTS:
+        reason, allow = "ports below 1024 need a right that no guest has", None
+        if around.policy.network == "host" and port >= setting(
+            "net/ipv4/ip_unprivileged_port_start"
+        ):
+            return None
+    elif event["other"] == "loopback":
+        if port == DNS or not around.host.listens(port):
+            return None  # whoever asks there asks for a name, and that is reported
+        reason = "the run has a loopback of its own; the host's is out of reach"
+    elif around.policy.network == "names":
+        return _by_rules(action, raw, event["other"] == "stream", around)
+    else:
+        reason = "this run has no network"
+        if event["other"] == "stream" and (rule := _rule_for(_address(raw), port)) is not None:
+            allow = to_name(rule)
+    return refusal_of("network", action, sockaddr_text(raw), reason, allow)
+
+
+def _address(raw: bytes) -> Address:
+    """The host of a socket's address; an IPv4 one inside IPv6 is the former."""
+    import _socket
+
+    from wardian.sandbox.network.addresses import parsed
+
+    family = int.from_bytes(raw[:2], "little")
+    return parsed(_socket.inet_ntop(family, raw[4:8] if family == AF_INET else raw[8:24]))
+
+
+def _rule_for(address: Address, port: int) -> str | None:
+    """The narrowest; None where none helps: on a link only its own name would say which link."""
+    from ipaddress import ip_network
+
+    from wardian.sandbox.network.rules import AddressRule
+
+    if port == 0 or address.is_multicast or (address.version == 6 and address.is_link_local):
+        return None
+    return str(AddressRule(ip_network(address), ((port, port),)))
+
+
+def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> Refusal | None:
+    """What no rule of a network by name allows."""
+    from wardian.sandbox.network.resolver import SYNTHETIC
+    from wardian.sandbox.network.rules import NameRule, NetworkRules
+
+    rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+    address, port = _address(raw), int.from_bytes(raw[2:4], "big")
+    name = around.names.get(str(address))
+    host = name or (str(address) if address.version == 4 else f"[{address}]")
+    if name is None and address in SYNTHETIC:
+        return None  # nobody has it
+    if not stream:
+        if action == "bind":
+            reason = "a network by name has no address of the host's"
+        else:
+            reason = "a network by name carries connections, no datagrams"
+        return refusal_of("network", action, f"{host}:{port}", reason, to_reach(around))
+    if rules.allows_name(name, port) if name else rules.allows_address(address, port):
+        return None
+    rule = str(NameRule(name, "", ((port, port),))) if name else _rule_for(address, port)
+    reason = "no rule allows this port" if name else "no rule allows this address"
+    allow = to_name(rule) if rule is not None else None
+    return refusal_of("network", action, f"{host}:{port}", reason, allow)
+
+
+def by_gateway(
+    outcomes: Outcomes, asked: Asked, known: Sequence[Refusal] = ()
+) -> tuple[Refusal, ...]:
+    """What the gateway of a network by name refused, but for what is known already."""
+    things = {(one.action, one.target) for one in known}
+    found = [by_rule(one, asked) for one in outcomes.refused.values()]
+    return tuple(one for one in found if (one.action, one.target) not in things)
+
+
+def with_callers(outcomes: Outcomes, asked: Asked) -> tuple[Connection, ...]:
+    """The connections, each with the first process that connected there."""
+    return tuple(
+        one._replace(process=asked.get((one.name, one.port), UNKNOWN))
+        for one in outcomes.connections
+    )
+
+
+def who_asked(
+    events: Sequence[dict[str, Any]], callers: Mapping[int, Caller], names: Mapping[str, str]
+) -> Asked:
+    """Who first connected to a name or an address and a port, or, with None as port, asked for a
+    name. ``names`` are those that addresses inside stand for."""
+    found: dict[tuple[str, int | None], Caller] = {}
+    for event in events:
+        if event["event"] != "refused" or event["by"] not in ("n", "d"):
+            continue
+        caller = callers.get(event["process"], UNKNOWN)
+        raw = event["text"].encode("latin-1")
+        if event["by"] == "d":
+            found.setdefault((shown(text_of(event["text"])).rstrip(".").lower(), None), caller)
+        elif event["other"] == "stream" and len(raw) >= 8:
+            address = str(_address(raw))
+            port = int.from_bytes(raw[2:4], "big")
+            found.setdefault((names.get(address, address), port), caller)
+    return found
+
+
+def by_rule(refused: RefusedName, asked: Asked) -> Refusal:
+    from wardian.sandbox.network.addresses import parsed
+    from wardian.sandbox.network.rules import NameRule
+
+    name, port = shown(refused.name), refused.port
+    if port is None:
+        found = refusal_of("network", "resolve", name, refused.reason, to_name(name))
+        return found._replace(
+            process=asked.get((refused.name, None), UNKNOWN),
+            count=refused.times,
+            time_s=refused.at_s,
+        )
+    rule = None
+    if refused.address is not None:
+        rule = _rule_for(parsed(refused.address), port)
+        name = f"{name} ({refused.address})"
+    elif refused.wanted is not None:
+        rule = str(NameRule(refused.wanted, "", ((port, port),)))
+    found = refusal_of(
+        "network", "connect", f"{name}:{port}", refused.reason, to_name(rule) if rule else None
+    )
+    process = asked.get((refused.name, port), UNKNOWN)
+    return found._replace(process=process, count=refused.times, time_s=refused.at_s)
+
+
+def by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
+    from wardian.errors import UsageError
+    from wardian.sandbox.network.rules import NetworkRules, normal_name
+
+    host = shown(text_of(event["text"].rstrip(".")))
+    reason = "this run has no network, so no names either"
+    try:
+        rule = to_name(str(normal_name(host)))
+    except UsageError:
+        return refusal_of("network", "resolve", host, reason, None)
+    if around.policy.network == "names":
+        rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        if rules.ports_of(normal_name(host)):
+            return None
+        reason = "no rule allows this name"
+    return refusal_of("network", "resolve", host, reason, rule)
