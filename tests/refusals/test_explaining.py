@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.command import Wardian
 from tests.refusals.wall import ARCH
 from wardian import Policy, syscalls
 from wardian.cli.refused import refusal_lines
@@ -179,9 +178,3 @@ def test_a_look_at_a_folder_above_settings_is_no_news_after_success() -> None:
     looked = a_refusal("~/.cache")._replace(action="stat")
     assert lines_of(looked, width=100, exit_code=0) == []
     assert lines_of(a_refusal("~/.cache"), width=100, exit_code=0) != []
-
-
-def test_what_is_not_found_is_reported_once(wardian: Wardian) -> None:
-    done = wardian("exec", "--", "./nowhere")
-    assert done.returncode == 127
-    assert done.stderr == "wardian: ./nowhere: not found inside the sandbox\n"

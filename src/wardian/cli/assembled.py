@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
 
 SHOWN_FILES = 20
@@ -78,6 +79,8 @@ def perform(
             running.tell_again(again, given)
             if policy.rootfs is None:
                 hints += running.tell_missing(result, given, skill, script)
+                if skill is not None:
+                    hints += _tell_overlooked(result, skill, words, call, given)
             about |= again | {"hints": hints}
         if "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
@@ -243,6 +246,20 @@ def _about(
         "files": [{"path": output.valid(found.path), "bytes": found.size} for found in made],
         "files_left_out": [output.valid(path) for path, _ in left_out],
     }
+
+
+def _tell_overlooked(
+    result: Result, skill: Located, words: list[str], call: Invocation, given: Given
+) -> list[str]:
+    if "quiet" in given or (result.ok and not result.refusals):
+        return []
+    from wardian.cli.hints import skill_lines
+
+    place = dict(call.variables).get("SKILL_DIR", SKILL_INSIDE)
+    lines = skill_lines(result, skill, words, place, can_keep="work" not in given)
+    for line in lines:
+        output.say(line)
+    return lines
 
 
 def _tell_left_behind(args: list[str]) -> None:
