@@ -170,8 +170,9 @@ def test_settings_alone_are_a_line_and_no_cause() -> None:
     ]
     assert lines_of(*settings, width=100, exit_code=0) == []
     mixed = lines_of(*settings, a_refusal("/srv/data"), width=200)
-    assert mixed[0] == "wardian: 3 things were refused, the likely cause first"
+    assert mixed[0] == "wardian: 1 thing was refused"
     assert "/srv/data" in mixed[1]
+    assert len(mixed) == 2
 
 
 def test_a_look_at_a_folder_above_settings_is_no_news_after_success() -> None:

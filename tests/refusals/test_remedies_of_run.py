@@ -35,7 +35,9 @@ UNSEEN = (
     "open-files",
 )
 # What follows is to be typed as it stands, up to the end of the line.
-PRINTED = re.compile(r"(?:allow|allow more|keep them|run|to change it|: to add it): (--[a-z].*)$|: (--work \.)$")
+PRINTED = re.compile(
+    r"(?:allow|allow more|keep them|run|to change it|: to add it): (--[a-z].*)$|: (--work \.)$"
+)
 
 
 @pytest.fixture(scope="module")

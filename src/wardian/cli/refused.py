@@ -36,16 +36,17 @@ def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) ->
     dropped = result.refusals_dropped
     if not told and (not dropped or result.reason == "not found"):
         return []  # the path that was not found is the program's
+    if failed and not verbose and told:
+        settings, told = told, [one for one in told if not is_setting(one)]
+        if not told:  # seldom the cause: one line is enough
+            names = dict.fromkeys(printable(one.target) for one in settings)
+            return [f"wardian: settings that were looked for are not shared: {', '.join(names)}"]
     head = f"wardian: {len(told)} thing{'s were' if len(told) != 1 else ' was'} refused"
     if not told:
         paths = "1 path" if dropped == 1 else f"{dropped:,} paths"
         return [f"wardian: {paths} could not be read, or too many to remember"]
     if not failed and not verbose:
         return [f"{head}; -v tells what"]
-    if not verbose and all(map(is_setting, told)):
-        # Seldom the cause: one line is enough.
-        names = dict.fromkeys(printable(one.target) for one in told)
-        return [f"wardian: settings that were looked for are not shared: {', '.join(names)}"]
     if len(told) > 1 and failed:
         head += ", the likely cause first"
     shown = told if verbose else told[:SHOWN]
