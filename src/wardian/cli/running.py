@@ -247,9 +247,12 @@ def _name_left_out() -> None:
     named = skipped_entries()
     for entry, why in left_out().items():
         if entry not in named:
-            from wardian.text import printable
+            from wardian.text import printable, quoted
 
-            output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
+            told = f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}"
+            prefix, name = os.path.split(entry)
+            share = f"; share it: --read {quoted(prefix)}" if name == "bin" else ""
+            output.say(told + (share if prefix.isprintable() else ""))
 
 
 def again(
