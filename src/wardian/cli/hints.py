@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.cli import output
-from wardian.text import cut, printable, quoted
+from wardian.text import cut, printable, quoted, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -125,7 +125,7 @@ def _own_place(absent: Absent, result: Result, skill: Located | None) -> str | N
             path = folder if folder == inside else f"{folder}:{inside}"
             return (
                 f"{printable(absent.module)} is no package, it is {inside}/{printable(found)}; "
-                f"let Python find it: --env PYTHONPATH={quoted(path)}"
+                f"let Python find it: --env PYTHONPATH={shell_word(path)}"
             )
     return None
 
