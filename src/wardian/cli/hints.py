@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wardian.cli import output
 from wardian.sandbox.refusals.files import READ_ONLY
-from wardian.text import cut, printable, quoted
+from wardian.text import cut, printable, quoted, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -166,14 +166,32 @@ def _own_place(absent: Absent, result: Result, skill: Located | None) -> str | N
             path = folder if folder == inside else f"{folder}:{inside}"
             return (
                 f"{printable(absent.module)} is no package, it is {inside}/{printable(found)}; "
-                f"let Python find it: --env PYTHONPATH={quoted(path)}"
+                f"let Python find it: --env PYTHONPATH={shell_word(path)}"
             )
     return None
 
 
 def _undeclared(result: Result, skill: Located | None, script: Chosen | None) -> Sequence[str]:
-    if skill is None or script is None or script.wish.name != "python" or result.exit_code != 1:
+    if skill is None or result.exit_code != 1:
         return ()
     from wardian.runner.undeclared import undeclared
 
-    return undeclared(skill.path, script, result.command[0])
+    if script is None:
+        return _undeclared_by_named(result, skill)
+    python = script.wish.name == "python"
+    return undeclared(skill.path, script, result.command[0]) if python else ()
+
+
+def _undeclared_by_named(result: Result, skill: Located) -> list[str]:
+    """The same of a command line: of each Python script of the skill whose file name is in it."""
+    from wardian.runner.script import every_script
+    from wardian.runner.undeclared import undeclared
+
+    prepared = dict(result.policy.set_env).get("VIRTUAL_ENV") if result.policy is not None else None
+    python = f"{prepared}/bin/python" if prepared else "python3"
+    words = set(re.findall(r"[\w.-]+", " ".join(result.command)))
+    found: dict[str, None] = {}
+    for script in every_script(skill.path):
+        if script.wish.name == "python" and os.path.basename(script.path) in words:
+            found |= dict.fromkeys(undeclared(skill.path, script, python))
+    return list(found)

@@ -142,15 +142,6 @@ def shell_words(flag: str) -> str:
         return flag
     import shlex
 
-    return " ".join(
-        shlex.quote(word) if word.isprintable() else _spelled(word) for word in shlex.split(flag)
-    )
+    from wardian.text import shell_word
 
-
-def _spelled(word: str) -> str:
-    shown = (
-        f"\\{c}" if c in "\\'" else c if c.isprintable() else
-        "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
-        for c in word
-    )  # fmt: skip
-    return f"$'{''.join(shown)}'"
+    return " ".join(map(shell_word, shlex.split(flag)))

@@ -280,7 +280,7 @@ def tell_missing(
 ) -> list[str]:
     """Print what brings a module that the run missed; returns the lines."""
     failed = result.exit_code != 0
-    if "quiet" in given or not (result.stderr_tail or (script is not None and failed)):
+    if "quiet" in given or not (result.stderr_tail or (skill is not None and failed)):
         return []
     # In a pipeline another program's exit code is the run's: then these must be the last words.
     last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
