@@ -75,7 +75,7 @@ def missing_lines(
     if absent is not None:
         lines.append(f"wardian: {_explained(absent, result, skill, no_deps=no_deps)}")
     elif result.exit_code != 0 and (packages := advised(result.stderr_tail)):
-        options = " ".join(f"--with {name}" for name in packages)
+        options = " ".join(f"--with {quoted(name)}" for name in packages)
         lines.append(f"wardian: the program asks for {', '.join(packages)}: {options}")
     named = " ".join(lines).split()
     more = [name for name in _undeclared(result, skill, script) if name not in named]
