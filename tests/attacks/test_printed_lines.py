@@ -77,6 +77,16 @@ def test_the_name_of_a_skills_script_is_one_word_of_a_shell(name: str, tmp_path:
     assert_does_nothing(hints[0], tmp_path)
 
 
+def test_a_script_gets_no_option_into_a_line_to_be_pasted(tmp_path: Path) -> None:
+    option = "--python-downloads-json-url=http://example.invalid"
+    block = f'# /// script\n# requires-python = "{option}"\n# ///\n'
+    skill = write_skill(tmp_path / "demo", {"scripts/a.py": block})
+    done = call("run", skill, "a.py", home=tmp_path)
+    assert done.returncode == 127
+    assert option in done.stderr.partition("hint:")[0]
+    assert option not in done.stderr.partition("hint:")[2]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_printed_word_is_one_word_of_every_shell(name: str, tmp_path: Path) -> None:
     assert_does_nothing(shell_word(name), tmp_path)

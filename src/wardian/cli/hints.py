@@ -79,7 +79,7 @@ def missing_lines(
     if absent is not None:
         lines.append(f"wardian: {_explained(absent, result, skill, no_deps=no_deps)}")
     elif result.exit_code != 0 and (packages := advised(result.stderr_tail)):
-        options = " ".join(f"--with {name}" for name in packages)
+        options = " ".join(f"--with {quoted(name)}" for name in packages)
         lines.append(f"wardian: the program asks for {', '.join(packages)}: {options}")
     elif result.exit_code != 0 and _SYSTEM.search(result.stderr_tail):
         lines.append(
