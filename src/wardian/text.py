@@ -40,6 +40,20 @@ def quoted(word: str) -> str:
     return word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
+def shell_word(word: str) -> str:
+    r"""The word for a shell, in one line. What a terminal might obey is spelled in ``$'…'``, where
+    quotes are escapes too: a shell that does not know this takes it for one plain word, and nothing
+    in it for a command."""
+    if word.isprintable():
+        return quoted(word)
+    spelled = word.encode("utf-8", "surrogateescape")
+    shown = (
+        chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else f"\\{byte:03o}"
+        for byte in spelled
+    )
+    return f"$'{''.join(shown)}'"
+
+
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of cells that stand below each other; the last is as long as it is."""
     widths = [max(map(len, cells)) for cells in list(zip(*rows, strict=True))[:-1]]

@@ -106,6 +106,52 @@ def test_a_clone_that_is_a_plugin_keeps_its_git_directory_to_itself(scene: Scene
     assert SECRET not in printed
 
 
+GIT = ("HEAD", "objects", "refs")
+
+
+def test_nothing_that_git_keeps_in_a_clone_is_shown(scene: Scene) -> None:
+    """Clones inside the clone, and git's directory by another name; with the skill's changes kept
+    or not."""
+    scene.declare(scene.clone)
+    (scene.clone / "secret").unlink()
+    (scene.clone / ".git").rename(scene.clone / "kept")
+    (scene.clone / ".git").write_text("gitdir: kept\n")
+    for name in GIT:
+        (scene.clone / "kept" / name).touch()
+    for place in (scene.clone / "other", scene.plugin / "a" / "b" / "c", scene.skill / "part"):
+        (place / ".git").mkdir(parents=True)
+        (place / ".git" / "config").write_text(SECRET)
+        (place / "there").write_text("shown\n")
+    find = "grep -rh . /plugin/ /skill/ --include config --include there; true\n"
+    (scene.skill / "scripts" / "find.sh").write_text(find)
+    for more in ((), ("--out", "kept-files")):
+        done = call("run", *more, scene.skill, "find.sh", cwd=scene.top, env=scene.env)
+        assert done.stdout.count("shown") == 4, done.stderr
+        assert SECRET not in done.stdout
+
+
+def test_a_skill_that_is_a_clone_keeps_its_git_directory_to_itself(scene: Scene) -> None:
+    (scene.skill / ".git").mkdir()
+    (scene.skill / ".git" / "config").write_text(SECRET)
+    line = ("sh", "-c", "ls -A /skill; cat /skill/.git/config")
+    done = call("exec", "--skill", scene.skill, "--", *line, cwd=scene.top, env=scene.env)
+    assert "SKILL.md" in done.stdout
+    assert SECRET not in done.stdout
+    share = f"{scene.skill}:/skill"
+    done = call(
+        "exec", "--skill", scene.skill, "--read", share, "--", *line, cwd=scene.top, env=scene.env
+    )
+    assert SECRET in done.stdout  # the caller shares it
+
+
+def test_what_a_guest_wrote_in_a_plugins_folder_makes_no_plugin(scene: Scene) -> None:
+    """The folder with the manifest was shared for writing, and nothing above it."""
+    folder = scene.clone / ".claude-plugin"
+    folder.mkdir()
+    scene.guest(folder, "echo {} > plugin.json")
+    assert scene.run() == ALONE
+
+
 def test_what_a_guest_wrote_makes_no_plugin(scene: Scene) -> None:
     scene.guest(scene.clone, "mkdir .claude-plugin && echo {} > .claude-plugin/plugin.json")
     assert scene.run() == ALONE

@@ -213,6 +213,22 @@ def test_a_venv_that_was_shared_still_runs_on_an_installation_that_is_known(scen
     assert active.stdout == "/work/.venv\n", active.stderr
 
 
+@pytest.mark.parametrize("part", ["etc", "share", "ssl", "libexec"])
+def test_a_link_that_a_clone_brings_is_no_part_of_an_environment(scene: Scene, part: str) -> None:
+    """The project is its own environment, and no guest has ever written to it."""
+    clone = scene.top / "clone"
+    clone.mkdir()
+    (clone / part).symlink_to("../private")
+    venv.create(clone, with_pip=False)
+    line = f"command -v python3; cat {clone}/{part}/secret {scene.private}/secret"
+    path = f"{clone}/bin:/usr/bin:/bin"
+    done = scene.wardian("exec", "--", "sh", "-c", line, PATH=path)
+    assert done.stdout == f"{clone}/bin/python3\n", done.stderr
+    code = CAN_READ.format(clone / part / "secret")
+    done = scene.wardian("exec", "--", f"{clone}/bin/python3", "-c", code)
+    assert SECRET not in done.stdout
+
+
 @pytest.mark.parametrize("mark", ["lib/node_modules", "lib/ruby"])
 def test_a_mark_that_a_guest_made_does_not_share_the_directory_around_it(
     scene: Scene, mark: str

@@ -111,6 +111,9 @@ def test_a_program_that_was_not_shared_is_pointed_out(wardian: Wardian, tmp_path
         "hint: ./script.sh is on the host, but not shared with the guest: --work ." in done.stderr
     )
     assert wardian("exec", "--work", ".", "--", "./script.sh").stdout == "hi\n"
+    done = wardian("exec", "--", "./nowhere")
+    assert done.returncode == 127
+    assert done.stderr == "wardian: ./nowhere: not found inside the sandbox\n"
 
 
 def test_work_is_shared_and_relative_paths_count_from_here(

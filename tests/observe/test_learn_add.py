@@ -15,13 +15,13 @@ import pytest
 from tests.command import COMMAND
 from tests.skill_folders import MakeSkill
 from wardian import Policy
-from wardian.cli.again import shell_word
 from wardian.learn.adding import ceiling
 from wardian.learn.editing import with_items, with_remark, with_value
 from wardian.learn.libraries import libraries, linked_outside
 from wardian.learn.places import held_by, whole
 from wardian.sandbox.policy.difference import differences
 from wardian.sandbox.root.parts import Parts
+from wardian.text import shell_word
 
 from .conftest import Wardian
 

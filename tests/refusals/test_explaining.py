@@ -144,7 +144,7 @@ def test_one_line_when_nothing_failed_and_none_for_what_is_no_news() -> None:
     assert lines_of(a_refusal("/root/x"), width=80, exit_code=0) == [news]
     assert lines_of(a_refusal("/etc/gitconfig"), width=80, exit_code=0) == []
     assert lines_of(a_refusal("/etc/ld.so.preload"), width=80) == []
-    assert "/etc/gitconfig" in lines_of(a_refusal("/etc/gitconfig"), width=80)[1]
+    assert "/etc/gitconfig" in lines_of(a_refusal("/etc/gitconfig"), width=80)[0]
 
 
 def test_what_is_shown_to_be_pasted_survives_a_shell() -> None:
@@ -161,3 +161,21 @@ def test_what_is_shown_to_be_pasted_survives_a_shell() -> None:
 
     done = subprocess.run(["bash", "-c", f"printf %s {shown}"], capture_output=True, check=True)
     assert done.stdout == b"--read" + os.fsencode(name)
+
+
+def test_settings_alone_are_a_line_and_no_cause() -> None:
+    settings = a_refusal("/etc/profile", "bash -lc x"), a_refusal("~/.profile", "bash -lc x")
+    assert lines_of(*settings, width=100) == [
+        "wardian: settings that were looked for are not shared: /etc/profile, ~/.profile"
+    ]
+    assert lines_of(*settings, width=100, exit_code=0) == []
+    mixed = lines_of(*settings, a_refusal("/srv/data"), width=200)
+    assert mixed[0] == "wardian: 1 thing was refused"
+    assert "/srv/data" in mixed[1]
+    assert len(mixed) == 2
+
+
+def test_a_look_at_a_folder_above_settings_is_no_news_after_success() -> None:
+    looked = a_refusal("~/.cache")._replace(action="stat")
+    assert lines_of(looked, width=100, exit_code=0) == []
+    assert lines_of(a_refusal("~/.cache"), width=100, exit_code=0) != []

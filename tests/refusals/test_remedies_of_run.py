@@ -35,7 +35,9 @@ UNSEEN = (
     "open-files",
 )
 # What follows is to be typed as it stands, up to the end of the line.
-PRINTED = re.compile(r"(?:allow|allow more|keep them|run|: to add it): (--[a-z].*)$|: (--work \.)$")
+PRINTED = re.compile(
+    r"(?:allow|allow more|keep them|run|to change it|: to add it): (--[a-z].*)$|: (--work \.)$"
+)
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +164,12 @@ def test_what_run_prints_is_done_and_cures(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another group's")
 @pytest.mark.parametrize("place", ["/skill", "/plugin/skills/case"])
-def test_where_a_skill_has_no_layer_what_is_printed_cures(place: str) -> None:
-    """An ordinary user's own skill, of a group that is not the user's; and one in a plugin."""
+@pytest.mark.parametrize(("owner", "cure"), [(ORDINARY_ID, "--write"), (0, "--out")])
+def test_where_a_skill_has_no_layer_what_is_printed_cures(
+    place: str, owner: int, cure: str
+) -> None:
+    """An ordinary user's own skill, of a group that is not the user's, and another user's skill;
+    each also in a plugin."""
     base = Path(tempfile.mkdtemp(prefix="wardian-remedies-", dir="/var/tmp"))
     try:
         base.chmod(0o755)
@@ -177,8 +183,9 @@ def test_where_a_skill_has_no_layer_what_is_printed_cures(place: str) -> None:
             (top / ".claude-plugin" / "plugin.json").write_text('{"name": "kit"}')
         (base / "here").mkdir()
         open_to_all(base)
-        for path in (base / "here", top, *top.rglob("*")):
-            os.chown(path, ORDINARY_ID, 0)
+        for path in (top, *top.rglob("*")):
+            os.chown(path, owner, 0)
+        os.chown(base / "here", ORDINARY_ID, 0)
         options: list[str] = []
         for _ in range(MOST_ROUNDS):
             done = subprocess.run(
@@ -199,10 +206,11 @@ def test_where_a_skill_has_no_layer_what_is_printed_cures(place: str) -> None:
             )
             if done.returncode == 0:
                 break
-            options += printed(done.stderr)
+            options += [word.replace("DIR", "kept") for word in printed(done.stderr)]
         assert done.returncode == 0, (options, done.stderr)
-        assert set(options[::2]) == {"--write"}
-        assert (skill / "made").exists()
+        assert set(options[::2]) == {cure}
+        made = skill if cure == "--write" else base / "here" / "kept" / "skill"
+        assert (made / "made").exists()
     finally:
         shutil.rmtree(base)
 

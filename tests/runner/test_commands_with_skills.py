@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -294,3 +295,37 @@ def test_real_packages_of_a_real_index(wardian: Wardian) -> None:
     words = ("--with", "numpy", "--with", "npm:left-pad", "--", "sh", "-c", line)
     done = wardian("exec", *words, env=env, timeout=600)
     assert done.stdout == "3.0\n  5\n", done.stderr
+
+
+@pytest.mark.parametrize("line", ["python3 scripts/a.py", "sh -c 'python3 scripts/a.py'"])
+def test_a_path_that_counts_from_the_skill_is_pointed_out(
+    line: str, make_skill: MakeSkill, wardian: Wardian
+) -> None:
+    skill, words = make_skill({"scripts/a.py": "print('here')"}), shlex.split(line)
+    done = wardian("exec", "--skill", skill, "--", *words)
+    assert done.returncode == 2
+    assert "wardian: scripts/a.py is in the skill; start there: --cwd /skill\n" in done.stderr
+    done = wardian("exec", "--skill", skill, "--cwd", "/skill", "--", *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "here\n", "")
+    document = json.loads(wardian("exec", "--json", "--skill", skill, "--", *words).stdout)
+    assert document["hints"] == ["scripts/a.py is in the skill; start there: --cwd /skill"]
+
+
+def test_other_failures_of_a_script_are_not_put_down_to_the_directory(
+    make_skill: MakeSkill, wardian: Wardian
+) -> None:
+    skill = make_skill({"scripts/a.py": "open('nothing')"})
+    line = "cd $SKILL_DIR && python3 scripts/a.py"
+    for words in (["sh", "-c", line], ["sh", "-c", "exit 1", "scripts/a.py"]):
+        done = wardian("exec", "--skill", skill, "--", *words)
+        assert done.returncode == 1
+        assert "is in the skill" not in done.stderr
+
+
+@pytest.mark.parametrize("line", ["sudo apt-get install -y poppler-utils", "apt-get install x"])
+def test_system_packages_are_the_hosts(line: str, wardian: Wardian) -> None:
+    if shutil.which("apt-get") is None and not line.startswith("sudo"):
+        pytest.skip("there is no apt-get")
+    done = wardian("exec", "--", "sh", "-c", line)
+    assert done.returncode != 0
+    assert "install it on this machine, whose /usr every run sees" in done.stderr

@@ -171,7 +171,8 @@ def test_no_deps_and_offline_prepare_nothing(
         "run", skill, "a.py", "--offline", env={**settings, "PIP_FIND_LINKS": "/nowhere"}
     )
     assert done.returncode == 125
-    assert "could not prepare greeting" in done.stderr
+    assert "could not prepare greeting: not all of it is in the cache" in done.stderr
+    assert "without --offline it could be fetched" in done.stderr
 
 
 def test_many_runs_at_once_prepare_it_once(

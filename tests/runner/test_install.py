@@ -153,3 +153,21 @@ def test_a_failed_replacement_brings_the_old_skill_back(
             installing.install(scene.skill, target, "here")
     assert scene.left() == ["one"]
     assert not before.changed
+
+
+@pytest.mark.parametrize("target", ["../.git/config", "../.env", ".git/config"])
+def test_a_clones_other_files_are_taken_for_no_file_of_a_skill(scene: Scene, target: str) -> None:
+    """What a clone brings can be a link, and what its owner keeps there a password."""
+    top = scene.skill.parent
+    for folder in (top, scene.skill) if target.startswith(".git") else (top,):
+        (folder / ".git").mkdir()
+        for path in (".git/config", ".env"):
+            text = f"---\nname: one\ndescription: {SECRET} is what stands here\n---\nx\n"
+            (folder / path).write_text(text)
+    link = scene.skill / ("SKILL.md" if target.startswith("..") else "notes")
+    link.unlink(missing_ok=True)
+    link.symlink_to(target)
+    for words in (("install", "--force"), ("check",), ("show",)):
+        done = call(*words, scene.skill, cwd=scene.here, env=scene.env)
+        assert SECRET not in done.stdout + done.stderr
+    assert scene.left() == []

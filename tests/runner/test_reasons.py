@@ -158,3 +158,39 @@ def test_what_runs_typescript_is_missed_before_packages_are_prepared(
         pytest.skip("a Node that runs TypeScript is installed")
     assert done.returncode == 127
     assert "preparing" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("requirements.txt", b"what is this\n"),
+        ("requirements.txt", b"\xff\xfe"),
+        ("requirements.txt", b"nowhere-at-all\n"),
+        ("requirements.txt", "".join(f"package{i}\n" for i in range(5000)).encode()),
+        ("package.json", b'{"dependencies": '),
+        ("package.json", b'{"dependencies": ["x"]}'),
+        ("scripts/b.py", b'# /// script\n# dependencies = ["x"\n# ///\n'),
+    ],
+)
+def test_a_skill_whose_packages_can_not_be_had_runs_without_them(
+    name: str, content: bytes, settings: dict[str, str], make_skill: MakeSkill, wardian: Wardian
+) -> None:
+    skill = make_skill({"scripts/a.py": "print('here')"})
+    (skill / name).write_bytes(content)
+    command = ["--", "sh", "-c", "cd $SKILL_DIR && python3 scripts/a.py"]
+    done = wardian("exec", "--skill", skill, *command, env=settings)
+    assert done.returncode == 125
+    assert "without what the skill declares: --no-deps" in done.stderr
+    assert len(done.stderr) < 2000
+    done = wardian("exec", "--skill", skill, "--no-deps", *command, env=settings)
+    assert (done.returncode, done.stdout) == (0, "here\n")
+
+
+def test_what_the_caller_adds_is_not_cured_by_leaving_out_what_the_skill_declares(
+    settings: dict[str, str], make_skill: MakeSkill, wardian: Wardian
+) -> None:
+    skill = make_skill({"scripts/a.py": "pass"})
+    done = wardian("exec", "--skill", skill, "--with", "nowhere-at-all", "--", "true", env=settings)
+    assert done.returncode == 125
+    assert "no index has nowhere-at-all" in done.stderr
+    assert "--no-deps" not in done.stderr

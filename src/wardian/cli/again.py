@@ -60,20 +60,11 @@ def was_learned(policy: str | None) -> bool:
 def tell(words: Sequence[str], what: str = "this run") -> None:
     """On one line that a shell takes as it is."""
     if words:
+        from wardian.text import shell_word
+
         output.say(f"wardian: learn again with {what}: {' '.join(map(shell_word, words))}")
         if what == "this run" and _kind_of_input() == "pipe":
             output.say("wardian: its standard input was a pipe: give it the same, and --input -")
-
-
-def shell_word(word: str) -> str:
-    r"""The word for a shell; one with line breaks or control characters as ``$'…'``."""
-    from wardian.text import quoted
-
-    if word.isprintable():
-        return quoted(word)
-    escaped = word.encode("utf-8", "surrogateescape").replace(b"\\", b"\\\\").replace(b"'", b"\\'")
-    shown = "".join(chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in escaped)
-    return f"$'{shown}'"
 
 
 def _start(given: Given) -> list[str]:

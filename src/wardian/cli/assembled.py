@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
 from wardian.cli.options import Given, one, policy_of
-from wardian.errors import UsageError
+from wardian.errors import SandboxError, SkillError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from wardian.cli.running import RunWatcher
+    from wardian.errors import WardianError
     from wardian.runner.assembly import Wanted
     from wardian.runner.changed_skill import ChangedSkill
     from wardian.runner.interpreters import Missing
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
 
 SHOWN_FILES = 20
@@ -49,7 +51,11 @@ def perform(
     backend = one(given, "backend") or "wardian"
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
     say = _nothing if "quiet" in given else output.say
-    call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
+    try:
+        call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
+    except (SkillError, SandboxError) as error:
+        error.hint = _avoidable(error, skill, given)
+        raise
     if isinstance(call, Missing):
         return _missing(call, [script.path] if script is not None else words, as_json=as_json)
     make = Sandbox if watcher is None else watcher.sandbox
@@ -73,6 +79,8 @@ def perform(
             running.tell_again(again, given)
             if policy.rootfs is None:
                 hints += running.tell_missing(result, given, skill, script)
+                if skill is not None:
+                    hints += _tell_overlooked(result, skill, words, call, given)
             about |= again | {"hints": hints}
         if "quiet" not in given and not as_json:
             _tell_files(made, kept, one(given, "out"))
@@ -84,6 +92,21 @@ def perform(
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)
     return result.exit_code
+
+
+def _avoidable(error: WardianError, skill: Located | None, given: Given) -> str | None:
+    """The hint for what can't be had: a skill may do without what it declares, if that is all."""
+    from wardian.runner.packages import PreparationError
+
+    before = error.hint or ""
+    about_packages = isinstance(error, SkillError | PreparationError)
+    if skill is None or not about_packages or "with" in given or "--no-deps" in before:
+        return error.hint
+    first, _, rest = before.partition("\n")
+    if first.endswith(" said:"):
+        first, rest = "", before
+    way = f"{first}; or" if first else "run"
+    return f"{way} without what the skill declares: --no-deps" + (f"\n{rest}" if rest else "")
 
 
 def _to_be_changed(
@@ -223,6 +246,20 @@ def _about(
         "files": [{"path": output.valid(found.path), "bytes": found.size} for found in made],
         "files_left_out": [output.valid(path) for path, _ in left_out],
     }
+
+
+def _tell_overlooked(
+    result: Result, skill: Located, words: list[str], call: Invocation, given: Given
+) -> list[str]:
+    if "quiet" in given or (result.ok and not result.refusals):
+        return []
+    from wardian.cli.hints import skill_lines
+
+    place = dict(call.variables).get("SKILL_DIR", SKILL_INSIDE)
+    lines = skill_lines(result, skill, words, place, can_keep="work" not in given)
+    for line in lines:
+        output.say(line)
+    return lines
 
 
 def _tell_left_behind(args: list[str]) -> None:

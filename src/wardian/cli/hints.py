@@ -4,10 +4,12 @@ module that a program missed, after its end. What the guest wrote is shown, and 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output
-from wardian.text import cut, printable, quoted
+from wardian.sandbox.refusals.files import READ_ONLY
+from wardian.text import cut, printable, quoted, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
-    from wardian.sandbox.run.result import Result
+    from wardian.sandbox.run.result import Refusal, Result
     from wardian.sandbox.run.unreached import Unreached
 
 MAX_HOST = 80
 MAX_MODULE = 120
+_SYSTEM = re.compile(rb"\bsudo: |\bapt(-get)?: (command )?not found|dpkg frontend lock")
+_ABSENT = re.compile(rb"No such file|not found|Cannot find module|can't open")
 
 
 # While the run goes on
@@ -75,8 +79,13 @@ def missing_lines(
     if absent is not None:
         lines.append(f"wardian: {_explained(absent, result, skill, no_deps=no_deps)}")
     elif result.exit_code != 0 and (packages := advised(result.stderr_tail)):
-        options = " ".join(f"--with {name}" for name in packages)
+        options = " ".join(f"--with {quoted(name)}" for name in packages)
         lines.append(f"wardian: the program asks for {', '.join(packages)}: {options}")
+    elif result.exit_code != 0 and _SYSTEM.search(result.stderr_tail):
+        lines.append(
+            "wardian: sudo and apt-get install nothing inside; install it on this machine, "
+            "whose /usr every run sees"
+        )
     named = " ".join(lines).split()
     more = [name for name in _undeclared(result, skill, script) if name not in named]
     if more:
@@ -84,6 +93,38 @@ def missing_lines(
         also = "also " if lines else ""
         lines.append(f"wardian: it {also}imports what the skill declares nowhere: {options}")
     return lines
+
+
+def skill_lines(
+    result: Result, skill: Located, words: Sequence[str], place: str, *, can_keep: bool
+) -> list[str]:
+    """What a command that was composed from a SKILL.md overlooked: where it starts, and that the
+    skill's folder is another user's. ``place`` is the skill's inside."""
+    lines = []
+    absent = result.reason == "not found" or _ABSENT.search(result.stderr_tail)
+    named = [part for word in words for part in word.split()] if result.exit_code and absent else ()
+    if not any(word == "cd" or word.startswith("cd ") or " cd " in word for word in words):
+        for word in named:
+            if "/" in word and _lies_in(skill.path, word):
+                found = quoted(word) if quoted(word) == word else "it"
+                lines.append(f"wardian: {found} is in the skill; start there: --cwd {place}")
+                break
+    if any(_is_unwritable(one, place) for one in result.refusals):
+        way = "--out DIR" if can_keep else "copy it to a folder of your own"
+        lines.append(f"wardian: the skill's folder is not yours, so read-only; to change it: {way}")
+    return lines
+
+
+def _lies_in(folder: str, word: str) -> bool:
+    plain = not word.startswith("/") and ".." not in word.split("/")
+    return plain and os.path.isfile(os.path.join(folder, word))
+
+
+def _is_unwritable(one: Refusal, place: str) -> bool:
+    from wardian.sandbox.root.shares import is_below
+
+    inside = is_below(one.target, place) or is_below(one.target, "/skill")
+    return inside and one.allow is None and one.reason == READ_ONLY
 
 
 def _explained(absent: Absent, result: Result, skill: Located | None, *, no_deps: bool) -> str:
@@ -125,14 +166,32 @@ def _own_place(absent: Absent, result: Result, skill: Located | None) -> str | N
             path = folder if folder == inside else f"{folder}:{inside}"
             return (
                 f"{printable(absent.module)} is no package, it is {inside}/{printable(found)}; "
-                f"let Python find it: --env PYTHONPATH={quoted(path)}"
+                f"let Python find it: --env PYTHONPATH={shell_word(path)}"
             )
     return None
 
 
 def _undeclared(result: Result, skill: Located | None, script: Chosen | None) -> Sequence[str]:
-    if skill is None or script is None or script.wish.name != "python" or result.exit_code != 1:
+    if skill is None or result.exit_code != 1:
         return ()
     from wardian.runner.undeclared import undeclared
 
-    return undeclared(skill.path, script, result.command[0])
+    if script is None:
+        return _undeclared_by_named(result, skill)
+    python = script.wish.name == "python"
+    return undeclared(skill.path, script, result.command[0]) if python else ()
+
+
+def _undeclared_by_named(result: Result, skill: Located) -> list[str]:
+    """The same of a command line: of each Python script of the skill whose file name is in it."""
+    from wardian.runner.script import every_script
+    from wardian.runner.undeclared import undeclared
+
+    prepared = dict(result.policy.set_env).get("VIRTUAL_ENV") if result.policy is not None else None
+    python = f"{prepared}/bin/python" if prepared else "python3"
+    words = set(re.findall(r"[\w.-]+", " ".join(result.command)))
+    found: dict[str, None] = {}
+    for script in every_script(skill.path):
+        if script.wish.name == "python" and os.path.basename(script.path) in words:
+            found |= dict.fromkeys(undeclared(skill.path, script, python))
+    return list(found)

@@ -342,7 +342,8 @@ def _tell(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> 
     for gain in report.gains(learned, arch):
         output.say(f"  {gain}")
     for other in learned.at_another_try:
-        output.say(f"wardian: passed at another try only, though nothing was refused: {other}")
+        name = printable(other)
+        output.say(f"wardian: passed at another try only, though nothing was refused: {name}")
     if verbose:
         from wardian.sandbox.policy.difference import differences
 

@@ -25,7 +25,7 @@ _SPACE = "  "
 
 def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) -> list[str]:
     """The likely cause of a failure first; one line if nothing failed; none for what is no news."""
-    from wardian.sandbox.refusals.ranking import is_news, likely_first
+    from wardian.sandbox.refusals.ranking import is_news, is_setting, likely_first
 
     failed = result.exit_code != 0
     told = likely_first(result.refusals) if failed else list(result.refusals)
@@ -34,11 +34,17 @@ def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) ->
     # What ended the run is told as its end.
     told = [one for one in told if (one.kind, f"{one.action} limit") != ("limit", result.reason)]
     dropped = result.refusals_dropped
-    if not told and not dropped:
-        return []
+    if not told and (not dropped or result.reason == "not found"):
+        return []  # the path that was not found is the program's
+    if failed and not verbose and told:
+        settings, told = told, [one for one in told if not is_setting(one)]
+        if not told:  # seldom the cause: one line is enough
+            names = dict.fromkeys(printable(one.target) for one in settings)
+            return [f"wardian: settings that were looked for are not shared: {', '.join(names)}"]
     head = f"wardian: {len(told)} thing{'s were' if len(told) != 1 else ' was'} refused"
     if not told:
-        return [f"wardian: {dropped:,} paths could not be read, or were too many to remember"]
+        paths = "1 path" if dropped == 1 else f"{dropped:,} paths"
+        return [f"wardian: {paths} could not be read, or too many to remember"]
     if not failed and not verbose:
         return [f"{head}; -v tells what"]
     if len(told) > 1 and failed:
@@ -143,15 +149,6 @@ def shell_words(flag: str) -> str:
         return flag
     import shlex
 
-    return " ".join(
-        shlex.quote(word) if word.isprintable() else _spelled(word) for word in shlex.split(flag)
-    )
+    from wardian.text import shell_word
 
-
-def _spelled(word: str) -> str:
-    shown = (
-        f"\\{c}" if c in "\\'" else c if c.isprintable() else
-        "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
-        for c in word
-    )  # fmt: skip
-    return f"$'{''.join(shown)}'"
+    return " ".join(map(shell_word, shlex.split(flag)))

@@ -278,9 +278,12 @@ def _name_left_out() -> None:
     named = skipped_entries()
     for entry, why in left_out().items():
         if entry not in named:
-            from wardian.text import printable
+            from wardian.text import printable, quoted
 
-            output.say(f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}")
+            told = f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}"
+            prefix, name = os.path.split(entry)
+            share = f"; share it: --read {quoted(prefix)}" if name == "bin" else ""
+            output.say(told + (share if prefix.isprintable() else ""))
 
 
 def again(
@@ -308,7 +311,7 @@ def tell_missing(
 ) -> list[str]:
     """Print what brings a module that the run missed; returns the lines."""
     failed = result.exit_code != 0
-    if "quiet" in given or not (result.stderr_tail or (script is not None and failed)):
+    if "quiet" in given or not (result.stderr_tail or (skill is not None and failed)):
         return []
     # In a pipeline another program's exit code is the run's: then these must be the last words.
     last = result.stderr_tail.rstrip().rpartition(b"\n")[2]

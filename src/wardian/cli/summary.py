@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wardian.cli.refused import refusal_lines, shell_words
 from wardian.cli.running import ORDINARY_SIGNALS, given_up, left_running_news
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
-from wardian.text import cut, printable
+from wardian.text import cut, printable, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +130,7 @@ def overlooked(program: str) -> str | None:
     """For a program that was not found inside: the hint, if it is there outside."""
     if "/" not in program or not os.path.isfile(program):
         return None
-    shared = f"--read {os.path.abspath(program)}" if program.startswith("/") else "--work ."
+    shared = f"--read {shell_word(program)}" if program.startswith("/") else "--work ."
     return f"{program} is on the host, but not shared with the guest: {shared}"
 
 

@@ -18,6 +18,7 @@ from wardian.pool import Pool, pool
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Refusal
+from wardian.text import printable
 
 ROUNDS = 5
 TRIES = 3
@@ -69,7 +70,7 @@ def learn(
         seen = [one for one in watched if isinstance(one, ObservedSubject)]
         left_out = tuple(one for one in watched if not isinstance(one, ObservedSubject))
         for name, why in left_out:
-            say(f"wardian: not learned from {name}: {why}")
+            say(printable(f"wardian: not learned from {name}: {why}"))
         if not seen:
             raise NotProven(
                 "there is nothing to learn from: no run passes as it is",
@@ -113,7 +114,8 @@ def _proven(
             policy = _drafted(needs, allowed, wider, add_to, own=False)[1]
             return Learned(one, policy, subjects, runs, number, failed, left_out)
         for known, attempt in failures:
-            say(f"wardian: round {number}: {known.subject.name} fails: {attempt.problems[0]}")
+            failed_as = f"{known.subject.name} fails: {attempt.problems[0]}"
+            say(printable(f"wardian: round {number}: {failed_as}"))
         wider = more if more != wider else _unexplained(wider)
     known, attempt = failures[0]
     raise NotProven(

@@ -14,7 +14,7 @@ from wardian.sandbox.paths.held import Held
 from wardian.sandbox.paths.named import open_directory, trusted_path
 from wardian.sandbox.paths.removal import identity, remove_tree, set_mode
 from wardian.skills.digest import AUTHORS_OWN, MAX_BYTES, skill_digest
-from wardian.skills.reading import FolderEntry, read_inside, walk
+from wardian.skills.reading import JUNK_FOLDERS, FolderEntry, NotRegularError, read_inside, walk
 from wardian.skills.skill import MANIFEST_NAMES, manifest_bytes
 
 MAX_FILE_BYTES = 256 << 20
@@ -152,6 +152,8 @@ def _content(folder: Path, entry: FolderEntry) -> bytes:
     try:
         if entry.kind == "link" and entry.path in MANIFEST_NAMES:
             return manifest_bytes(folder / entry.path)
+        if entry.kind == "link" and not _is_part(folder, entry.path):
+            raise NotRegularError("it is left out of skills")
         if entry.kind != "other":
             return read_inside(str(folder), entry.path, MAX_FILE_BYTES)
         why = "it is neither a file nor a directory"
@@ -160,6 +162,13 @@ def _content(folder: Path, entry: FolderEntry) -> bytes:
         if entry.kind == "link":
             why = f"a link that leads to no file of the skill: {why}"
     raise SkillError(why, path=str(folder / entry.path))
+
+
+def _is_part(folder: Path, link: str) -> bool:
+    """Whether it leads to nothing that is left out itself: version control may hold passwords."""
+    root = os.path.realpath(folder)
+    real = os.path.relpath(os.path.realpath(os.path.join(root, link)), root)
+    return JUNK_FOLDERS.isdisjoint(parts_of(real))
 
 
 def _made(parent: int, name: str) -> int:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _NODE_STRIPS_TYPES = (22, 18)
 _NODE_CAN_STRIP_TYPES = (22, 6)
 
+_VERSION = frozenset("0123456789.<>=!~,* ")
+
 
 class Runner(NamedTuple):
     """The words before the script's path; ``kind`` is what it turned out to be run by."""
@@ -84,7 +86,8 @@ def _python(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:
 
 
 def _python_hint(version: str, env: Mapping[str, str]) -> str:
-    """With uv that Python can be fetched; or one that is here will do."""
+    """With uv that Python can be fetched; or one that is here will do. A script names the version,
+    and gets no option of uv's into a line that is there to be pasted."""
     from wardian.runner import pythons
     from wardian.text import quoted
 
@@ -94,12 +97,10 @@ def _python_hint(version: str, env: Mapping[str, str]) -> str:
         else "install uv (https://docs.astral.sh/uv) and fetch it"
     )
     here = pythons.find(">=3.8", env)
-    other = (
-        ""
-        if here is None
-        else "; or use one that is here: --python " + "{}.{}".format(*here.version)
-    )
-    return f"{uv}: uv python install {quoted(version)}{other}"
+    offers = [f"{uv}: uv python install {quoted(version)}"] if _VERSION.issuperset(version) else []
+    if here is not None:
+        offers.append("use one that is here: --python {}.{}".format(*here.version))
+    return "; or ".join(offers)
 
 
 def _typescript(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:

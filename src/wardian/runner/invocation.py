@@ -204,12 +204,18 @@ def under(policy: Policy, call: Invocation) -> Policy:
 
 def _beside(policy: Policy, shares: list[Share], call: Invocation) -> list[Share]:
     """Those of the call that the caller placed nothing at. What the caller places at /skill is the
-    skill in its plugin too, and the other way round: both are to show the same."""
+    skill in its plugin too, and the other way round: both are to show the same, unmasked."""
     from wardian.runner.plugin import PLUGIN, SKILL
 
     taken = {share.at: share for share in policy.shares}
-    left = [share for share in shares if share.at not in taken]
     place = dict(call.variables).get("SKILL_DIR", SKILL)
+    own = [at for at in (SKILL, PLUGIN) if at in taken] + [place] * (SKILL in taken)
+    left = [
+        share
+        for share in shares
+        if share.at not in taken
+        and (share.at == place or not any(share.at.startswith(f"{at}/") for at in own))
+    ]
     if place == SKILL or call.where == "host":
         return left
     if SKILL in taken:

@@ -11,7 +11,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from wardian.skills.clones import PLUGIN_FOLDER, at_and_above, clone_top
+from wardian.skills.clones import PLUGIN_FOLDER, at_and_above, clone_top, git_directories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,16 +48,28 @@ def skill_place(skill: Located) -> str:
 
 
 def skill_shares(skill: Located) -> list[Share]:
-    """The skill, always at /skill too, and its plugin, as copies, which are one. Of a plugin that
-    is a whole clone, ``.git`` is left out: it may hold passwords. Raises SandboxError."""
+    """The skill, always at /skill too, and its plugin, as copies, which are one. What git keeps in
+    them is masked: it may hold passwords. Raises SandboxError."""
     from wardian.sandbox.policy.policy import Share
 
     shares = [Share(skill.path, SKILL, copy=True)]
-    if skill.plugin is not None:
-        shares.append(Share(skill.plugin, PLUGIN, copy=True))
-        if os.path.isdir(f"{skill.plugin}/.git"):
-            shares.append(Share(_empty(), f"{PLUGIN}/.git"))
-    return shares
+    if skill.plugin is None:
+        return [*shares, *_masks(skill.path, SKILL)]
+    return [*shares, Share(skill.plugin, PLUGIN, copy=True), *_masks(skill.plugin, PLUGIN)]
+
+
+def _masks(root: str, at: str) -> list[Share]:
+    from wardian.errors import SandboxError
+    from wardian.sandbox.policy.policy import Share
+
+    found = git_directories(root)
+    if found is None:
+        raise SandboxError(
+            f"{root} has too many folders to find those of git in it",
+            hint="copy the skill to a folder of its own",
+        )
+    empty = _empty() if found else ""
+    return [Share(empty, f"{at}/{path}") for path in found]
 
 
 def _empty() -> str:
@@ -110,4 +122,4 @@ def _trusted(place: str, path: str) -> bool:
                 return False
     except OSError:
         return False
-    return was_shared(place) is None
+    return was_shared(os.path.normpath(os.path.join(place, path))) is None

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wardian.homes import own_directory
 from wardian.runner.needs import MAX_BYTES, needs_of
+from wardian.sandbox.root.shares import is_below
 from wardian.skills.dependencies import declared_by, requirement_name
 from wardian.skills.imports import distribution_of, modules_named, normalized, parse, third_party
 from wardian.skills.reading import read_bytes
@@ -27,15 +29,22 @@ def undeclared(skill: str, script: Chosen, python: str) -> list[str]:
     stated = [text for needs in needs_of(skill, script) for text in needs.python]
     declared = declared_by(Path(skill)).python_names | {requirement_name(one) for one in stated}
     there = _installed(python)
-    found: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    present: dict[str, None] = {}
     for tree in own_sources(skill, script.path).values():
         for one in third_party(tree):
             name = distribution_of(one.module)
             own = own_files(skill, script.path, one.module) or _folder(skill, script, one.module)
-            needed = one.module not in there and not own and not one.optional
-            if needed and normalized(name) not in declared:
-                found[requirement_name(name) or name] = None
-    return list(found)
+            if not own and not one.optional and normalized(name) not in declared:
+                kind = present if one.module in there else missing
+                kind[requirement_name(name) or name] = None
+    # An environment that is prepared for what is missing has nothing of another Python's.
+    also = present if missing and not _is_prepared(python) else {}
+    return [*missing, *(name for name in also if name not in missing)]
+
+
+def _is_prepared(python: str) -> bool:
+    return is_below(python, os.path.realpath(own_directory("cache")))
 
 
 def own_sources(skill: str, script: str) -> dict[str, ast.Module]:

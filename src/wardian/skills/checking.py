@@ -25,6 +25,7 @@ from wardian.skills.reading import (
 from wardian.skills.references import normal_target, references_in
 from wardian.skills.scripts import InterpreterName, Script, scripts_in
 from wardian.skills.skill import MANIFEST_NAMES, Folder, opened, read_manifest
+from wardian.text import shell_word
 
 MAX_SCRIPT_BYTES = 1 << 20
 MAX_BODY_LINES = 500
@@ -201,7 +202,7 @@ def _start(script: Script, shown: str) -> Iterator[Diagnostic]:
     elif script.interpreter.name == "elf":
         return
     elif script.shebang is not None and not script.executable:
-        hint = f"chmod +x {script.path}"
+        hint = f"chmod +x {shell_word(script.path)}"
         yield finding("not-executable", "a shebang without execute bit", shown, 1, hint=hint)
     elif script.shebang is None and script.executable:
         hint = "add a shebang, or remove the execute bit"

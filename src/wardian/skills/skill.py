@@ -142,7 +142,8 @@ def _manifest_text(folder: Folder) -> tuple[str, str, list[Diagnostic]]:
 
 
 def manifest_bytes(path: Path) -> bytes:
-    """A link counts as long as it stays in the clone that the skill lies in. Raises OSError."""
+    """A link counts as long as it leads to Markdown of the clone that the skill lies in: no other
+    file there, such as one with passwords, is taken for a SKILL.md. Raises OSError."""
     try:
         return read_bytes(path, MAX_MANIFEST_BYTES)
     except NotRegularError:
@@ -150,8 +151,11 @@ def manifest_bytes(path: Path) -> bytes:
         top = clone_top(os.path.dirname(here)) if os.path.islink(here) else None
         if top is None:
             raise
+        real = os.path.realpath(here)
+        if os.path.lexists(real) and not real.endswith(".md"):
+            raise NotRegularError(f"{path} is a link to what is no Markdown") from None
         try:
-            return read_inside(top, os.path.relpath(here, top), MAX_MANIFEST_BYTES)
+            return read_inside(top, os.path.relpath(real, top), MAX_MANIFEST_BYTES)
         except FileNotFoundError:
             raise NotRegularError(f"{path} is a link to nothing") from None
 

@@ -51,7 +51,7 @@ def _unsized() -> Iterator[CacheEntry]:
     parent, own = os.path.split(cabinet.cache())
     for name in sorted(os.listdir(parent)):
         path = os.path.join(parent, name)
-        if re.fullmatch(r"packages-\d+", name) and name != own and not os.path.islink(path):
+        if re.fullmatch(r"packages-\d+", name) and name != own and _is_folder(path):
             used = max(_changed(path), *(_changed(os.path.join(path, n)) for n in os.listdir(path)))
             yield CacheEntry("leftover", name, path, "kept by another version of wardian", used, 0)
 
@@ -159,6 +159,10 @@ def _remove(one: CacheEntry) -> str | None:
 def _names(*drawer: str) -> list[str]:
     with cabinet.drawer(*drawer) as folder:
         return sorted(os.listdir(folder))
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _changed(path: str) -> float:

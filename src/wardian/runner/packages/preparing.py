@@ -75,7 +75,8 @@ def _parsed(needs: Needs) -> tuple[Pins, Needs]:
     from wardian.runner.packages.requirements import checked
 
     try:
-        return pins_of(needs.python), needs._replace(python=checked(needs.python))
+        python = checked(needs.python)
+        return pins_of(needs.python), needs._replace(python=python)
     except UsageError as error:
         if needs.origin == "--with":
             raise
@@ -151,12 +152,12 @@ def _ready_record(digest: str, path: str, expected: Record) -> Record | None:
 
 
 def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) -> None:
-    from wardian.runner.packages.rooms import updating, wanted
+    from wardian.runner.packages.rooms import updating, wanted, wanted_text
 
     started = time.monotonic()
     job = job._replace(say=updating(job.say))
     offline = " from the cache alone" if job.offline else ""
-    job.say(f"wardian: preparing {', '.join(wanted(job))}{offline}")
+    job.say(f"wardian: preparing {wanted_text(job)}{offline}")
     cabinet.forget(digest)
     cabinet.forget(digest, "bytecode")
     for folder in (job.path, job.scratch):
@@ -174,4 +175,4 @@ def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) 
         raise
     finally:
         cabinet.discard(job.scratch)
-    job.say(f"wardian: prepared {', '.join(wanted(job))} in {time.monotonic() - started:.1f} s")
+    job.say(f"wardian: prepared {wanted_text(job)} in {time.monotonic() - started:.1f} s")

@@ -99,6 +99,12 @@ def must_be_built(printed: str) -> bool:
     return _BUILDS.search(printed) is not None
 
 
+def not_cached(printed: str) -> bool:
+    """Does a tool that may not ask an index say that it would have to? In the words of npm, pip and
+    uv."""
+    return bool(re.search("only-if-cached|from versions: none|network was disabled", printed))
+
+
 def shown_lines(tool: str, printed: str) -> list[str]:
     """Of what a tool printed, the lines that give its reason: neither its usage nor its notes."""
     kept: list[str] = []

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SOURCES = (".tar.gz", ".tgz", ".zip", ".tar.bz2", ".tar.xz")
 MAX_LENGTH = 2000
+MAX_REQUIREMENTS = 1000  # which are words of a command line
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+/[A-Za-z0-9._~!$&'()*+,=@/%-]*")
 _HASHED = re.compile(r"#sha256=([0-9a-f]{64})")
 _OPTION = re.compile(r"\s--hash(?:=|\s+)(sha256|sha384|sha512):([0-9a-fA-F]+)(?=\s|$)")
@@ -30,6 +31,8 @@ _FORMS = "write NAME, NAME==1.2, or NAME @ https://…/NAME-1.2-….whl"
 
 def checked(texts: Sequence[str]) -> tuple[str, ...]:
     """Each requirement, parsed and rendered; ``pins`` reads its hashes. Raises UsageError."""
+    if len(texts) > MAX_REQUIREMENTS:
+        raise UsageError(f"{len(texts):,} packages are too many; {MAX_REQUIREMENTS:,} is the most")
     return tuple(rendered(parsed(split_hashes(text)[0])) for text in texts)
 
 

@@ -20,6 +20,7 @@ FETCH = "/fetch"
 ARCHIVES = "/archives"
 TOOLS = "/mnt/wardian"
 NO_PROGRAMS = "/var/empty"
+SHOWN_PACKAGES = 12
 LIMITS = {
     "time_s": 1800.0, "cpu_s": 3600.0, "memory_bytes": 8 << 30, "processes": 1024,
     "files": 4096, "disk_bytes": 32 << 30, "output_bytes": 16 << 20,
@@ -150,7 +151,7 @@ def failure(
     job: Preparation, tool: str, printed: str, result: Result, known: Reason | None = None
 ) -> PreparationError:
     """A step that failed, as an error that says what helps; ``known`` is the reason, if it is."""
-    from wardian.runner.packages.reasons import must_be_built, reason_of, shown_lines
+    from wardian.runner.packages.reasons import must_be_built, not_cached, reason_of, shown_lines
 
     reason = known or reason_of(printed)
     shown = "\n".join(shown_lines(tool, printed))
@@ -162,8 +163,10 @@ def failure(
         hint = "without --offline it could be fetched\n" if job.offline else ""
     why = result.reason if result.reason != "exited" else f"exit code {result.exit_code}"
     about = f": {reason.what}" if reason.what and not job.offline else f" ({why})"
+    if job.offline and not_cached(printed):
+        about = ": not all of it is in the cache"
     return PreparationError(
-        f"{tool} could not prepare {', '.join(wanted(job))}{about}",
+        f"{tool} could not prepare {wanted_text(job)}{about}",
         hint=f"{hint}{tool} said:\n{shown}" if shown else hint or None,
     )
 
@@ -200,6 +203,13 @@ def wanted(job: Preparation) -> list[str]:
     document = json.loads(job.needs.package_json)
     names = {**document.get("dependencies", {}), **document.get("optionalDependencies", {})}
     return [short(name) for name in names]
+
+
+def wanted_text(job: Preparation) -> str:
+    """The same as one text, of which the first dozen are enough."""
+    names = wanted(job)
+    more = f" and {len(names) - SHOWN_PACKAGES:,} more" if len(names) > SHOWN_PACKAGES else ""
+    return ", ".join(names[:SHOWN_PACKAGES]) + more
 
 
 def short(text: str) -> str:

@@ -140,7 +140,11 @@ def refuse_untrusted(way: ResolvedPath, path: str, option: str) -> None:
     """Raises UsageError if a link that a guest may have left leads there."""
     why = untrusted(way)
     if why is not None:
-        raise UsageError(f"{option}: {path} {why}", hint=f"name the target itself: {way.real}")
+        from wardian.text import shell_word
+
+        raise UsageError(
+            f"{option}: {path} {why}", hint=f"name the target itself: {shell_word(way.real)}"
+        )
 
 
 def open_real(path: str, flags: int, mode: int = 0o600) -> int:

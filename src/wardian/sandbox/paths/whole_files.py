@@ -77,7 +77,9 @@ def read_decisive(path: str, max_bytes: int, error: type[InputError] = InputErro
         way = way_of(os.path.abspath(os.path.expanduser(path)))
         why, shared = untrusted(way), was_shared(way.real)
         if why is not None:
-            raise error(why, path=path, hint=f"name the target itself: {way.real}")
+            from wardian.text import shell_word
+
+            raise error(why, path=path, hint=f"name the target itself: {shell_word(way.real)}")
         if shared is not None:
             raise error(
                 f"lies in {shared}, which was shared for writing: a guest may have changed it",

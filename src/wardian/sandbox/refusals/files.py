@@ -23,6 +23,7 @@ O_DIRECTORY = {"x86_64": 0o200000, "aarch64": 0o40000}
 OF_DIRECTORY = ("bind", "create", "delete", "rename", "link")
 # These are its owner's to do, whatever its permissions.
 OF_OWNER = ("chmod", "chown", "touch")
+READ_ONLY = "it is read-only in the sandbox"
 
 
 def _action(name: str, event: dict[str, Any], arch: str) -> str:
@@ -132,7 +133,7 @@ def by_read_only(name: str, event: dict[str, Any], around: RefusalContext) -> Re
     target, kind = _with_home(inside), "file"
     if action in SOCKETS:
         target, kind = f"unix:{target}", "network"
-    return refusal_of(kind, action, target, "it is read-only in the sandbox", allow)
+    return refusal_of(kind, action, target, READ_ONLY, allow)
 
 
 def _shared_from(inside: str, around: RefusalContext) -> str:

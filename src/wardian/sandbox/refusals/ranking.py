@@ -20,14 +20,14 @@ def likely_first(told: Iterable[Refusal]) -> list[Refusal]:
 
     def rank(one: Refusal) -> tuple[bool, bool, bool, bool, float]:
         looked = one.action == "stat"
-        return is_routine(one), _is_setting(one), one.kind != "limit", looked, -one.time_s
+        return is_routine(one), is_setting(one), one.kind != "limit", looked, -one.time_s
 
     return sorted(told, key=rank)
 
 
 def is_news(refusal: Refusal, *, failed: bool) -> bool:
     """Whether a person needs to hear of it, after a run that failed or one that did not."""
-    return not is_routine(refusal) and (failed or not _is_setting(refusal))
+    return not is_routine(refusal) and (failed or not is_setting(refusal))
 
 
 def is_routine(refusal: Refusal) -> bool:
@@ -40,6 +40,12 @@ def is_routine(refusal: Refusal) -> bool:
     return bytecode or any(is_below(refusal.target, p) for p in layout().routine)
 
 
-def _is_setting(refusal: Refusal) -> bool:
-    reads = refusal.kind == "file" and refusal.action in READING
-    return reads and any(is_below(refusal.target, path) for path in layout().settings)
+def is_setting(refusal: Refusal) -> bool:
+    """A file of settings that programs read if it is there, or a look at a folder above one."""
+    if refusal.kind != "file" or refusal.action not in READING:
+        return False
+    looks = refusal.action == "stat"
+    return any(
+        is_below(refusal.target, path) or (looks and is_below(path, refusal.target))
+        for path in layout().settings
+    )

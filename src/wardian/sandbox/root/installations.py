@@ -76,12 +76,13 @@ def parts(program: str, prefix: str, env: Mapping[str, str]) -> list[str]:
         return [prefix]
     names = RUNTIME if common or not is_environment(prefix) else ENVIRONMENT
     found = [
-        # A file that is a link says nothing of its own, and may show another; directories are
-        # checked where they are shared.
+        # A file that is a link says nothing of its own, and may show another. A directory that is
+        # one leads to another part: a project that is its own environment may bring any link along.
         path
         for name in names
         for path in matching(prefix, name)
-        if os.path.isdir(path) or not os.path.islink(path)
+        if not os.path.islink(path)
+        or (os.path.isdir(path) and is_below(os.path.realpath(path), real))
     ]
     return found if names is ENVIRONMENT else [program, *found]
 

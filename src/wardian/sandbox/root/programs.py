@@ -266,10 +266,12 @@ def _known_places(
     prefix = os.path.dirname(os.path.dirname(way.real))
     if os.path.basename(os.path.dirname(way.real)) == "bin" and is_known(prefix, env):
         return [prefix]
+    from wardian.text import shell_word
+
     raise ShareError(
         way.real,
         f"{found} {doubtful}",
-        hint=f"if that is meant, share it by name: --read {prefix}",
+        hint=f"if that is meant, share it by name: --read {shell_word(prefix)}",
     )
 
 
@@ -290,7 +292,9 @@ def _source(place: str) -> Source:
     way = way_of(os.path.normpath(place))
     why = untrusted(way) if os.path.isdir(place) else None
     if why is not None and not _is_lib64(place, way):
-        raise ShareError(place, f"it {why}", hint=f"name the target itself: {way.real}")
+        from wardian.text import shell_word
+
+        raise ShareError(place, f"it {why}", hint=f"name the target itself: {shell_word(way.real)}")
     (source,) = resolve_shares([Share(way.real, place)])
     return source._replace(owner=_needs_owner(way.real))
 

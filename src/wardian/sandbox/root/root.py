@@ -163,7 +163,11 @@ def _without_links(rootfs: str) -> str:
         raise ShareError(rootfs, (error.strerror or "it can't be read").lower()) from None
     why = untrusted(way)
     if why is not None:
-        raise ShareError(rootfs, f"it {why}", hint=f"name the target itself: {way.real}")
+        from wardian.text import shell_word
+
+        raise ShareError(
+            rootfs, f"it {why}", hint=f"name the target itself: {shell_word(way.real)}"
+        )
     return way.real
 
 

@@ -166,9 +166,10 @@ def _refuse_links(share: Share, way: ResolvedPath, writable: Collection[str]) ->
 
     why = untrusted(way, writable)
     if why is not None:
-        raise ShareError(
-            share.path, f"it {why}", hint=f"name the target itself, if it is meant: {way.real}"
-        )
+        from wardian.text import shell_word
+
+        hint = f"name the target itself, if it is meant: {shell_word(way.real)}"
+        raise ShareError(share.path, f"it {why}", hint=hint)
 
 
 def _resolve(share: Share, way: ResolvedPath) -> Source:
