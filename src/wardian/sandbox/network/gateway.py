@@ -37,7 +37,7 @@ from wardian.sandbox.network.outcomes import (
 )
 from wardian.sandbox.network.relay import Pipes, Relay, break_off
 from wardian.sandbox.network.resolver import Resolver
-from wardian.sandbox.network.rules import NetworkRules, normal_name
+from wardian.sandbox.network.rules import MissingRule, NetworkRules, normal_name
 from wardian.sandbox.run.result import Caller
 
 GREETING_S = 30.0
@@ -189,10 +189,12 @@ class Gateway:
         link = _Link(inside, target)
         self._links.add(link)
         why = self._why_too_much(link.started_s)
-        if why is None and not self._allows(target):
-            why = "no rule allows this port" if target.name else "no rule allows this address"
         if why is not None:
             self._refuse(link, why)
+            return
+        if not self._allows(target):
+            reason, rule = self._missing_for(target)
+            self._refuse(link, reason, rule=rule)
             return
         if link.read_name is not None:
             self._loop.attend(inside, lambda: self._on_first_words(link))
@@ -213,6 +215,11 @@ class Gateway:
             return self._rules.allows_name(target.name, target.port)
         return self._rules.allows_address(target.address, target.port)
 
+    def _missing_for(self, target: DialTarget) -> MissingRule:
+        if target.name is not None:
+            return self._rules.missing_for_name(target.name, target.port)
+        return self._rules.missing_for_address(target.address, target.port)
+
     def _dial(self, link: _Link) -> None:
         """In a thread of its own."""
         target = link.target
@@ -232,8 +239,9 @@ class Gateway:
         if link.over:
             return
         address = str(error.address) if error.address is not None else None
-        if error.forbidden:
-            self._refuse(link, error.why, address)
+        if error.forbidden and error.address is not None:
+            missing = self._rules.missing_for_address(error.address, link.target.port)
+            self._refuse(link, error.why, address, missing.rule)
         else:
             self._drop(link, "failed", error.why, address)
 
@@ -269,8 +277,8 @@ class Gateway:
             return
         if name is None:
             return
-        if name != link.target.name and not self._rules.allows_name(name, link.target.port):
-            self._refuse(link, f"it is for {name}", wanted=name)
+        if name != link.target.name:  # each name has an address of its own: no rule is missing
+            self._refuse(link, f"it is for {name}; connect to {name} itself")
             return
         link.read_name = None
         self._loop.forget(link.inside)
@@ -308,7 +316,7 @@ class Gateway:
         return None
 
     def _refuse(
-        self, link: _Link, why: str, address: str | None = None, wanted: str | None = None
+        self, link: _Link, why: str, address: str | None = None, rule: str | None = None
     ) -> None:
         target = link.target
         try:
@@ -316,7 +324,7 @@ class Gateway:
         except OSError:
             source = None  # it did not wait
         self.outcomes.refuse(
-            str(target), why, port=target.port, address=address, wanted=wanted, source=source
+            str(target), why, port=target.port, address=address, rule=rule, source=source
         )
         self._drop(link, "refused", why, address)
 

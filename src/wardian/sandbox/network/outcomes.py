@@ -53,7 +53,7 @@ class RefusedName(NamedTuple):
     address: str | None
     reason: str
     at_s: float
-    wanted: str | None = None  # the name that the connection was for, in its own words
+    rule: str | None = None  # that allows it; None if no rule does
     times: int = 1
 
 
@@ -77,7 +77,7 @@ class Outcomes:
         *,
         port: int | None = None,
         address: str | None = None,
-        wanted: str | None = None,
+        rule: str | None = None,
         source: GuestPort | None = None,
     ) -> None:
         """Once more, by whom ``source`` belongs to."""
@@ -87,7 +87,7 @@ class Outcomes:
             self.refused[key] = before._replace(times=before.times + 1)
         elif len(self.refused) < MOST_EVENTS:
             at_s = time.monotonic() - self.began_s
-            self.refused[key] = RefusedName(name, port, address, reason, at_s, wanted)
+            self.refused[key] = RefusedName(name, port, address, reason, at_s, rule)
             if self._on_refused is not None:
                 self._on_refused(self.refused[key], source)
 
