@@ -29,15 +29,14 @@ from wardian.sandbox.network.inside import Inside
 from wardian.sandbox.network.listening import Listeners
 from wardian.sandbox.network.loop import Loop
 from wardian.sandbox.network.outcomes import (
-    DEFAULT_LIMITS,
     Connection,
-    GatewayLimits,
     Outcomes,
     RefusedName,
 )
-from wardian.sandbox.network.relay import Pipes, Relay, break_off
+from wardian.sandbox.network.relay import Allowance, Pipes, Relay, SpentError, break_off
 from wardian.sandbox.network.resolver import Resolver
 from wardian.sandbox.network.rules import MissingRule, NetworkRules, normal_name
+from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Caller
 
 GREETING_S = 30.0
@@ -75,12 +74,16 @@ class Gateway:
     def __init__(
         self,
         rules: NetworkRules,
-        limits: GatewayLimits = DEFAULT_LIMITS,
+        policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
     ) -> None:
         self.outcomes = Outcomes(self._report if on_refused is not None else None)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
-        self._rules, self._limits = rules, limits
+        self._rules, self._policy = rules, policy
+        self._allowances = (
+            Allowance(policy.max_sent_bytes, "sent"),
+            Allowance(policy.max_received_bytes, "received"),
+        )
         self._inside, self._loop = Inside(), Loop()
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
@@ -88,7 +91,6 @@ class Gateway:
         self._dialers, self._pipes = Dialers(), Pipes()
         self._links: set[_Link] = set()
         self._accepted: deque[float] = deque()
-        self._totals = [0, 0]
         self._closing = self._freed = False
         self._thread: threading.Thread | None = None
 
@@ -204,10 +206,12 @@ class Gateway:
         while self._accepted and now_s - self._accepted[0] > 1.0:
             self._accepted.popleft()
         self._accepted.append(now_s)
-        if len(self._links) > self._limits.connections:
-            return f"more than {self._limits.connections} connections at once"
-        if len(self._accepted) > self._limits.per_second:
-            return f"more than {self._limits.per_second} connections in a second"
+        for count, most, when in (
+            (len(self._links), self._policy.max_connections, "at once"),
+            (len(self._accepted), self._policy.max_per_second, "in a second"),
+        ):
+            if most is not None and count > most:
+                return f"more than {most} connections {when}"
         return None
 
     def _allows(self, target: DialTarget) -> bool:
@@ -286,34 +290,28 @@ class Gateway:
             self._begin(link, link.dialled)
 
     def _begin(self, link: _Link, dialled: Dialled) -> None:
-        link.relay = Relay(link.inside, dialled.socket, link.head)
+        try:
+            link.relay = Relay(link.inside, dialled.socket, self._allowances, link.head)
+        except SpentError as error:
+            self._refuse(link, str(error))
+            return
         link.head = b""
         self._move(link, link.relay)
 
     def _move(self, link: _Link, relay: Relay) -> None:
-        before = relay.outward.bytes, relay.inward.bytes
         try:
             more = relay.move(self._pipes)
         except OSError as error:
             self._drop(link, "broken", (error.strerror or "").lower())
             return
-        self._totals[0] += relay.outward.bytes - before[0]
-        self._totals[1] += relay.inward.bytes - before[1]
-        why = self._why_too_many_bytes()
-        if why is not None:
-            self._refuse(link, why)
-        elif not more:
+        except SpentError as error:
+            self._refuse(link, str(error))
+            return
+        if not more:
             self._drop(link, "closed", "")
         else:
             for end, mask in zip((relay.inside, relay.outside), relay.interests(), strict=True):
                 self._loop.attend(end, lambda: self._move(link, relay), mask)
-
-    def _why_too_many_bytes(self) -> str | None:
-        limits = (self._limits.bytes_out, self._limits.bytes_in)
-        for spent, most, way in zip(self._totals, limits, ("out", "in"), strict=True):
-            if most is not None and spent > most:
-                return f"more than {most} bytes went {way}"
-        return None
 
     def _refuse(
         self, link: _Link, why: str, address: str | None = None, rule: str | None = None

@@ -1,4 +1,4 @@
-"""What came of a run's questions and connections, for its result; and what one run may use."""
+"""What came of a run's questions and connections, for its result."""
 
 from __future__ import annotations
 
@@ -10,18 +10,6 @@ from wardian.sandbox.network.askers import GuestPort
 from wardian.sandbox.run.result import Caller
 
 MOST_EVENTS = 1000  # of connections and of refusals
-
-
-class GatewayLimits(NamedTuple):
-    """What one run may use; None means no limit."""
-
-    connections: int = 512  # at once
-    per_second: int = 1000
-    bytes_out: int | None = None
-    bytes_in: int | None = None
-
-
-DEFAULT_LIMITS = GatewayLimits()
 
 
 class Connection(NamedTuple):
