@@ -116,3 +116,79 @@ def test_connections_that_end_at_once_leave_nothing(internet: Internet) -> None:
     done = internet.guest(PRELUDE + code, TEXT)
     assert done.document["stdout"] == "done\n", done.document["stderr"]
     assert len(done.document["connections"]) == 900
+
+
+def limited(internet: Internet, *lines: str) -> tuple[object, ...]:
+    policy = internet.directory / "limited.toml"
+    rules = f'allow = ["{API}", "{TEXT}"]'
+    policy.write_text("\n".join(["[network]", rules, *lines, ""]))
+    return ("--policy", policy)
+
+
+def reasons(document: dict[str, list[dict[str, str]]]) -> list[str]:
+    return [one["reason"] for one in document["refusals"] if one["kind"] == "network"]
+
+
+def test_a_policy_limits_connections(internet: Internet) -> None:
+    code = (
+        "where = socket.gethostbyname('api.example.com')\n"
+        "all = [socket.create_connection((where, 9999), 20) for _ in range(5)]\n"
+        "time.sleep(0.5)\nprint('fine')"
+    )
+    for line, reason in (
+        ("max_connections = 3", "more than 3 connections at once"),
+        ("max_per_second = 4", "more than 4 connections in a second"),
+    ):
+        done = internet.guest(PRELUDE + code, options=limited(internet, line))
+        assert reasons(done.document) == [reason]
+        refused = [one for one in done.document["connections"] if one["outcome"] == "refused"]
+        assert len(refused) == (2 if "at once" in reason else 1)
+
+
+def test_not_a_byte_more_goes_out_than_a_policy_lets(internet: Internet) -> None:
+    code = (
+        "s = [socket.create_connection(('api.example.com', 9999), 8) for _ in range(2)]\n"
+        "for one in s: one.sendall(b'x' * 60000)\n"
+        "time.sleep(0.5)\n"
+        "for one in s:\n"
+        "    n = 0\n"
+        "    try:\n"
+        "        one.settimeout(2)\n"
+        "        while piece := one.recv(65536): n += len(piece)\n"
+        "    except OSError: pass\n"
+        "    print(n)"
+    )
+    done = internet.guest(PRELUDE + code, options=limited(internet, 'max_sent = "100000"'))
+    assert reasons(done.document) == ["more than 100000 bytes sent"]
+    assert sum(one["bytes_out"] for one in done.document["connections"]) <= 100000
+    exact = (
+        "s = socket.create_connection(('api.example.com', 9999), 8)\n"
+        "s.sendall(b'x' * 100000)\ns.shutdown(socket.SHUT_WR)\n"
+        "n = 0\nwhile piece := s.recv(65536): n += len(piece)\nprint(n)"
+    )
+    done = internet.guest(PRELUDE + exact, options=limited(internet, 'max_sent = "100000"'))
+    assert reasons(done.document) == []
+    assert int(done.document["stdout"]) == 100000 + len(f"220 {REACHED}\r\n")
+
+
+def test_first_words_count_too(internet: Internet) -> None:
+    done = internet.guest(
+        PRELUDE + "get('api.example.com')", options=limited(internet, 'max_sent = "30"')
+    )
+    assert reasons(done.document) == ["more than 30 bytes sent"]
+    assert REACHED not in done.document["stdout"]
+
+
+def test_a_policy_limits_what_comes_in(internet: Internet) -> None:
+    code = (
+        "s = socket.create_connection(('api.example.com', 80), 8)\n"
+        "s.sendall(request('api.example.com', '/big/20000000'))\n"
+        "n = 0\n"
+        "try:\n"
+        "    while piece := s.recv(65536): n += len(piece)\n"
+        "except OSError: pass\n"
+        "print(n)"
+    )
+    done = internet.guest(PRELUDE + code, options=limited(internet, 'max_received = "1M"'))
+    assert reasons(done.document) == ["more than 1048576 bytes received"]
+    assert int(done.document["stdout"]) <= 1 << 20

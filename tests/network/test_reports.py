@@ -24,7 +24,7 @@ def refusals(document: dict[str, object]) -> list[tuple[str, str, str, str | Non
 
 def test_each_kind_of_refusal_has_its_narrowest_rule(internet: Internet) -> None:
     cases = {
-        "get('other.example.org')": (
+        "get('other.example.org', host='other.example.org')": (
             "resolve", "other.example.org", "no rule allows this name", "--net other.example.org"),
         "get('api.example.com', 8080)": (
             "connect", "api.example.com:8080", "no rule allows this port",
@@ -33,12 +33,6 @@ def test_each_kind_of_refusal_has_its_narrowest_rule(internet: Internet) -> None
             "connect", f"{PRIVATE}:8080", "no rule allows this address", f"--net {PRIVATE}:8080"),
         "get('2600:1::1')": (
             "connect", "[2600:1::1]:80", "no rule allows this address", "--net '[2600:1::1]:80'"),
-        "secure('api.example.com', 'other.example.org')": (
-            "connect", "api.example.com:443", "it is for other.example.org",
-            "--net other.example.org:443"),
-        "get('api.example.com', host='other.example.org')": (
-            "connect", "api.example.com:80", "it is for other.example.org",
-            "--net other.example.org:80"),
         "get('intern.example.com', host='intern.example.com')": (
             "connect", f"intern.example.com ({PRIVATE}):80", "it is a private address",
             f"--net {PRIVATE}:80"),
@@ -61,6 +55,31 @@ def test_each_kind_of_refusal_has_its_narrowest_rule(internet: Internet) -> None
         third = internet.guest(PRELUDE + code, *rules, options=("--policy", policy))
         if "host" not in one["allow"]["flag"]:
             assert third.visits, code
+
+
+def test_where_no_rule_helps_none_is_named(internet: Internet) -> None:
+    policy = internet.directory / "deny.toml"
+    policy.write_text(
+        '[network]\nallow = ["**.example.com"]\n'
+        'deny = ["no.example.com", "api.example.com:80", "other.example.org", "10.9.8.0/24"]\n'
+    )
+    itself = "it is for other.example.org; connect to other.example.org itself"
+    cases = {
+        "secure('api.example.com', 'other.example.org')": (
+            "connect", "api.example.com:443", itself),
+        "get('six.example.com', host='other.example.org')": (
+            "connect", "six.example.com:80", itself),
+        "get('no.example.com')": ("resolve", "no.example.com", "a rule denies this name"),
+        "get('other.example.org')": ("resolve", "other.example.org", "a rule denies this name"),
+        "get('api.example.com')": ("connect", "api.example.com:80", "a rule denies this port"),
+        f"get({PRIVATE!r})": ("connect", f"{PRIVATE}:80", "a rule denies this address"),
+        "get('intern.example.com', host='intern.example.com')": (
+            "connect", f"intern.example.com ({PRIVATE}):80", "a rule denies this address"),
+    }  # fmt: skip
+    for code, wanted in cases.items():
+        done = internet.guest(PRELUDE + code, options=("--policy", policy))
+        assert refusals(done.document) == [(*wanted, None)], code
+        assert done.visits == [], code
 
 
 def test_connections_are_listed_with_who_made_them(internet: Internet) -> None:

@@ -16,11 +16,16 @@ from tests.command import COMMAND, Wardian
 from tests.runner.conftest import needs
 from tests.runner.hostile import Index, publish, serving, wheel
 from tests.skill_folders import MakeSkill
+from wardian.runner.guest_indexes import rules_for
 from wardian.sandbox.refusals.installs import package_request
 
 CODE = "X = 1\ndef main(): print('tool')\n"
 TOOL = "[console_scripts]\nfriendly-tool = friendly:main\n"
 BLOCK = "# /// script\n# dependencies = [\n#   'friendly>=0.5',\n# ]\n# ///\nimport friendly"
+PUBLIC = {
+    "PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "0", "PIP_FIND_LINKS": "", "UV_NO_CONFIG": "1",
+    "PIP_INDEX_URL": "https://pypi.org/simple", "npm_config_registry": "https://registry.npmjs.org/",
+}  # fmt: skip
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"
 AT_ONCE_S = 20.0  # on a busy machine; the retries of pip take 72 s
 
@@ -63,11 +68,33 @@ def test_an_install_is_refused_at_once_and_names_the_option(
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
     start = time.monotonic()
-    done = wardian("exec", "--", "sh", "-c", line, env={"PIP_NO_INDEX": "0"})
+    done = wardian("exec", "--", "sh", "-c", line, env=PUBLIC)
     assert time.monotonic() - start < AT_ONCE_S
     assert done.returncode != 0
     (said,) = [one for one in done.stderr.splitlines() if " wants " in one]
-    assert f"{hint} (or allow the network: --net host)" in said
+    node = "--net registry.npmjs.org"
+    nets = node if "npm:" in hint else "--net pypi.org --net files.pythonhosted.org"
+    assert f"{hint} (or allow the index: {nets})" in said
+
+
+@needs("pip")
+def test_a_run_that_has_names_lacks_a_rule(wardian: Wardian) -> None:
+    words = ("--net", "a.example.com", "--", "pip", "install", "humanize")
+    done = wardian("exec", *words, env=PUBLIC)
+    (said,) = [one for one in done.stderr.splitlines() if " wants " in one]
+    assert "pip wants humanize from pypi.org, which no rule allows; add it before" in said
+    assert said.endswith("(or allow the index: --net pypi.org --net files.pythonhosted.org)")
+
+
+def test_rules_are_those_of_the_user_s_own_indexes() -> None:
+    own = {"PIP_INDEX_URL": "https://me:secret@pip.example.com:8443/simple"}
+    assert rules_for("pip", "python", PUBLIC | own) == ("pip.example.com:8443",)
+    uv = {"UV_DEFAULT_INDEX": "https://uv.example.com/simple", "UV_INDEX": "https://b.example.com"}
+    assert set(rules_for("uvx", "python", PUBLIC | uv)) == {"uv.example.com", "b.example.com"}
+    npm = {"npm_config_registry": "https://npm.example.com/"}
+    assert rules_for("npm", "node", PUBLIC | npm) == ("npm.example.com",)
+    for url in ("http://127.0.0.1:3141/", "http://localhost/", "http://[::1]/", "http://devpi/"):
+        assert rules_for("pip", "python", PUBLIC | {"PIP_INDEX_URL": url}) == ()
 
 
 def test_the_hint_comes_while_the_run_goes_on(environment: dict[str, str], tmp_path: Path) -> None:
@@ -228,6 +255,7 @@ def test_uv_runs_what_is_prepared(
     [
         ("pip install a b==1 'c[x]>=2,<3'", "pip", "a b==1 c[x]>=2,<3", False),
         ("/usr/bin/python3 /usr/bin/pip3 install -r req.txt a", "pip", "a", True),
+        ("/usr/bin/python3.11 /usr/bin/pip3.11 install a", "pip", "a", False),
         ("python3.11 -Im pip --quiet install --target x a", "pip", "a", False),
         ("pip install .", "pip", "", True),
         ("pip install git+https://h/x /etc/passwd -e .", "pip", "", True),

@@ -38,6 +38,9 @@ WRONG = [
     ("[limits]\ntime = inf", 2, 1, "is not a duration", ""),
     ("[network]\nmode = 'all'", 2, 1, "'all' is not a network mode; write none, names or host", ""),
     ("[network]\nmode = ['none']", 2, 1, "is not a network mode", ""),
+    ("[network]\nmode = 'host'\nmax_sent = '1M'", 3, 1, "exclude each other", "network by name"),
+    ("[network]\nmax_connections = 0", 2, 1, "is not a number above 0", ""),
+    ("[network]\nmax_received = 'lots'", 2, 1, "'lots' is not a size", ""),
     ("[files]\nread = '/tmp'", 2, 1, 'expected a list of strings, such as ["a", "b"]', ""),
     ("[files]\nread = ['/tmp', 3]", 2, 1, "expected a list of strings", ""),
     ("[files]\nread = ['relative/path']", 2, 10, "'relative/path' is not an absolute path", ""),
@@ -195,3 +198,17 @@ def test_any_text_gives_a_policy_or_a_policy_error(text: str, file: Path) -> Non
     except PolicyError as error:
         said = str(error)
     assert said.startswith(str(file))
+
+
+def test_limits_of_a_network_are_read_and_written(file: Path) -> None:
+    file.write_text(
+        '[network]\nallow = ["a.example.com"]\nmax_connections = 64\nmax_per_second = "none"\n'
+        'max_sent = "10M"\nmax_received = "1G"\n'
+    )
+    policy = Policy.from_toml(file)
+    assert (policy.max_connections, policy.max_per_second) == (64, None)
+    assert (policy.max_sent_bytes, policy.max_received_bytes) == (10 << 20, 1 << 30)
+    file.write_text(policy.to_toml())
+    assert Policy.from_toml(file) == policy
+    file.write_text('[network]\nmode = "host"\n')
+    assert Policy.from_toml(file, policy) == Policy.default().but(network="host")

@@ -12,12 +12,13 @@ from wardian.sandbox.refusals.files import READ_ONLY
 from wardian.text import cut, printable, quoted, shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from wardian.runner.absent import Absent
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.refusals.installs import PackageRequest
     from wardian.sandbox.run.result import Refusal, Result
     from wardian.sandbox.run.unreached import Unreached
 
@@ -43,25 +44,66 @@ def live_hints(policy: Policy, printed: list[str], *, tty: bool) -> Callable[[Un
     return show
 
 
-def unreached_line(unreached: Unreached, policy: Policy) -> str | None:
-    """What a package tool wanted, and what allows it; None if it was no package tool. Pure."""
+def unreached_name(refusal: Refusal) -> Unreached:
+    """A name that a network by name refused. Pure."""
+    import shlex
+
+    from wardian.sandbox.run.unreached import Unreached
+
+    try:
+        words = tuple(shlex.split(refusal.process.command))
+    except ValueError:
+        words = ()
+    return Unreached(refusal.target, (words,))
+
+
+def unreached_line(
+    unreached: Unreached, policy: Policy, env: Mapping[str, str] = os.environ
+) -> str | None:
+    """What a package tool wanted, and what allows it; None if it was no package tool, or has what
+    it wants. ``env`` names the user's indexes."""
     from wardian.sandbox.refusals.installs import package_request
-    from wardian.sandbox.refusals.remedies import network_rule
 
     wanted = package_request(unreached.commands)
-    rule = network_rule(policy)
-    if wanted is None or rule is None or policy.network == "names":  # whose gateway prints that
+    if wanted is None or policy.network == "host" or _is_allowed(unreached.host, policy):
         return None
     named = list(wanted.packages)
     what = ", ".join(named) + (" and more" if wanted.others else "") if named else "packages"
     where = cut(printable(unreached.host), MAX_HOST) or "a package index"
-    line = f"wardian: {wanted.tool} wants {what} from {where}, and this run has no network"
+    lacks = "which no rule allows" if policy.network == "names" else "and this run has no network"
+    line = f"wardian: {wanted.tool} wants {what} from {where}, {lacks}"
+    rules = _rules(unreached.host, wanted, env)
+    options = " ".join(f"--net {quoted(rule)}" for rule in rules or ("host",))
     if not named or policy.rootfs is not None:
-        return f"{line}; allow it: {rule.flag}"
+        return f"{line}; allow it: {options}"
     prefix = "npm:" if wanted.ecosystem == "node" else ""
-    options = " ".join(f"--with {quoted(prefix + name)}" for name in named)
-    them = "it" if len(named) == 1 else "them"
-    return f"{line}; add {them} before the run: {options} (or allow the network: {rule.flag})"
+    packages = " ".join(f"--with {quoted(prefix + name)}" for name in named)
+    them, index = "it" if len(named) == 1 else "them", "index" if rules else "network"
+    return f"{line}; add {them} before the run: {packages} (or allow the {index}: {options})"
+
+
+def _is_allowed(host: str, policy: Policy) -> bool:
+    """Also where no rule helps: a name that a rule denies is reported as such."""
+    if policy.network != "names":
+        return False
+    from wardian.errors import UsageError
+    from wardian.sandbox.network.rules import NetworkRules, normal_name
+
+    try:
+        name, rules = normal_name(host), NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)
+        return bool(rules.ports_of(name)) or rules.missing_for_name(name).rule is None
+    except UsageError:
+        return True
+
+
+def _rules(host: str, wanted: PackageRequest, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of the user's indexes, or that of a host which is none of them; none for an address."""
+    from wardian.runner.guest_indexes import index_rules, rules_for
+
+    rules = rules_for(wanted.tool, wanted.ecosystem, env)
+    own = index_rules([f"https://{host}/"]) if host else ()
+    known = {rule.partition(":")[0] for rule in rules}
+    return rules if own and own[0] in known else own
 
 
 # After the run

@@ -183,7 +183,7 @@ def _network(policy: Policy, words: list[str]) -> Policy:
         raise UsageError("--net none and another --net exclude each other")
     for mode in ("none", "host"):  # the host's network includes every name
         if mode in words:
-            return policy._replace(network=mode, allow_hosts=(), deny_hosts=())
+            return policy.without_rules(mode)
     for word in _NO_MODES.intersection(words):
         raise UsageError(f"--net: {word!r} is not none, host or the name of one")
     from wardian.sandbox.network.rules import parse_rule

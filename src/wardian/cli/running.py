@@ -165,7 +165,7 @@ def passed_through(
                 tty=tty,
                 copies=copies,
                 on_unreached=heard,
-                on_refusal=None if heard is None else _saying(tty=tty),
+                on_refusal=None if heard is None else _saying(heard, tty=tty),
                 tail=True,
             )
             return signals.attend(process)
@@ -174,14 +174,18 @@ def passed_through(
             restore_terminal(saved)
 
 
-def _saying(*, tty: bool) -> OnRefusal:
-    """Prints what a network by name refuses, at once: a program may wait for it long."""
+def _saying(heard: OnUnreached, *, tty: bool) -> OnRefusal:
+    """Prints what a network by name refuses, at once: a program may wait for it long. Names are
+    for ``heard``, too."""
 
     def show(refusal: Refusal) -> None:
+        from wardian.cli.hints import unreached_name
         from wardian.cli.refused import live_line
 
         line = live_line(refusal)
         output.say(f"\r{line}\r" if tty else line)
+        if refusal.action == "resolve":
+            heard(unreached_name(refusal))
 
     return show
 

@@ -14,6 +14,7 @@ from wardian.learn.places import BasePart, places, still_used
 from wardian.sandbox.policy.file import CALLER
 from wardian.sandbox.policy.policy import Limits, Policy, Share
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
+from wardian.sandbox.policy.writing import network_limits_toml
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import is_below
 from wardian.text import printable
@@ -162,6 +163,7 @@ def _network(one: Draft) -> list[str]:
         lines.append(f"allow = [{', '.join(map(quoted, one.hosts))}]")
         if one.allowed.deny_hosts:
             lines.append(f"deny = [{', '.join(map(quoted, one.allowed.deny_hosts))}]")
+        lines += network_limits_toml(one.allowed)
     else:
         lines.append("# Names were not enough; these were used:")
         lines += [f"#   {printable(name)}" for name in sorted(one.needs.endpoints)[:MOST_ENDPOINTS]]

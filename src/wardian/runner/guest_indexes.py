@@ -1,11 +1,14 @@
-"""What a guest that has the network gets of the user's package settings, so that `pip install` and
+"""The user's package indexes and a guest: which rules of a network by name reach them, and what a
+guest that has the network gets of the settings, so that `pip install` and
 `npm install` find the same indexes: their URLs and the certificates of this host. Never a name, a
 password, a token or a file of settings: those are given by name, `--env PIP_INDEX_URL`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from wardian.errors import UsageError
 from wardian.runner.indexes import (
     INSIDE,
     npm_settings,
@@ -17,7 +20,7 @@ from wardian.runner.indexes import (
 from wardian.sandbox.root.shares import is_below
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wardian.sandbox.policy.policy import Policy
 
@@ -29,6 +32,42 @@ _CERTIFICATES = (
     "PIP_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
     "NODE_EXTRA_CA_CERTS", "npm_config_cafile",
 )  # fmt: skip
+
+# Where an index keeps its files, if not at home.
+_FILES_OF = {"pypi.org": ("files.pythonhosted.org",)}
+
+
+def rules_for(tool: str, ecosystem: str, env: Mapping[str, str]) -> tuple[str, ...]:
+    """The rules that let a package tool reach the indexes that the user's settings name; none where
+    one of these is no remote name, and only the host's network would do."""
+    if ecosystem == "node":
+        found = npm_settings(env)
+        own = any(name.lower() == "npm_config_registry" for name in found.variables)
+        return index_rules(found.indexes[1:] if own else found.indexes)
+    found = uv_settings(env) if tool.startswith("uv") else pip_settings(env)
+    return index_rules((*found.indexes, *found.find_links))
+
+
+def index_rules(urls: Iterable[str]) -> tuple[str, ...]:
+    """The same for URLs; what lies on this host's disk needs no network. Pure."""
+    from wardian.sandbox.network.rules import WEB_PORTS, NameRule, normal_name
+
+    rules: dict[str, None] = {}
+    for url in urls:
+        parts = urlsplit(url)
+        if "://" not in url or parts.scheme == "file":
+            continue
+        try:
+            name, port = normal_name(parts.hostname or ""), parts.port
+        except (UsageError, ValueError):
+            return ()
+        labels = name.split(".")
+        if len(labels) < 2 or labels[-1].isdigit() or labels[-1] in ("local", "localhost"):
+            return ()
+        ports = WEB_PORTS if port in (None, 80, 443) else ((port, port),)
+        rules[str(NameRule(name, "", ports))] = None
+        rules |= dict.fromkeys(_FILES_OF.get(name, ()))
+    return tuple(rules)
 
 
 def with_indexes(policy: Policy, env: Mapping[str, str]) -> Policy:

@@ -123,7 +123,7 @@ class Wardian:
         from wardian.sandbox.network.rules import NetworkRules
 
         rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
-        gateway = Gateway(rules, on_refused=_live(job))
+        gateway = Gateway(rules, self._policy, _live(job))
         fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 

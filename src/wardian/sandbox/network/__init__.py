@@ -11,6 +11,6 @@ dialing       from an allowed name to a connection
 relay         bytes from one socket to another and back
 loop          a loop over sockets
 askers        which process of the guest has a socket
-outcomes      what came of questions and connections, and what one run may use
+outcomes      what came of questions and connections
 gateway       all of it for one run
 """

@@ -29,15 +29,14 @@ from wardian.sandbox.network.inside import Inside
 from wardian.sandbox.network.listening import Listeners
 from wardian.sandbox.network.loop import Loop
 from wardian.sandbox.network.outcomes import (
-    DEFAULT_LIMITS,
     Connection,
-    GatewayLimits,
     Outcomes,
     RefusedName,
 )
-from wardian.sandbox.network.relay import Pipes, Relay, break_off
+from wardian.sandbox.network.relay import Allowance, Pipes, Relay, SpentError, break_off
 from wardian.sandbox.network.resolver import Resolver
-from wardian.sandbox.network.rules import NetworkRules, normal_name
+from wardian.sandbox.network.rules import MissingRule, NetworkRules, normal_name
+from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Caller
 
 GREETING_S = 30.0
@@ -75,12 +74,16 @@ class Gateway:
     def __init__(
         self,
         rules: NetworkRules,
-        limits: GatewayLimits = DEFAULT_LIMITS,
+        policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
     ) -> None:
         self.outcomes = Outcomes(self._report if on_refused is not None else None)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
-        self._rules, self._limits = rules, limits
+        self._rules, self._policy = rules, policy
+        self._allowances = (
+            Allowance(policy.max_sent_bytes, "sent"),
+            Allowance(policy.max_received_bytes, "received"),
+        )
         self._inside, self._loop = Inside(), Loop()
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
@@ -88,7 +91,6 @@ class Gateway:
         self._dialers, self._pipes = Dialers(), Pipes()
         self._links: set[_Link] = set()
         self._accepted: deque[float] = deque()
-        self._totals = [0, 0]
         self._closing = self._freed = False
         self._thread: threading.Thread | None = None
 
@@ -189,10 +191,12 @@ class Gateway:
         link = _Link(inside, target)
         self._links.add(link)
         why = self._why_too_much(link.started_s)
-        if why is None and not self._allows(target):
-            why = "no rule allows this port" if target.name else "no rule allows this address"
         if why is not None:
             self._refuse(link, why)
+            return
+        if not self._allows(target):
+            reason, rule = self._missing_for(target)
+            self._refuse(link, reason, rule=rule)
             return
         if link.read_name is not None:
             self._loop.attend(inside, lambda: self._on_first_words(link))
@@ -202,16 +206,23 @@ class Gateway:
         while self._accepted and now_s - self._accepted[0] > 1.0:
             self._accepted.popleft()
         self._accepted.append(now_s)
-        if len(self._links) > self._limits.connections:
-            return f"more than {self._limits.connections} connections at once"
-        if len(self._accepted) > self._limits.per_second:
-            return f"more than {self._limits.per_second} connections in a second"
+        for count, most, when in (
+            (len(self._links), self._policy.max_connections, "at once"),
+            (len(self._accepted), self._policy.max_per_second, "in a second"),
+        ):
+            if most is not None and count > most:
+                return f"more than {most} connections {when}"
         return None
 
     def _allows(self, target: DialTarget) -> bool:
         if target.name is not None:
             return self._rules.allows_name(target.name, target.port)
         return self._rules.allows_address(target.address, target.port)
+
+    def _missing_for(self, target: DialTarget) -> MissingRule:
+        if target.name is not None:
+            return self._rules.missing_for_name(target.name, target.port)
+        return self._rules.missing_for_address(target.address, target.port)
 
     def _dial(self, link: _Link) -> None:
         """In a thread of its own."""
@@ -232,8 +243,9 @@ class Gateway:
         if link.over:
             return
         address = str(error.address) if error.address is not None else None
-        if error.forbidden:
-            self._refuse(link, error.why, address)
+        if error.forbidden and error.address is not None:
+            missing = self._rules.missing_for_address(error.address, link.target.port)
+            self._refuse(link, error.why, address, missing.rule)
         else:
             self._drop(link, "failed", error.why, address)
 
@@ -269,8 +281,8 @@ class Gateway:
             return
         if name is None:
             return
-        if name != link.target.name and not self._rules.allows_name(name, link.target.port):
-            self._refuse(link, f"it is for {name}", wanted=name)
+        if name != link.target.name:  # each name has an address of its own: no rule is missing
+            self._refuse(link, f"it is for {name}; connect to {name} itself")
             return
         link.read_name = None
         self._loop.forget(link.inside)
@@ -278,37 +290,31 @@ class Gateway:
             self._begin(link, link.dialled)
 
     def _begin(self, link: _Link, dialled: Dialled) -> None:
-        link.relay = Relay(link.inside, dialled.socket, link.head)
+        try:
+            link.relay = Relay(link.inside, dialled.socket, self._allowances, link.head)
+        except SpentError as error:
+            self._refuse(link, str(error))
+            return
         link.head = b""
         self._move(link, link.relay)
 
     def _move(self, link: _Link, relay: Relay) -> None:
-        before = relay.outward.bytes, relay.inward.bytes
         try:
             more = relay.move(self._pipes)
         except OSError as error:
             self._drop(link, "broken", (error.strerror or "").lower())
             return
-        self._totals[0] += relay.outward.bytes - before[0]
-        self._totals[1] += relay.inward.bytes - before[1]
-        why = self._why_too_many_bytes()
-        if why is not None:
-            self._refuse(link, why)
-        elif not more:
+        except SpentError as error:
+            self._refuse(link, str(error))
+            return
+        if not more:
             self._drop(link, "closed", "")
         else:
             for end, mask in zip((relay.inside, relay.outside), relay.interests(), strict=True):
                 self._loop.attend(end, lambda: self._move(link, relay), mask)
 
-    def _why_too_many_bytes(self) -> str | None:
-        limits = (self._limits.bytes_out, self._limits.bytes_in)
-        for spent, most, way in zip(self._totals, limits, ("out", "in"), strict=True):
-            if most is not None and spent > most:
-                return f"more than {most} bytes went {way}"
-        return None
-
     def _refuse(
-        self, link: _Link, why: str, address: str | None = None, wanted: str | None = None
+        self, link: _Link, why: str, address: str | None = None, rule: str | None = None
     ) -> None:
         target = link.target
         try:
@@ -316,7 +322,7 @@ class Gateway:
         except OSError:
             source = None  # it did not wait
         self.outcomes.refuse(
-            str(target), why, port=target.port, address=address, wanted=wanted, source=source
+            str(target), why, port=target.port, address=address, rule=rule, source=source
         )
         self._drop(link, "refused", why, address)
 

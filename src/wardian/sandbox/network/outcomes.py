@@ -1,4 +1,4 @@
-"""What came of a run's questions and connections, for its result; and what one run may use."""
+"""What came of a run's questions and connections, for its result."""
 
 from __future__ import annotations
 
@@ -10,18 +10,6 @@ from wardian.sandbox.network.askers import GuestPort
 from wardian.sandbox.run.result import Caller
 
 MOST_EVENTS = 1000  # of connections and of refusals
-
-
-class GatewayLimits(NamedTuple):
-    """What one run may use; None means no limit."""
-
-    connections: int = 512  # at once
-    per_second: int = 1000
-    bytes_out: int | None = None
-    bytes_in: int | None = None
-
-
-DEFAULT_LIMITS = GatewayLimits()
 
 
 class Connection(NamedTuple):
@@ -53,7 +41,7 @@ class RefusedName(NamedTuple):
     address: str | None
     reason: str
     at_s: float
-    wanted: str | None = None  # the name that the connection was for, in its own words
+    rule: str | None = None  # that allows it; None if no rule does
     times: int = 1
 
 
@@ -77,7 +65,7 @@ class Outcomes:
         *,
         port: int | None = None,
         address: str | None = None,
-        wanted: str | None = None,
+        rule: str | None = None,
         source: GuestPort | None = None,
     ) -> None:
         """Once more, by whom ``source`` belongs to."""
@@ -87,7 +75,7 @@ class Outcomes:
             self.refused[key] = before._replace(times=before.times + 1)
         elif len(self.refused) < MOST_EVENTS:
             at_s = time.monotonic() - self.began_s
-            self.refused[key] = RefusedName(name, port, address, reason, at_s, wanted)
+            self.refused[key] = RefusedName(name, port, address, reason, at_s, rule)
             if self._on_refused is not None:
                 self._on_refused(self.refused[key], source)
 

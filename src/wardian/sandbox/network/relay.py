@@ -49,11 +49,41 @@ def drop(ends: tuple[int, int]) -> None:
         os.close(fd)
 
 
+class SpentError(Exception):
+    """More was to go one way than may: in words."""
+
+
+class Allowance:
+    """How many bytes may go one way, in all connections of a run together; None: any number."""
+
+    def __init__(self, most: int | None, verb: str) -> None:
+        self._left, self._why = most, f"more than {most} bytes {verb}"
+
+    def next(self, source: socket.socket) -> int:
+        """How many at most now. Raises SpentError if there are some, and they may not go."""
+        if self._left is None:
+            return PIPE_BYTES
+        if self._left == 0 and source.recv(1, socket.MSG_PEEK):
+            raise SpentError(self._why)
+        return min(PIPE_BYTES, self._left or 1)  # an end is seen by asking for one more
+
+    def spend(self, count: int) -> None:
+        """Raises SpentError."""
+        if self._left is not None:
+            if count > self._left:
+                raise SpentError(self._why)
+            self._left -= count
+
+
 class Direction:
     """One way: what comes from ``source`` goes to ``sink``, ``head`` before everything else."""
 
-    def __init__(self, source: socket.socket, sink: socket.socket, head: bytes = b"") -> None:
-        self.source, self.sink = source, sink
+    def __init__(
+        self, source: socket.socket, sink: socket.socket, allowance: Allowance, head: bytes = b""
+    ) -> None:
+        """Raises SpentError."""
+        allowance.spend(len(head))
+        self.source, self.sink, self._allowance = source, sink, allowance
         self._head = memoryview(head)
         self._pipe: tuple[int, int] | None = None
         self._held = 0
@@ -71,7 +101,8 @@ class Direction:
         return not self._ended and not self.waits_for_sink
 
     def move(self, pipes: Pipes) -> None:
-        """As much as goes without waiting. Raises OSError if an end is broken."""
+        """As much as goes without waiting. Raises OSError if an end is broken, and
+        SpentError."""
         moved = 0
         while not self.over and moved < TURN_BYTES:
             try:
@@ -99,9 +130,10 @@ class Direction:
         return count
 
     def _fill(self, pipes: Pipes) -> int:
+        most = self._allowance.next(self.source)
         pipe = pipes.take()
         try:
-            count = os.splice(self.source.fileno(), pipe[1], PIPE_BYTES, flags=_FLAGS)
+            count = os.splice(self.source.fileno(), pipe[1], most, flags=_FLAGS)
         except BaseException:
             pipes.give_back(pipe)
             raise
@@ -110,6 +142,7 @@ class Direction:
             self._ended = True
             return 0
         self._pipe, self._held = pipe, count
+        self._allowance.spend(count)
         return count
 
     def _flush(self, pipes: Pipes) -> None:
@@ -132,13 +165,20 @@ class Direction:
 class Relay:
     """Both ways."""
 
-    def __init__(self, inside: socket.socket, outside: socket.socket, head: bytes = b"") -> None:
+    def __init__(
+        self,
+        inside: socket.socket,
+        outside: socket.socket,
+        allowances: tuple[Allowance, Allowance],
+        head: bytes = b"",
+    ) -> None:
+        """``allowances`` are those for what goes out and for what comes in. Raises SpentError."""
         self.inside, self.outside = inside, outside
-        self.outward = Direction(inside, outside, head)
-        self.inward = Direction(outside, inside)
+        self.outward = Direction(inside, outside, allowances[0], head)
+        self.inward = Direction(outside, inside, allowances[1])
 
     def move(self, pipes: Pipes) -> bool:
-        """False once both ends are done. Raises OSError if one is broken."""
+        """False once both ends are done. Raises OSError if one is broken, and SpentError."""
         self.outward.move(pipes)
         self.inward.move(pipes)
         return not (self.outward.over and self.inward.over)

@@ -122,7 +122,8 @@ class Resolver:
         if name == "localhost" or name.endswith(".localhost"):
             return dns.answer(question, dns.NOERROR, _LOOPBACK if question.type == dns.A else None)
         if not self.rules.ports_of(name):
-            self._outcomes.refuse(name, "no rule allows this name", source=source)
+            reason, rule = self.rules.missing_for_name(name)
+            self._outcomes.refuse(name, reason, rule=rule, source=source)
             return dns.answer(question, dns.NXDOMAIN)
         if question.type not in (dns.A, dns.ANY):
             return dns.answer(question, dns.NOERROR)  # AAAA above all: use the other one

@@ -62,6 +62,13 @@ class AddressRule(NamedTuple):
 Rule = NameRule | AddressRule
 
 
+class MissingRule(NamedTuple):
+    """Why something can't be reached, and the narrowest rule that allows it; None if none does."""
+
+    reason: str
+    rule: str | None
+
+
 class NetworkRules(NamedTuple):
     """What may be reached; a rule of ``deny`` beats every one of ``allow``."""
 
@@ -94,6 +101,24 @@ class NetworkRules(NamedTuple):
     def denies_address(self, address: Address, port: int) -> bool:
         """By a rule against it."""
         return self._at(self.deny, address, port)
+
+    def missing_for_name(self, name: str, port: int | None = None) -> MissingRule:
+        """What keeps a run from a normal name, or from one port of it."""
+        what = "name" if port is None else "port"
+        rule = NameRule(name) if port is None else NameRule(name, "", ((port, port),))
+        if not self._replace(allow=(rule,)).ports_of(name):
+            return MissingRule(f"a rule denies this {what}", None)
+        return MissingRule(f"no rule allows this {what}", str(rule))
+
+    def missing_for_address(self, address: Address, port: int) -> MissingRule:
+        """What keeps a run from an address by number. On a link of IPv6 only its own name would
+        show which link, so no rule helps."""
+        if self.denies_address(address, port):
+            return MissingRule("a rule denies this address", None)
+        linked = address.version == 6 and address.is_link_local
+        rule = str(AddressRule(ip_network(address), ((port, port),)))
+        useless = port == 0 or address.is_multicast or linked
+        return MissingRule("no rule allows this address", None if useless else rule)
 
     def why_not_dialled(self, address: Address, port: int) -> str | None:
         """Why an allowed name is not reached at the address that it has; None if it is."""

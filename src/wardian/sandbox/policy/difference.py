@@ -154,6 +154,18 @@ def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
             more = "ab"[has[1] == (verb == "allows")]
             text = f"{'A' if has[0] else 'B'} also {verb} {rule}"
             yield PolicyDifference("network", rule, more, *has, text)
+    for field, (noun, spelt) in _NETWORK_NOUNS.items():
+        limits = getattr(a, field), getattr(b, field)
+        if limits[0] != limits[1]:
+            yield _limit("network", field, *limits, noun, spelt)
+
+
+_NETWORK_NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "max_connections": ("connections at once", str),
+    "max_per_second": ("new connections in a second", str),
+    "max_sent_bytes": ("of bytes sent", format_size),
+    "max_received_bytes": ("of bytes received", format_size),
+}
 
 
 def _network_text(policy: Policy) -> str:
@@ -247,16 +259,21 @@ NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
 def _limits(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     for field, (noun, spelt) in NOUNS.items():
         one, other = getattr(a.limits, field), getattr(b.limits, field)
-        if one == other:
-            continue
-        more = "a" if one is None or (other is not None and one > other) else "b"
-        if one is None:
-            text = f"A sets no limit {_on(noun)}, B allows {spelt(other)} {noun}"
-        elif other is None:
-            text = f"A allows {spelt(one)} {noun}, B sets no limit {_on(noun)}"
-        else:
-            text = f"A allows {spelt(one)} {noun}, B {spelt(other)}"
-        yield PolicyDifference("limits", field, more, one, other, text)
+        if one != other:
+            yield _limit("limits", field, one, other, noun, spelt)
+
+
+def _limit(
+    dimension: str, field: str, one: Any, other: Any, noun: str, spelt: Callable[[Any], str]
+) -> PolicyDifference:
+    more = "a" if one is None or (other is not None and one > other) else "b"
+    if one is None:
+        text = f"A sets no limit {_on(noun)}, B allows {spelt(other)} {noun}"
+    elif other is None:
+        text = f"A allows {spelt(one)} {noun}, B sets no limit {_on(noun)}"
+    else:
+        text = f"A allows {spelt(one)} {noun}, B {spelt(other)}"
+    return PolicyDifference(dimension, field, more, one, other, text)
 
 
 def _on(noun: str) -> str:

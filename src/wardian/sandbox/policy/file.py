@@ -38,7 +38,16 @@ _KNOWN: dict[str, dict[str, str]] = {
         "rootfs": "path",
         "base": "paths",
     },
-    "network": {"mode": "network", "allow": "hosts", "deny": "hosts", "interface": "yes or no"},
+    "network": {
+        "mode": "network",
+        "allow": "hosts",
+        "deny": "hosts",
+        "interface": "yes or no",
+        "max_connections": "count",
+        "max_per_second": "count",
+        "max_sent": "size",
+        "max_received": "size",
+    },
     "environment": {"pass": "names", "only": "names", "set": "variables"},
     "limits": {
         "time": "duration",
@@ -61,6 +70,13 @@ _LIMIT_FIELDS = {
     "files": "files",
     "disk": "disk_bytes",
     "output": "output_bytes",
+}
+# Of a network by name: key → field of Policy
+NETWORK_LIMITS = {
+    "max_connections": "max_connections",
+    "max_per_second": "max_per_second",
+    "max_sent": "max_sent_bytes",
+    "max_received": "max_received_bytes",
 }
 
 
@@ -158,17 +174,31 @@ class _Reader:
         """NetworkRules make it a network by name; a mode without rules drops those of ``base``."""
         mode = get("network", "mode", None)
         allow, deny = get("network", "allow", []), get("network", "deny", [])
+        limits = self.network_limits(get, Policy() if mode == "host" else base)
         if mode in ("none", "host") and (allow or deny):
             key = "allow" if allow else "deny"
             raise self.error(["network", key], f'rules and mode = "{mode}" exclude each other')
         if mode in ("none", "host"):
-            return {"network": mode, "allow_hosts": (), "deny_hosts": ()}
+            return {"network": mode, "allow_hosts": (), "deny_hosts": ()} | limits
         found = _union(base.allow_hosts, allow)
         named = "names" if found or mode == "names" else base.network
         return {
             "network": named,
             "allow_hosts": found,
             "deny_hosts": _union(base.deny_hosts, deny),
+        } | limits
+
+    def network_limits(self, get: Callable[[str, str, Any], Any], base: Policy) -> dict[str, Any]:
+        """Those of a network by name; on the host's they could not be kept."""
+        unset = object()
+        found = {key: get("network", key, unset) for key in NETWORK_LIMITS}
+        given = [key for key, value in found.items() if value is not unset]
+        if given and get("network", "mode", None) == "host":
+            message = f'{given[0]} and mode = "host" exclude each other'
+            hint = 'it holds for a network by name: allow = ["api.example.com"]'
+            raise self.error(["network", given[0]], message, hint)
+        return {NETWORK_LIMITS[key]: found[key] for key in given} | {
+            field: getattr(base, field) for key, field in NETWORK_LIMITS.items() if key not in given
         }
 
     def parts(self, paths: Sequence[str] | None, rootfs: str | None) -> tuple[str, ...] | None:

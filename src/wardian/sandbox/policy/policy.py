@@ -99,6 +99,10 @@ class Policy(NamedTuple):
     allow_hosts: tuple[str, ...] = ()  # rules of a network by name
     deny_hosts: tuple[str, ...] = ()
     base: tuple[str, ...] | None = None  # of the host's /usr and /etc only these; None: all of it
+    max_connections: int | None = 512  # of a network by name, at once
+    max_per_second: int | None = 1000  # new connections
+    max_sent_bytes: int | None = None  # of all connections together
+    max_received_bytes: int | None = None
     interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
 
     @classmethod
@@ -146,6 +150,19 @@ class Policy(NamedTuple):
         """The same policy, with more variables set."""
         merged = dict(self.set_env) | dict(values)
         return self._replace(set_env=tuple(sorted(merged.items())))
+
+    def without_rules(self, network: str) -> Policy:
+        """The same policy with the network ``none`` or ``host``: nothing of one by name is left."""
+        usual = Policy()
+        return self._replace(
+            network=network,
+            allow_hosts=(),
+            deny_hosts=(),
+            max_connections=usual.max_connections,
+            max_per_second=usual.max_per_second,
+            max_sent_bytes=usual.max_sent_bytes,
+            max_received_bytes=usual.max_received_bytes,
+        )
 
     def debugging(self) -> Policy:
         """The same policy, under which debuggers work on the guest's own processes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wardian.sandbox.policy.file import all_but
+from wardian.sandbox.policy.file import NETWORK_LIMITS, all_but
 from wardian.sandbox.policy.policy import Limits, Policy
 from wardian.sandbox.policy.units import format_duration, format_size
 from wardian.syscalls import rows
@@ -29,6 +29,7 @@ def write_policy(policy: Policy) -> str:
     if policy.network == "names":
         lines.append(f"allow = {_list(policy.allow_hosts)}")
         lines.append(f"deny = {_list(policy.deny_hosts)}")
+    lines += network_limits_toml(policy)
     if policy.interface:
         lines.append("interface = true")
     lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
@@ -40,6 +41,16 @@ def write_policy(policy: Policy) -> str:
     lines += ["", "[landlock]", f"abi = {policy.landlock_abi}"]
     lines += ["", "[protections]", f"degrade = {_list(policy.degrade)}", ""]
     return "\n".join(lines)
+
+
+def network_limits_toml(policy: Policy) -> list[str]:
+    """The limits of a network by name that are not the usual ones, as lines of its table."""
+    usual = Policy()
+    return [
+        f"{key} = {quoted('none' if value is None else str(value))}"
+        for key, field in NETWORK_LIMITS.items()
+        if (value := getattr(policy, field)) != getattr(usual, field)
+    ]
 
 
 def _list(items: Iterable[object]) -> str:

@@ -18,7 +18,7 @@ _NODE = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*(@[A-Za-z0-9^~
 _INTERPRETERS = re.compile(r"(python|pypy)[0-9.]*|node|nodejs")
 # The tool that a script of this name is.
 _TOOLS = {
-    "pip": "pip", "pip3": "pip", "__pip-runner__": "pip", "uv": "uv", "uvx": "uvx", "npm": "npm",
+    "pip": "pip", "__pip-runner__": "pip", "uv": "uv", "uvx": "uvx", "npm": "npm",
     "npm-cli": "npm", "npx": "npx", "npx-cli": "npx", "pnpm": "pnpm", "pnpx": "pnpx",
     "yarn": "yarn", "yarnpkg": "yarn",
 }  # fmt: skip
@@ -105,7 +105,7 @@ def _base(word: str) -> str:
     name = word.rpartition("/")[2]
     for ending in (".js", ".cjs", ".mjs", ".py"):
         name = name.removesuffix(ending)
-    return name
+    return "pip" if re.fullmatch(r"pip3?(\.[0-9]+)?", name) else name
 
 
 def _request(tool: str, words: Sequence[str], how: str) -> PackageRequest:

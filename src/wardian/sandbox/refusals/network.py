@@ -51,8 +51,11 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
         return _by_rules(action, raw, event["other"] == "stream", around)
     else:
         reason = "this run has no network"
-        if event["other"] == "stream" and (rule := _rule_for(_address(raw), port)) is not None:
-            allow = to_name(rule)
+        if event["other"] == "stream":
+            from wardian.sandbox.network.rules import NetworkRules
+
+            rule = NetworkRules().missing_for_address(_address(raw), port).rule
+            allow = to_name(rule) if rule is not None else allow
     return refusal_of("network", action, sockaddr_text(raw), reason, allow)
 
 
@@ -66,21 +69,10 @@ def _address(raw: bytes) -> Address:
     return parsed(_socket.inet_ntop(family, raw[4:8] if family == AF_INET else raw[8:24]))
 
 
-def _rule_for(address: Address, port: int) -> str | None:
-    """The narrowest; None where none helps: on a link only its own name would say which link."""
-    from ipaddress import ip_network
-
-    from wardian.sandbox.network.rules import AddressRule
-
-    if port == 0 or address.is_multicast or (address.version == 6 and address.is_link_local):
-        return None
-    return str(AddressRule(ip_network(address), ((port, port),)))
-
-
 def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> Refusal | None:
     """What no rule of a network by name allows."""
     from wardian.sandbox.network.resolver import SYNTHETIC
-    from wardian.sandbox.network.rules import NameRule, NetworkRules
+    from wardian.sandbox.network.rules import NetworkRules
 
     rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
     address, port = _address(raw), int.from_bytes(raw[2:4], "big")
@@ -96,8 +88,8 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
         return refusal_of("network", action, f"{host}:{port}", reason, to_reach(around))
     if rules.allows_name(name, port) if name else rules.allows_address(address, port):
         return None
-    rule = str(NameRule(name, "", ((port, port),))) if name else _rule_for(address, port)
-    reason = "no rule allows this port" if name else "no rule allows this address"
+    missing = rules.missing_for_name(name, port) if name else None
+    reason, rule = missing or rules.missing_for_address(address, port)
     allow = to_name(rule) if rule is not None else None
     return refusal_of("network", action, f"{host}:{port}", reason, allow)
 
@@ -140,43 +132,33 @@ def who_asked(
 
 
 def by_rule(refused: RefusedName, asked: Asked) -> Refusal:
-    from wardian.sandbox.network.addresses import parsed
-    from wardian.sandbox.network.rules import NameRule
-
-    name, port = shown(refused.name), refused.port
-    if port is None:
-        found = refusal_of("network", "resolve", name, refused.reason, to_name(name))
-        return found._replace(
-            process=asked.get((refused.name, None), UNKNOWN),
-            count=refused.times,
-            time_s=refused.at_s,
-        )
-    rule = None
-    if refused.address is not None:
-        rule = _rule_for(parsed(refused.address), port)
-        name = f"{name} ({refused.address})"
-    elif refused.wanted is not None:
-        rule = str(NameRule(refused.wanted, "", ((port, port),)))
-    found = refusal_of(
-        "network", "connect", f"{name}:{port}", refused.reason, to_name(rule) if rule else None
+    action, target = "resolve", shown(refused.name)
+    if refused.port is not None:
+        address = f" ({refused.address})" if refused.address is not None else ""
+        action, target = "connect", f"{target}{address}:{refused.port}"
+    allow = to_name(refused.rule) if refused.rule is not None else None
+    return refusal_of("network", action, target, refused.reason, allow)._replace(
+        process=asked.get((refused.name, refused.port), UNKNOWN),
+        count=refused.times,
+        time_s=refused.at_s,
     )
-    process = asked.get((refused.name, port), UNKNOWN)
-    return found._replace(process=process, count=refused.times, time_s=refused.at_s)
 
 
-def by_name(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
+def by_name(_: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     from wardian.errors import UsageError
     from wardian.sandbox.network.rules import NetworkRules, normal_name
 
     host = shown(text_of(event["text"].rstrip(".")))
     reason = "this run has no network, so no names either"
     try:
-        rule = to_name(str(normal_name(host)))
+        name = normal_name(host)
     except UsageError:
         return refusal_of("network", "resolve", host, reason, None)
+    rule: str | None = name
     if around.policy.network == "names":
         rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
-        if rules.ports_of(normal_name(host)):
+        if rules.ports_of(name):
             return None
-        reason = "no rule allows this name"
-    return refusal_of("network", "resolve", host, reason, rule)
+        reason, rule = rules.missing_for_name(name)
+    allow = to_name(rule) if rule is not None else None
+    return refusal_of("network", "resolve", host, reason, allow)
