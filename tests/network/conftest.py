@@ -51,8 +51,12 @@ class Internet:
         own = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         command = ["unshare", *own, "--net", "--mount", sys.executable, "-P", program.__file__]
         self._process = subprocess.Popen(
-            [*command, directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+            [*command, directory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={k: v for k, v in os.environ.items() if "CERT" not in k and "CA_BUNDLE" not in k},
+        )  # it has an authority of its own
         assert self._process.stdout is not None
         if self._process.stdout.readline() != "ready\n":
             pytest.skip("this host lets nobody have a network of their own")
