@@ -329,3 +329,39 @@ def test_system_packages_are_the_hosts(line: str, wardian: Wardian) -> None:
     done = wardian("exec", "--", "sh", "-c", line)
     assert done.returncode != 0
     assert "install it on this machine, whose /usr every run sees" in done.stderr
+
+
+@needs("npm")
+@pytest.mark.parametrize(
+    "words",
+    ["padded", "-y padded@latest", "padded@1", "--yes padded@1.0.0", "-p padded@latest padded",
+     "--package=padded@latest padded"],
+)  # fmt: skip
+def test_npx_starts_what_is_prepared_by_any_version_that_it_is(
+    words: str, settings: dict[str, str], wardian: Wardian
+) -> None:
+    done = wardian("exec", "--with", "npm:padded", "--", "sh", "-c", f"npx {words}", env=settings)
+    assert (done.returncode, done.stdout) == (0, "bin\n"), done.stderr
+
+
+@needs("npm")
+def test_npx_asks_for_a_version_that_is_not_here(
+    settings: dict[str, str], wardian: Wardian
+) -> None:
+    line = "npx -y padded@99"
+    done = wardian("exec", "--with", "npm:padded", "--", "sh", "-c", line, env=settings)
+    assert done.returncode != 0
+    assert "wants padded@99" in done.stderr
+
+
+def test_uvx_names_what_to_add(settings: dict[str, str], wardian: Wardian) -> None:
+    path = {"PATH": "/usr/bin:/bin", **settings}
+    done = wardian("exec", "--with", "friendly", "--", "uvx", "other", env=path)
+    assert done.returncode == 1
+    assert "uvx: this run is without other; add it: --with other\n" in done.stderr
+
+
+@pytest.mark.parametrize("packages", ["friendly", [3], [None]])
+def test_packages_that_are_no_list_of_names_are_refused(packages: list[str]) -> None:
+    with pytest.raises(UsageError, match="a list of names"):
+        Sandbox.create(packages=packages)
