@@ -365,3 +365,24 @@ def test_uvx_names_what_to_add(settings: dict[str, str], wardian: Wardian) -> No
 def test_packages_that_are_no_list_of_names_are_refused(packages: list[str]) -> None:
     with pytest.raises(UsageError, match="a list of names"):
         Sandbox.create(packages=packages)
+
+
+def test_a_python_that_is_not_here_is_named_with_one_that_is(wardian: Wardian) -> None:
+    done = wardian("exec", "--json", "--python", "3.2", "--", "true")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["exit_code"]) == (127, 127)
+    assert document["detail"] == "no Python here is 3.2"
+    assert "or use one that is here: --python 3." in document["hints"][0]
+
+
+def test_a_folder_of_skills_names_one_of_them(
+    make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+) -> None:
+    skill = make_skill({"scripts/a.py": "print('here')"})
+    done = wardian("exec", "--skill", skill.parent, "--", "true")
+    assert done.returncode == 125
+    assert f"1 skill lies below it; name one, such as {skill}\n" in done.stderr
+    empty = tmp_path / "nothing"
+    empty.mkdir()
+    done = wardian("exec", "--skill", empty, "--", "true")
+    assert "a skill is a folder with a SKILL.md in it" in done.stderr
