@@ -270,7 +270,8 @@ def _refuse_ghost(source: Source, sources: list[Source]) -> None:
             raise ShareError(
                 source.path,
                 f"its place {source.at} would have to be created in {outer.path}, which is shared",
-                hint=f"create {there} first, or give it a place of its own",
+                hint=f"give it a place of its own, such as {source.path}:/mnt/"
+                f"{os.path.basename(source.path)}, or create {there} first",
             )
 
 
