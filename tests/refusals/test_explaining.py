@@ -179,3 +179,5 @@ def test_a_look_at_a_folder_above_settings_is_no_news_after_success() -> None:
     looked = a_refusal("~/.cache")._replace(action="stat")
     assert lines_of(looked, width=100, exit_code=0) == []
     assert lines_of(a_refusal("~/.cache"), width=100, exit_code=0) != []
+    made = a_refusal("~/.npm/_cacache/content-v2/sha512")._replace(action="create")
+    assert lines_of(made, width=100) == []

@@ -214,3 +214,6 @@ def test_an_archive_runs_its_own_cases(
     done = wardian("test", packed, "--json")
     (outcome,) = json.loads(done.stdout)["outcomes"]
     assert (done.returncode, outcome["skill"], outcome["verdict"]) == (0, "demo", "pass")
+    done = wardian("test", packed, "--case", "another")
+    assert done.returncode == 3
+    assert f"no case for {packed} matches 'another'" in done.stderr

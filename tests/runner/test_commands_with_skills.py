@@ -329,3 +329,60 @@ def test_system_packages_are_the_hosts(line: str, wardian: Wardian) -> None:
     done = wardian("exec", "--", "sh", "-c", line)
     assert done.returncode != 0
     assert "install it on this machine, whose /usr every run sees" in done.stderr
+
+
+@needs("npm")
+@pytest.mark.parametrize(
+    "words",
+    ["padded", "-y padded@latest", "padded@1", "--yes padded@1.0.0", "-p padded@latest padded",
+     "--package=padded@latest padded"],
+)  # fmt: skip
+def test_npx_starts_what_is_prepared_by_any_version_that_it_is(
+    words: str, settings: dict[str, str], wardian: Wardian
+) -> None:
+    done = wardian("exec", "--with", "npm:padded", "--", "sh", "-c", f"npx {words}", env=settings)
+    assert (done.returncode, done.stdout) == (0, "bin\n"), done.stderr
+
+
+@needs("npm")
+def test_npx_asks_for_a_version_that_is_not_here(
+    settings: dict[str, str], wardian: Wardian
+) -> None:
+    line = "npx -y padded@99"
+    done = wardian("exec", "--with", "npm:padded", "--", "sh", "-c", line, env=settings)
+    assert done.returncode != 0
+    assert "wants padded@99" in done.stderr
+
+
+def test_uvx_names_what_to_add(settings: dict[str, str], wardian: Wardian) -> None:
+    path = {"PATH": "/usr/bin:/bin", **settings}
+    done = wardian("exec", "--with", "friendly", "--", "uvx", "other", env=path)
+    assert done.returncode == 1
+    assert "uvx: this run is without other; add it: --with other\n" in done.stderr
+
+
+@pytest.mark.parametrize("packages", ["friendly", [3], [None]])
+def test_packages_that_are_no_list_of_names_are_refused(packages: list[str]) -> None:
+    with pytest.raises(UsageError, match="a list of names"):
+        Sandbox.create(packages=packages)
+
+
+def test_a_python_that_is_not_here_is_named_with_one_that_is(wardian: Wardian) -> None:
+    done = wardian("exec", "--json", "--python", "3.2", "--", "true")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["exit_code"]) == (127, 127)
+    assert document["detail"] == "no Python here is 3.2"
+    assert "or use one that is here: --python 3." in document["hints"][0]
+
+
+def test_a_folder_of_skills_names_one_of_them(
+    make_skill: MakeSkill, wardian: Wardian, tmp_path: Path
+) -> None:
+    skill = make_skill({"scripts/a.py": "print('here')"})
+    done = wardian("exec", "--skill", skill.parent, "--", "true")
+    assert done.returncode == 125
+    assert f"1 skill lies below it; name one, such as {skill}\n" in done.stderr
+    empty = tmp_path / "nothing"
+    empty.mkdir()
+    done = wardian("exec", "--skill", empty, "--", "true")
+    assert "a skill is a folder with a SKILL.md in it" in done.stderr

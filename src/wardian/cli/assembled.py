@@ -195,7 +195,7 @@ def _missing(missing: Missing, words: Sequence[str], *, as_json: bool) -> int:
 
     result = Result((missing.program, *words), 127, "not found", detail=missing.why)
     if as_json:
-        output.print_json(running.document_of(result))
+        output.print_json(running.document_of(result) | {"hints": [missing.hint]})
     output.say_error(missing.why, missing.hint)
     return result.exit_code
 

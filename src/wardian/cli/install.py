@@ -89,7 +89,7 @@ def _installed(
     from wardian.runner.sources import chosen_skills
 
     folders = chosen_skills(place, names)
-    if not force and _has_errors(folders):
+    if not force and _has_errors(folders, place, source):
         return None
     targets = [check_target_folder(root, name, force=force) for name, _ in folders]
     shown = str(source.resolve())
@@ -99,13 +99,14 @@ def _installed(
     ]
 
 
-def _has_errors(folders: list[tuple[str, Path]]) -> bool:
+def _has_errors(folders: list[tuple[str, Path]], place: Path, source: Path) -> bool:
+    """Prints them, with paths in the source as it was given."""
     from wardian.skills.checking import check
     from wardian.skills.diagnostic import described
 
     wrong = [one for _, folder in folders for one in check(folder) if one.severity == "error"]
     for one in wrong:
-        click.echo(described(one), err=True)
+        click.echo(described(one).replace(str(place), str(source)), err=True)
     if wrong:
         click.echo("not installed: errors; --force installs it all the same", err=True)
     return bool(wrong)

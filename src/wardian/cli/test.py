@@ -107,7 +107,7 @@ def command(
     )
     with located(str(path)) if path.is_file() else nullcontext() as skill:
         place = Path(skill.path) if skill is not None else path
-        selected = _selected(place, cases_file, pattern)
+        selected = _selected(place, cases_file, pattern, named=path)
         outcomes = _outcomes(selected, options, jobs)
     if junit is not None:
         junit.write_text(report.junit(outcomes), encoding="utf-8")
@@ -155,7 +155,7 @@ def _tell_again(
 
 
 def _selected(
-    path: Path, cases_file: Path | None, pattern: str | None
+    path: Path, cases_file: Path | None, pattern: str | None, *, named: Path
 ) -> list[tuple[Path, SkillCase]]:
     """The cases with the skill of each. Raises NothingMatched."""
     from fnmatch import fnmatchcase
@@ -175,7 +175,7 @@ def _selected(
     chosen = [one for one in found if pattern is None or fnmatchcase(one[1].name, pattern)]
     if not chosen:
         raise NothingMatched(
-            f"no case for {path}" + (f" matches {pattern!r}" if found else ""),
+            f"no case for {named}" + (f" matches {pattern!r}" if found else ""),
             hint=f"cases stand in {DEFAULT_FILE} in a skill, or in a file named by --cases",
         )
     return chosen

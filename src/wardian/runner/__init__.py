@@ -11,7 +11,7 @@ undeclared     what it imports besides, by itself or by the skill's own modules
 absent         what a program missed, from the last of its standard error
 indexes        where packages come from: the user's own settings
 guest_indexes  what of them a guest with the network gets
-shims/         `pip` and `python` inside, where there are none
+shims/         `pip`, `python`, `uv`, `npm` and `npx` inside, for what is prepared
 packages/      what it needs, prepared once and kept; nothing of it is trusted
 assembly       from a skill and a script to the call that runs it, dependencies prepared
 invocation     that call: command, variables and shares of one run

@@ -39,12 +39,8 @@ class ChangedSkill:
 
     def in_place(self, call: Invocation, skill: Located) -> Invocation:
         """The call, with this copy at the skill's places."""
-        inner = skill_place(skill)
-        places = dict.fromkeys((SKILL, inner))
+        places = dict.fromkeys((SKILL, skill_place(skill)))
         shares = [share for share in call.shares if share.at not in places]
-        if inner != SKILL:  # what is masked in the plugin's skill
-            below = [share for share in shares if share.at.startswith(f"{inner}/")]
-            shares += [one._replace(at=SKILL + one.at.removeprefix(inner)) for one in below]
         shares += [Share(self._copy.path, place, write=True) for place in places]
         return call._replace(shares=tuple(shares))
 

@@ -134,7 +134,7 @@ class _Parts:
         self.share(node_modules, NODE_MODULES)
         self.variables["NODE_PATH"] = inside
         self._first.append(f"{inside}/.bin")
-        self._shims["npm"] = "npm"
+        self._shims |= {"npm": "npm", "npx": "npx"}
 
     def add_shims(self) -> None:
         for name, program in self._shims.items():

@@ -99,8 +99,20 @@ def _manifest_home(folder: str) -> str:
 
 def _checked(found: Located, given: str) -> Located:
     if not any(os.path.isfile(os.path.join(found.path, name)) for name in MANIFESTS):
+        from pathlib import Path
+
+        from wardian.skills.folders import find_skills
+        from wardian.text import quoted
+
+        below = [one for one in find_skills(Path(found.path)) if str(one) != found.path]
+        first = os.path.join(given, os.path.relpath(below[0], found.path)) if below else ""
+        number = f"{len(below)} skills lie" if len(below) != 1 else "1 skill lies"
         raise SkillError(
-            "there is no SKILL.md", path=given, hint="a skill is a folder with a SKILL.md in it"
+            "there is no SKILL.md",
+            path=given,
+            hint=f"{number} below it; name one, such as {quoted(first)}"
+            if below
+            else "a skill is a folder with a SKILL.md in it",
         )
     return found
 

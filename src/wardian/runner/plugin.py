@@ -48,14 +48,14 @@ def skill_place(skill: Located) -> str:
 
 
 def skill_shares(skill: Located) -> list[Share]:
-    """The skill, always at /skill too, and its plugin, as copies, which are one. What git keeps in
-    them is masked: it may hold passwords. Raises SandboxError."""
+    """The skill, always at /skill too, and its plugin, as copies, which are one where copies can be
+    had. What git keeps in them is masked: it may hold passwords. Raises SandboxError."""
     from wardian.sandbox.policy.policy import Share
 
-    shares = [Share(skill.path, SKILL, copy=True)]
-    if skill.plugin is None:
-        return [*shares, *_masks(skill.path, SKILL)]
-    return [*shares, Share(skill.plugin, PLUGIN, copy=True), *_masks(skill.plugin, PLUGIN)]
+    shares = [Share(skill.path, SKILL, copy=True), *_masks(skill.path, SKILL)]
+    if skill.plugin is not None:
+        shares += [Share(skill.plugin, PLUGIN, copy=True), *_masks(skill.plugin, PLUGIN)]
+    return shares
 
 
 def _masks(root: str, at: str) -> list[Share]:

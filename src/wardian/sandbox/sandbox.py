@@ -83,7 +83,7 @@ class Sandbox:
         """
         if skill is None and not packages:
             return cls(policy, backend_name=backend)
-        if isinstance(packages, (str, bytes)):
+        if isinstance(packages, (str, bytes)) or not all(isinstance(one, str) for one in packages):
             raise UsageError("packages is a list of names", hint='packages=["pandas"]')
         from wardian.runner.assembly import surroundings
 

@@ -73,7 +73,7 @@ class Bubblewrap:
         self.policy, self.own_work = policy, own_work
         self.protections = walls.settled(policy, _walls(policy))
         self.standing = {wall.name for wall in self.protections if wall.enforced}
-        self._sources = admitted(policy, own_work, WORK)
+        self._sources = admitted(policy, own_work, WORK, copies=False)
         self._around = active(policy, self._sources)
         self.identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self.identity, self.name)

@@ -80,7 +80,7 @@ class Gvisor:
         self._policy, self._own_work = policy, own_work
         self._protections = walls.settled(policy, _walls(policy))
         self._counted = "limits.processes" in {p.name for p in self._protections if p.enforced}
-        self._sources = admitted(policy, own_work, WORK)
+        self._sources = admitted(policy, own_work, WORK, copies=False)
         self._around = active(policy, self._sources)
         self._identity = walls.outside_id(policy, own_work)
         walls.check_reach(self._sources, self._identity, self.name)

@@ -44,7 +44,7 @@ class Wardian:
         """Resolve the shares and plan. Raises SandboxError."""
         self._policy = policy
         self._host: Host = this_host()
-        self._sources = admitted(policy, own_work, WORK)
+        self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
         self._empty_work = not (policy.work or own_work)
         if own_work is not None:

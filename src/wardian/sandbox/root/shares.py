@@ -105,10 +105,11 @@ def resolve_shares(
     return _pinned(sources if own is None else _protect(sources, own, make=make))
 
 
-def admitted(policy: Policy, own_work: str | None, work_at: str) -> list[Source]:
+def admitted(policy: Policy, own_work: str | None, work_at: str, *, copies: bool) -> list[Source]:
     """What a run of this policy shares, and remembered as shared for writing where it may be
-    written. The one door for every backend. Raises ShareError."""
-    shares = list(policy.shares)
+    written. The one door for every backend; without ``copies`` it has none, and each share is there
+    by itself. Raises ShareError."""
+    shares = [share if copies else share._replace(copy=False) for share in policy.shares]
     work = policy.work or own_work
     if work:
         shares.append(Share(work, work_at, True))
@@ -224,7 +225,8 @@ def _one_copy(sources: list[Source]) -> list[Source]:
             found.append(source._replace(link=places[above]))
         else:
             found.append(source._replace(at=places[above] + source.at[len(above) :]))
-    return sorted(found, key=lambda s: (s.at.count("/"), s.at))
+    once = {source.at: source for source in found}
+    return sorted(once.values(), key=lambda s: (s.at.count("/"), s.at))
 
 
 def _refuse_dangerous(source: Source, own: Own | None) -> None:
@@ -270,7 +272,8 @@ def _refuse_ghost(source: Source, sources: list[Source]) -> None:
             raise ShareError(
                 source.path,
                 f"its place {source.at} would have to be created in {outer.path}, which is shared",
-                hint=f"create {there} first, or give it a place of its own",
+                hint=f"give it a place of its own, such as {source.path}:/mnt/"
+                f"{os.path.basename(source.path)}, or create {there} first",
             )
 
 
