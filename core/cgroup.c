@@ -324,8 +324,6 @@ void cgroup_make(const struct plan *plan, int ctl) {
         cgroup_remove();
 }
 
-static bool joined; /* of version 1, in the guest-to-be */
-
 static void join_version_1(int ctl) {
     struct message go;
     int doors[MAX_PASSED];
@@ -338,10 +336,7 @@ static void join_version_1(int ctl) {
             die(errno, "limits.cgroup", "joining the control group of the run");
         close(doors[i]);
     }
-    joined = count > 0; /* the memory's is made first, and none without it */
 }
-
-bool cgroup_holds_memory(void) { return version == 2 || joined; }
 
 /* In the guest-to-be: into the groups of version 1. The supervisor opened the doors, so it is the
  * supervisor's right to move us that counts. The namespace that the clone made has the caller's

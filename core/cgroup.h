@@ -13,7 +13,6 @@ int cgroup_birthplace(void);                        /* to clone into, or -1 */
 void cgroup_move(pid_t child);                      /* into the same, where that can't be */
 void cgroup_make(const struct plan *plan, int ctl); /* after it */
 void cgroup_enter(const struct plan *plan, int ctl); /* in the guest-to-be */
-bool cgroup_holds_memory(void);                      /* in it, once it has entered: the kernel holds that limit */
 int cgroup_version(void);                            /* 0: there is none */
 bool cgroup_cpu_us(uint64_t *us);
 bool cgroup_memory(uint64_t *bytes);

@@ -400,7 +400,7 @@ uint64_t limits_mapped(pid_t task) {
 
 bool limits_maps_too_much(const struct plan *plan, uint64_t total) {
     uint64_t most = rlimit_of(plan, RLIMIT_DATA);
-    return most && !cgroup_version() && total > most;
+    return most && total > most;
 }
 
 uint64_t limits_peak_bytes(void) { return peak_bytes; }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 int mount_setattr_at(int fd, unsigned flags, const struct attributes *attributes) {
@@ -44,6 +45,10 @@ int mount_detach(int dir, const char *name, const char *wall) {
 
 void make_read_only(int mount, unsigned flags, const char *wall, const char *what) {
     struct attributes read_only = {.attr_set = MOUNT_ATTR_RDONLY};
-    if (mount_setattr_at(mount, flags, &read_only) < 0)
-        die(errno, wall, "making %s read-only", what);
+    enum { TRIES = 200 }; /* busy while another process of ours still writes a file there */
+    for (int i = 0; mount_setattr_at(mount, flags, &read_only) < 0; i++) {
+        if (errno != EBUSY || i == TRIES)
+            die(errno, wall, "making %s read-only", what);
+        poll(NULL, 0, 1);
+    }
 }

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "rlimits.h"
-#include "cgroup.h"
 #include "fail.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -22,18 +21,10 @@ static void set_one(int which, uint64_t value) {
         die(errno, "limits", "setting resource limit %d", which);
 }
 
-/* RLIMIT_DATA keeps one process from running far ahead of the supervisor's count. A control group needs no
- * such help, and what is mapped and never used counts for nothing there: AddressSanitizer maps 15 TB. */
-static uint64_t value_of(const struct plan *plan, size_t i) {
-    const uint64_t roomy = 1ULL << 45;
-    uint64_t value = plan->rlimits[i].value;
-    return plan->rlimits[i].resource == RLIMIT_DATA && cgroup_holds_memory() && value < roomy ? roomy : value;
-}
-
 void set_rlimits(const struct plan *plan) {
     for (size_t i = 0; i < plan->rlimit_count && WALL_IS_UP(plan, WALL_RLIMITS); i++)
         if (plan->rlimits[i].resource != RLIMIT_NOFILE)
-            set_one(plan->rlimits[i].resource, value_of(plan, i));
+            set_one(plan->rlimits[i].resource, plan->rlimits[i].value);
 }
 
 /* For the launcher itself: how many descriptors its user may have in flight is judged by the sender's

@@ -1,6 +1,6 @@
 """A script that behaves as a malicious skill would, and tells what it got away with.
 
-Run it under wardian, never bare: it forks and looks for your keys.
+Run it under wardian, never bare: it forks, fills memory and looks for your keys.
 
     wardian exec --read examples:/demo -- python3 /demo/hostile.py
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import glob
+import mmap
 import os
 import signal
 import socket
@@ -217,6 +218,20 @@ def fork_flood() -> str:
     return f"{len(children)} processes at once"
 
 
+def memory_hog() -> str:
+    """In a child's child, so that whoever is ended for it is not me."""
+    limit = "import resource; print(resource.getrlimit(resource.RLIMIT_DATA)[0])"
+    said = subprocess.run([sys.executable, "-c", limit], capture_output=True, check=False)
+    most = int(said.stdout or b"-1")
+    if most < 0:
+        return "no limit on memory"
+    try:
+        mmap.mmap(-1, most + (1 << 20), flags=mmap.MAP_PRIVATE)
+    except OSError:
+        raise Nothing(f"no process gets past {most >> 20} MB mapped") from None
+    return f"mapped {most >> 20} MB and more"
+
+
 def type_into_terminal() -> str:
     import fcntl
     import termios
@@ -286,6 +301,7 @@ HOSTILE: list[tuple[str, Callable[[], str]]] = [
     ("have the kernel run mine on a crash", core_pattern),
     ("talk to the riskiest parts of the kernel", kernel_surface),
     ("flood the host with processes", fork_flood),
+    ("take all the memory", memory_hog),
     ("type into your terminal", type_into_terminal),
 ]
 HONEST: list[tuple[str, Callable[[], str]]] = [

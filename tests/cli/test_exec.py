@@ -406,9 +406,7 @@ def test_a_program_with_address_sanitizer_runs_and_finds_leaks_if_it_may(
     command = ["cc", "-fsanitize=address", "-o", "leak", "leak.c"]
     if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
         pytest.skip("AddressSanitizer is not installed")
-    shown = json.loads(wardian("exec", "--json", "--", "true").stdout)
-    held = {limit["name"]: limit["mechanism"] for limit in shown["limits"]}["memory"]
-    limit = [] if held.startswith("cgroup") else ["--memory", "none"]
+    limit = ["--memory", "none"]  # it reserves 15 TB, of which it uses next to nothing
     done = wardian("exec", "--work", tmp_path, *limit, "--", "./leak")
     assert (done.returncode, done.stderr) == (0, "")
     done = wardian("exec", "--work", tmp_path, *limit, "--debug", "--", "./leak")

@@ -1,5 +1,6 @@
 """The home directory of root can be listed."""
 
+import errno
 import os
 import sys
 
@@ -10,7 +11,9 @@ CAPABILITY = "filesystem_root_home_list"
 
 
 def exercise():
-    os.listdir("/root")
+    files = [one.name for one in os.scandir("/root") if one.is_file()]
+    if not files:  # only the way to an installation that is shared
+        raise FileNotFoundError(errno.ENOENT, "no file of a home in it", "/root")
     return "listed /root"
 
 

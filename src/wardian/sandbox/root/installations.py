@@ -77,12 +77,13 @@ def parts(program: str, prefix: str, env: Mapping[str, str]) -> list[str]:
     names = RUNTIME if common or not is_environment(prefix) else ENVIRONMENT
     found = [
         # A file that is a link says nothing of its own, and may show another. A directory that is
-        # one leads to another part: a project that is its own environment may bring any link along.
+        # one leads to another part, or to the system's: a project that is its own environment may
+        # bring any link along.
         path
         for name in names
         for path in matching(prefix, name)
         if not os.path.islink(path)
-        or (os.path.isdir(path) and is_below(os.path.realpath(path), real))
+        or (os.path.isdir(path) and _is_part(os.path.realpath(path), real))
     ]
     return found if names is ENVIRONMENT else [program, *found]
 
@@ -146,3 +147,7 @@ def _kept(env: Mapping[str, str]) -> Iterator[str]:
         except OSError:
             continue
         yield from (os.path.realpath(os.path.join(place, name)) for name in names)
+
+
+def _is_part(target: str, prefix: str) -> bool:
+    return is_below(target, prefix) or is_below(target, "/usr")

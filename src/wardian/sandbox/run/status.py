@@ -115,9 +115,8 @@ def _counted(
     if not version:
         return limits
     held = set(counted) - ({"processes"} if version < 2 else set())
-    alone = "RLIMIT_DATA, "  # set only where no group holds memory
     return tuple(
-        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism.replace(alone, '')}")
+        limit._replace(mechanism=f"cgroup v{version}, {limit.mechanism}")
         if limit.name in held
         else limit
         for limit in limits
