@@ -7,12 +7,11 @@
 #include "names.h"
 #include "descriptors.h"
 #include "fail.h"
+#include "netlink.h"
 #include "plan.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,45 +21,17 @@
 
 enum { LOOPBACK = 1, DNS = 53, BACKLOG = 64, MOST_HANDED = 2 }; /* lo is every namespace's first */
 
-struct route_request {
-    struct nlmsghdr head;
-    struct rtmsg route;
-    struct rtattr to;
-    uint8_t address[16];
-    struct rtattr through;
-    uint32_t interface;
-};
-
 static void add_route(int fd, const struct route *wanted) {
-    unsigned size = wanted->family == AF_INET ? 4 : 16;
-    struct route_request request = {
-        .head = {.nlmsg_type = RTM_NEWROUTE, .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE},
-        .route = {.rtm_family = wanted->family,
-                  .rtm_dst_len = wanted->bits,
-                  .rtm_table = RT_TABLE_LOCAL,
-                  .rtm_protocol = RTPROT_BOOT,
-                  .rtm_scope = RT_SCOPE_HOST,
-                  .rtm_type = RTN_LOCAL},
-        .to = {.rta_type = RTA_DST, .rta_len = (unsigned short)(sizeof(struct rtattr) + size)},
-        .through = {.rta_type = RTA_OIF, .rta_len = sizeof(struct rtattr) + sizeof(uint32_t)},
-        .interface = LOOPBACK,
-    };
-    memcpy(request.address, wanted->address, size);
-    if (size < sizeof request.address) /* the second attribute follows the first at once */
-        memcpy(request.address + size, &request.through, sizeof request.through + sizeof request.interface);
-    request.head.nlmsg_len = (uint32_t)(sizeof request - (sizeof request.address - size));
-    struct {
-        struct nlmsghdr head;
-        struct nlmsgerr error;
-        char rest[sizeof request];
-    } reply;
-    if (write(fd, &request, request.head.nlmsg_len) < 0)
-        die(errno, "network", "asking for a route");
-    ssize_t got = read(fd, &reply, sizeof reply);
-    if (got < (ssize_t)(sizeof reply.head + sizeof reply.error) || reply.head.nlmsg_type != NLMSG_ERROR)
-        die(EPROTO, "network", "adding a route");
-    if (reply.error.error && reply.error.error != -EEXIST)
-        die(-reply.error.error, "network", "adding a route for a network by name");
+    const uint32_t through = LOOPBACK;
+    struct netlink_request request;
+    struct rtmsg *route = netlink_begin(&request, RTM_NEWROUTE, sizeof *route);
+    *route = (struct rtmsg){.rtm_family = wanted->family, .rtm_dst_len = wanted->bits, .rtm_table = RT_TABLE_LOCAL,
+                            .rtm_protocol = RTPROT_BOOT, .rtm_scope = RT_SCOPE_HOST, .rtm_type = RTN_LOCAL};
+    netlink_put(&request, RTA_DST, wanted->address, wanted->family == AF_INET ? 4 : 16);
+    netlink_put(&request, RTA_OIF, &through, sizeof through);
+    int error = netlink_ask(fd, &request);
+    if (error && error != EEXIST)
+        die(error, "network", "adding a route for a network by name");
 }
 
 /* One byte, and descriptors with it. False: nobody is there to take them. */
@@ -96,7 +67,7 @@ static int resolver_socket(int type) {
 void names_begin(const struct plan *plan) {
     if (!plan->route_count)
         return;
-    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    int fd = netlink_open();
     if (fd < 0)
         die(errno, "network", "opening a socket to add routes");
     for (size_t i = 0; i < plan->route_count; i++)

@@ -70,3 +70,9 @@ def wardian(environment: dict[str, str], tmp_path: Path) -> Wardian:
 def needs(program: str) -> pytest.MarkDecorator:
     """A test that runs where the program is installed."""
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+
+
+def index_settings() -> dict[str, str]:
+    """The index that this machine uses, for a test that fetches from it."""
+    given = {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "UV_", "npm_"))}
+    return {"PIP_CONFIG_FILE": "", "PIP_NO_INDEX": "0", "UV_NO_CONFIG": "0"} | given

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import Wardian
-from tests.runner.conftest import needs
+from tests.runner.conftest import index_settings, needs
 from tests.runner.hostile import Index, publish, serving, wheel
 from tests.skill_folders import MakeSkill
 from wardian import Policy, Sandbox
@@ -288,12 +288,10 @@ def test_an_archive_is_there_as_long_as_its_sandbox(
 @pytest.mark.long
 @pytest.mark.skipif("WARDIAN_TEST_INDEX" not in os.environ, reason="packages may not be fetched")
 def test_real_packages_of_a_real_index(wardian: Wardian) -> None:
-    given = {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "UV_", "npm_"))}
-    env = {"PIP_CONFIG_FILE": "", "PIP_NO_INDEX": "0", "UV_NO_CONFIG": "0"} | given
     line = "python -c 'import numpy; print(numpy.ones(3).sum())';"
     line += "node -p 'require(\"left-pad\")(5, 3)'"
     words = ("--with", "numpy", "--with", "npm:left-pad", "--", "sh", "-c", line)
-    done = wardian("exec", *words, env=env, timeout=600)
+    done = wardian("exec", *words, env=index_settings(), timeout=600)
     assert done.stdout == "3.0\n  5\n", done.stderr
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import COMMAND, Wardian
-from tests.runner.conftest import needs
+from tests.runner.conftest import index_settings, needs
 from tests.runner.hostile import Index, publish, serving, wheel
 from tests.skill_folders import MakeSkill
 from wardian.runner.guest_indexes import rules_for
@@ -298,9 +298,9 @@ def test_a_name_that_is_none_is_never_repeated(word: str) -> None:
 @pytest.mark.long
 @pytest.mark.skipif("WARDIAN_TEST_INDEX" not in os.environ, reason="packages may not be fetched")
 def test_real_tools_of_a_real_index(wardian: Wardian) -> None:
-    given = {k: v for k, v in os.environ.items() if k.startswith(("PIP_", "UV_", "npm_"))}
-    env = {"PIP_CONFIG_FILE": "", "PIP_NO_INDEX": "0", "UV_NO_CONFIG": "0"} | given
     line = "python3 -m pip install -q humanize && python3 -c 'import humanize; print(1)';"
     line += "npm install left-pad >&2 && node -p 'require(\"left-pad\")(5, 3)'"
-    done = wardian("exec", "--net", "host", "--", "sh", "-c", line, env=env, timeout=600)
+    done = wardian(
+        "exec", "--net", "host", "--", "sh", "-c", line, env=index_settings(), timeout=600
+    )
     assert done.stdout == "1\n  5\n", done.stderr
