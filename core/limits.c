@@ -58,6 +58,12 @@ void limits_start(const struct plan *plan, pid_t pid) {
         disk_watch(plan->watched[i]);
 }
 
+static uint64_t tasks_seen;
+
+bool limits_alone(void) { return tasks_seen <= 1; }
+
+int limits_proc(void) { return views.proc; }
+
 void limits_attach(const struct guest_views *fds) { views = *fds; }
 
 /* 0: none. */
@@ -330,6 +336,7 @@ enum limit limits_check(const struct plan *plan, int *next_ms) {
         each_process(views.proc, add_cheap, &sums);
         add_vanished(&sums);
         charge_unclaimed(&sums);
+        tasks_seen = sums.tasks;
     }
     if (sums.full && !plan->bare.wanted)
         refusals_limit("files", (pid_t)sums.full);

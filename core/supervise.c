@@ -7,6 +7,7 @@
 #include "bpf.h"
 #include "cgroup.h"
 #include "channel.h"
+#include "commands.h"
 #include "descriptors.h"
 #include "discard.h"
 #include "disk.h"
@@ -19,6 +20,7 @@
 #include "monotonic.h"
 #include "notifications.h"
 #include "own_files.h"
+#include "place.h"
 #include "plan.h"
 #include "process_tree.h"
 #include "processes.h"
@@ -60,6 +62,7 @@ struct state {
     pid_t announced;
     uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
+    int64_t next_deadline_us; /* of a command in a living sandbox */
     int64_t killed_us; /* when; what hangs in the kernel is waited for so long and no longer */
     bool ready, reaped, killed, overran;
     bool starved; /* the kernel killed a process of it for memory */
@@ -126,6 +129,11 @@ static void stop(struct state *s, const char *reason) {
 }
 
 static void on_control(struct state *s, short events) {
+    if (s->plan->living) {
+        if (!(events & POLLIN) || !commands_hear())
+            stop(s, commands_closed() ? "closed" : "caller");
+        return;
+    }
     unsigned char commands[32];
     ssize_t n = events & POLLIN ? read(FD_CONTROL, commands, sizeof commands) : 0;
     if (n <= 0) {
@@ -207,6 +215,10 @@ static void on_message(struct state *s) {
         s->run->ctl = -1;
         return;
     }
+    if (message.command || message.kind >= MSG_START) {
+        commands_message(&message, fds, count);
+        return;
+    }
     switch (message.kind) {
     case MSG_FAILURE:
         end_run(s, "failed");
@@ -230,6 +242,8 @@ static void on_message(struct state *s) {
         trace_begin(s->plan);
         fuse_root_run();
         processes_begin(s->guest);
+        if (s->plan->living)
+            commands_begin(s->run->ctl);
         if (!s->plan->bare.inner) /* else its walls go up only now */
             on_begun(s);
         break;
@@ -248,6 +262,13 @@ static void on_message(struct state *s) {
         s->not_copied++;
         break;
     case MSG_SOURCES: /* only we send it */
+        break;
+    case MSG_START: /* seen to above */
+    case MSG_END:
+    case MSG_SIGNAL:
+    case MSG_LISTENING:
+    case MSG_SOCKET:
+    case MSG_DIRECTORY:
         break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
@@ -293,15 +314,24 @@ static void check_limits(struct state *s) {
             end_run(s, "setup");
         return;
     }
-    if (s->plan->wall_ms && now - s->started_us >= (int64_t)s->plan->wall_ms * 1000)
+    if (s->plan->wall_ms && !s->plan->living && now - s->started_us >= (int64_t)s->plan->wall_ms * 1000)
         end_run(s, names[LIMIT_TIME]);
     if (relay_output_exceeded(s->plan->output_bytes))
         end_run(s, names[LIMIT_OUTPUT]);
+    s->next_deadline_us = commands_check(now);
+    if (s->plan->living && !commands_running() && limits_alone()) {
+        s->next_watch_us = 0; /* nothing to look at */
+        return;
+    }
+    if (!s->next_watch_us)
+        s->next_watch_us = now + FIRST_WATCH_MS * 1000;
     if (now >= s->next_watch_us && !s->exited) {
         int next_ms;
         enum limit struck = limits_check(s->plan, &next_ms);
         s->next_watch_us = now + (int64_t)next_ms * 1000;
-        if (struck != LIMIT_NONE)
+        if (struck == LIMIT_MEMORY && s->plan->living && commands_end_largest(limits_proc()))
+            cgroup_forgive(); /* the others go on */
+        else if (struck != LIMIT_NONE)
             end_run(s, names[struck]);
     }
 }
@@ -323,8 +353,9 @@ static int poll_timeout_ms(const struct state *s) {
         sooner(&at, s->killed_us + (int64_t)UNKILLABLE_MS * 1000);
     } else {
         sooner(&at, s->kill_at_us);
+        sooner(&at, s->next_deadline_us);
         sooner(&at, s->ready ? s->next_watch_us : s->started_us + (int64_t)SETUP_MS * 1000);
-        if (s->ready && s->plan->wall_ms)
+        if (s->ready && s->plan->wall_ms && !s->plan->living) /* else each command has its own */
             sooner(&at, s->started_us + (int64_t)s->plan->wall_ms * 1000);
     }
     if (at == INT64_MAX)
@@ -361,22 +392,33 @@ enum {
     POLL_FIXED
 };
 
+/* A living sandbox's requests wait until its reaper stands, and while it has enough to do. */
+static bool hears_caller(const struct state *s) {
+    if (s->drain_until_us || (s->killed && !s->reaped))
+        return false;
+    return !s->plan->living || (s->ready && commands_take_more());
+}
+
 static void turn(struct state *s) {
-    struct pollfd fds[POLL_FIXED + 3] = {
+    static struct pollfd fds[POLL_FIXED + 3 + MAX_COMMANDS];
+    bool waits = s->plan->living && s->ready && s->run->ctl >= 0 && !commands_take_more();
+    const struct pollfd fixed[POLL_FIXED] = {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
         [POLL_PARENT] = {.fd = s->killed && !s->reaped ? -1 : s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
-        [POLL_CTL] = {.fd = s->ready ? -1 : s->run->ctl, .events = POLLIN},
-        [POLL_CONTROL] = {.fd = s->drain_until_us || (s->killed && !s->reaped) ? -1 : FD_CONTROL, .events = POLLIN},
+        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (waits ? POLLOUT : 0)},
+        [POLL_CONTROL] = {.fd = hears_caller(s) ? FD_CONTROL : -1, .events = POLLIN},
         [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
         [POLL_INNER] = {.fd = inner_fd(), .events = POLLIN},
     };
-    size_t relayed = relay_poll(fds + POLL_FIXED, 3);
-    if (poll(fds, POLL_FIXED + relayed, poll_timeout_ms(s)) < 0 && errno != EINTR)
+    memcpy(fds, fixed, sizeof fixed);
+    size_t relayed = relay_poll(fds + POLL_FIXED, 3), running = commands_poll(fds + POLL_FIXED + relayed, MAX_COMMANDS);
+    if (poll(fds, POLL_FIXED + relayed + running, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
+    commands_step(fds + POLL_FIXED + relayed, running);
     if (fds[POLL_LISTENER].revents)
         notifications_answer(s->plan, fds[POLL_LISTENER].revents,
                              (const int[URGENT]){s->run->reaper_pidfd, fuse_root_fd()});
@@ -384,7 +426,7 @@ static void turn(struct state *s) {
         fuse_root_answer();
     if (fds[POLL_TRACE].revents)
         trace_flush();
-    if (fds[POLL_CTL].revents)
+    if (fds[POLL_CTL].revents & ~POLLOUT)
         on_message(s);
     if (fds[POLL_INNER].revents)
         inner_hear();
@@ -432,6 +474,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     while (!finished(&s))
         turn(&s);
     relay_restore_terminal();
+    commands_lost(s.reason ? s.reason : s.starved ? "memory" : s.overran ? "disk" : "lost", !s.reaped);
     report_end(&(struct ending){
         .reaped = s.reaped, .exited = s.exited, .starved = s.starved, .overran = s.overran,
         .reason = s.reason, .status = s.status, .exec_error = s.exec_error,

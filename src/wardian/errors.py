@@ -14,6 +14,7 @@ WardianError
 │   ├── BackendError     the backend is missing, or failed by itself
 │   ├── PreparationError a skill's packages can't be had, or must not be
 │   └── RootfsError      a root file system can't be packed or used
+├── PortClosed           nothing listens there; also a ConnectionRefusedError
 ├── BuildError           a specimen can't be compiled
 ├── NotProven            nothing was learned that could be shown to hold       exit 1
 └── CommandFailed        a result that was not 0, for callers who asked by ``result.check()``
@@ -103,6 +104,20 @@ class ShareError(SandboxError):
 
 class BackendError(SandboxError):
     """The backend is missing, or failed by itself."""
+
+
+class PortClosed(WardianError, ConnectionRefusedError):  # noqa: N818 - reads as the fact it states
+    """Nothing listens on that port of the sandbox."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        super().__init__(
+            f"nothing listens on port {port} in this sandbox",
+            hint="start a server there first; connect(port, wait_s=10) waits for it",
+        )
+        import errno
+
+        self.errno = errno.ECONNREFUSED
 
 
 class CommandFailed(WardianError):  # noqa: N818 - reads as the fact it states

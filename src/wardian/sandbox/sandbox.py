@@ -16,10 +16,15 @@ from wardian.sandbox.run.traffic import OnBytes
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
+    import socket
+    from typing import TypedDict, Unpack, cast
 
+    from wardian.sandbox.asynchronous import AsyncSandbox
+    from wardian.sandbox.backends import LivingBackend
     from wardian.sandbox.files import Files
     from wardian.sandbox.paths.held import Held
+    from wardian.sandbox.ports import Forward
+    from wardian.sandbox.run.place import Place
     from wardian.sandbox.run.unreached import OnUnreached
     from wardian.sandbox.workdir import WorkDir
 
@@ -35,11 +40,20 @@ if TYPE_CHECKING:
         keep: bool  # also in the result what a callback takes
 
 
-class Sandbox:
-    """Runs commands under one policy. Safe to use from many threads at once.
+else:
 
-    ``/work`` inside is private and lasts as long as the Sandbox: what one run writes, the next one
-    and ``files`` see. With a policy that names a work directory it is that one, on the host.
+    def cast(kind, value):
+        """typing's, which costs much to load."""
+        return value
+
+
+class Sandbox:
+    """One place in which commands run under one policy. Safe to use from many threads at once.
+
+    Its commands share root, ``/tmp``, home, processes, loopback and limits until ``close``; each
+    has streams and a time limit of its own. Made with ``fresh=True``, each run gets new namespaces
+    instead, and only ``/work`` lasts. ``/work`` inside is private, unless the policy names a work
+    directory: then it is that one, on the host.
     """
 
     def __init__(
@@ -48,8 +62,11 @@ class Sandbox:
         *,
         backend_name: str = "wardian",
         private_work: bool = False,
+        living: bool = False,
+        programs: Sequence[str] = (),
     ) -> None:
-        """With ``private_work`` each run has an empty /work in memory, and ``files`` has none."""
+        """With ``private_work`` each run has an empty /work in memory, and ``files`` has none.
+        ``living`` and ``programs`` are as in ``create``."""
         self.policy = policy if policy is not None else Policy.default()
         self._own_work: WorkDir | None = None
         self._held: Held | None = None
@@ -59,6 +76,11 @@ class Sandbox:
 
             self._own_work = WorkDir(self._runs)
         self._backend: Backend = backend(backend_name)
+        self._place: LivingBackend | None = None
+        if living and backend_name == "wardian":
+            self._place = cast("LivingBackend", self._backend)
+            self._place.programs = tuple(programs)
+        self._forwards: list[Forward] = []
         self._lock = threading.Lock()
         self._prepared = self._closed = False
         self._over: Callable[[], None] | None = None  # when the last run has ended
@@ -72,17 +94,23 @@ class Sandbox:
         backend: str = "wardian",
         skill: str | os.PathLike[str] | None = None,
         packages: Sequence[str] = (),
+        fresh: bool = False,
+        programs: Sequence[str] = (),
         on_progress: Callable[[str], None] | None = None,
     ) -> Sandbox:
         """A sandbox, usually in a ``with`` statement; with a ``skill`` at /skill, the packages that
         it declares, and ``packages`` (``pandas``, ``npm:marked``) first on PATH.
+
+        With ``fresh`` each run gets namespaces of its own; the other backends know nothing else.
+        ``programs`` are those outside of /usr that a later command may name: a place has what its
+        first command needs, and these.
 
         ``on_progress`` gets a line where packages have to be prepared. Raises UsageError for a name
         that is no package's, SkillError and NothingMatched for a skill that can't be used,
         PreparationError for packages that can't be had, and SandboxError.
         """
         if skill is None and not packages:
-            return cls(policy, backend_name=backend)
+            return cls(policy, backend_name=backend, living=not fresh, programs=programs)
         if isinstance(packages, (str, bytes)) or not all(isinstance(one, str) for one in packages):
             raise UsageError("packages is a list of names", hint='packages=["pandas"]')
         from wardian.runner.assembly import surroundings
@@ -95,7 +123,7 @@ class Sandbox:
             say=on_progress or (lambda line: None),
         )
         try:
-            sandbox = cls(around, backend_name=backend)
+            sandbox = cls(around, backend_name=backend, living=not fresh, programs=programs)
         except BaseException:
             over()
             raise
@@ -108,13 +136,25 @@ class Sandbox:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> AsyncSandbox:
+        from wardian.sandbox.asynchronous import AsyncSandbox
+
+        self._awaited = AsyncSandbox(self)
+        return self._awaited
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._awaited.close()
+
     def close(self) -> None:
         """End the runs that go on, then remove the private work directory, if there is one. Safe to
         call twice, and from any thread. Raises SandboxError for what can't be ended or removed."""
         self._closed = True
         if self._owner != os.getpid():
             return
-        ended = self._runs.end()
+        for forward in self._forwards:
+            forward.close()
+        ended = self._place is None or self._place.close()
+        ended = self._runs.end() and ended
         if self._over is not None:
             self._over()
         if self._held is not None:
@@ -123,6 +163,39 @@ class Sandbox:
             self._own_work.remove()
         elif not ended:
             raise SandboxError("a run of this sandbox could not be ended within a minute")
+
+    @property
+    def living(self) -> bool:
+        """Do its commands share one place?"""
+        return self._place is not None
+
+    def connect(self, port: int, *, wait_s: float = 0.0) -> socket.socket:
+        """A socket connected to what listens on a port inside; ``wait_s`` is how long to wait for
+        it to listen. Raises PortClosed, UsageError, SandboxError."""
+        from wardian.sandbox.ports import connected
+
+        return connected(self._in_place("connect"), port, wait_s=wait_s)
+
+    def forward(self, port: int, host_port: int = 0) -> Forward:
+        """Make a port inside reachable on the host's 127.0.0.1, at ``host_port`` or at one that is
+        free, until the forward or the sandbox is closed. Raises UsageError, SandboxError."""
+        from wardian.sandbox.ports import Forward
+
+        forward = Forward(self._in_place("forward"), port, host_port)
+        self._forwards.append(forward)
+        return forward
+
+    def _in_place(self, what: str) -> Place:
+        """The place, started if it is not. Raises UsageError where there can be none."""
+        if self._closed:
+            raise UsageError("this sandbox is closed")
+        if self._place is None:
+            raise UsageError(
+                f"{what} needs a living sandbox",
+                hint="leave fresh=True away, and use the backend wardian",
+            )
+        self._prepare()
+        return self._place.living().place
 
     @property
     def files(self) -> Files:
@@ -157,7 +230,8 @@ class Sandbox:
         return self._own_work.path
 
     def run(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
-        """Run a command to its end. A list never passes through a shell. Raises SandboxError."""
+        """Run a command to its end. A list never passes through a shell. What it left running lives
+        on in a living sandbox, and is named in the result. Raises SandboxError."""
         return self._start(self._job(command, **options)).pump()
 
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
@@ -168,18 +242,54 @@ class Sandbox:
         self,
         command: Sequence[str],
         *,
+        pty: bool | tuple[int, int] = False,
+        background: bool = False,
         on_trace: OnBytes | None = None,
         trace_every: bool = False,
         **options: Unpack[CommandOptions],
     ) -> Process:
         """Start a command and return its handle; callbacks come from a thread of their own.
 
-        ``on_trace`` is as in ``trace``.
+        Unless there is ``input``, its standard input stays open for ``process.stdin``, until that
+        is closed, or until ``wait`` if nothing was written. ``pty`` gives it a terminal, of 24 rows
+        and 80 columns or so many. ``background``: it lives on without its handle and without a
+        time limit, until the sandbox closes; of its output the last megabyte is kept. Both need a
+        living sandbox. ``on_trace`` is as in ``trace``, and takes a run of its own.
         """
-        job = self._job(command, **options)
+        job = self._interactive(command, options, pty=pty, background=background)
         process = self._start(job._replace(on_trace=on_trace, trace_every=trace_every))
         process.pump_in_thread()
         return process
+
+    def start_unattended(
+        self,
+        command: Sequence[str],
+        *,
+        pty: bool | tuple[int, int] = False,
+        background: bool = False,
+        **options: Unpack[CommandOptions],
+    ) -> Process:
+        """``start`` for a caller that moves the bytes itself (``pump``, ``pump_async``)."""
+        return self._start(self._interactive(command, options, pty=pty, background=background))
+
+    def _interactive(
+        self,
+        command: Sequence[str],
+        options: CommandOptions,
+        *,
+        pty: bool | tuple[int, int],
+        background: bool,
+    ) -> Job:
+        """A job that its caller talks to. Raises UsageError."""
+        if (pty or background) and not self.living:
+            self._in_place("pty" if pty else "background")
+        job = self._job(command, **options)
+        if background and options.get("timeout_s") is None:
+            job = job._replace(time_s=None)
+        size = (24, 80) if pty is True else pty or None
+        return job._replace(
+            stdin=job.input_bytes is None and size is None, pty=size, background=background
+        )
 
     def start_inherited(
         self,
@@ -220,8 +330,9 @@ class Sandbox:
         every: bool = False,
         **options: Unpack[CommandOptions],
     ) -> Result:
-        """``run``, telling all that is done: ``on_trace`` gets the stream that
-        ``wardian.observe.events`` reads, ``every`` call in it rather than each thing once.
+        """``run``, reporting all that is done: ``on_trace`` gets the stream that
+        ``wardian.observe.events`` reads, ``every`` call in it rather than each thing once. It takes
+        a run of its own, which shares only ``/work`` with a living sandbox.
         """
         job = self._job(command, **options)
         return self._start(job._replace(on_trace=on_trace, trace_every=every)).pump()
@@ -231,6 +342,19 @@ class Sandbox:
             raise UsageError("this sandbox is closed")
         if job.on_trace is not None and self._backend.name != "wardian":
             raise UsageError(f"the backend {self._backend.name} can't trace")
+        self._prepare()
+        if self._place is not None and job.on_trace is None and not job.inherit:
+            process = self._place.start_inside(job)
+        else:
+            process = self._backend.start(job)
+        process.keeps = self._own_work
+        self._runs.add(process)
+        if self._closed:  # meanwhile, by another thread
+            process.end()
+            raise UsageError("this sandbox is closed")
+        return process
+
+    def _prepare(self) -> None:
         with self._lock:
             if not self._prepared:
                 own_work = self._own_work.path if self._own_work is not None else None
@@ -238,13 +362,6 @@ class Sandbox:
                 if self.policy.work is not None:
                     _ = self.work_held  # before a guest can put another one in its place
                 self._prepared = True
-        process = self._backend.start(job)
-        process.keeps = self._own_work
-        self._runs.add(process)
-        if self._closed:  # meanwhile, by another thread
-            process.end()
-            raise UsageError("this sandbox is closed")
-        return process
 
     def _job(
         self,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NamedTuple, Protocol
 
+    from wardian.sandbox.backends.living import LivingPlace
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
 
@@ -69,6 +70,9 @@ class Job(NamedTuple):
     on_refusal: OnRefusal | None = None  # gets what a network by name refuses, as it does
     on_unreached: OnUnreached | None = None  # as it happens; a backend that can't does not call it
     tail: bool = False  # only with inherit: the result has the last of standard error
+    stdin: bool = False  # open until the caller closes it
+    pty: tuple[int, int] | None = None  # a terminal of its own: rows and columns
+    background: bool = False  # goes on when nobody has its handle, until the sandbox closes
 
 
 def copy_records(job: Job) -> bytes:
@@ -101,6 +105,21 @@ class Backend(Protocol):
 
     def version(self) -> str:
         """What its program says of itself; nothing for our own. Raises BackendError."""
+
+
+class LivingBackend(Backend, Protocol):
+    """One that can keep a place for many commands."""
+
+    programs: tuple[str, ...]  # what the place has besides what its first command needs
+
+    def start_inside(self, job: Job) -> Process:
+        """Start the job in the place, made when it is first wanted. Raises SandboxError."""
+
+    def living(self) -> LivingPlace:
+        """The place itself. Raises SandboxError."""
+
+    def close(self) -> bool:
+        """End the place and all in it; False if that can't be done."""
 
 
 def backend(name: str) -> Backend:

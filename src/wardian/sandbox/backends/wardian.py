@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Sequence
 
 from wardian.sandbox.backends import Job, copy_records
@@ -24,6 +25,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wardian.sandbox.backends.living import LivingPlace
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
     from wardian.sandbox.run.result import Caller
@@ -39,6 +41,9 @@ class Wardian:
         """``binary`` and ``extra`` records are for tests, which have a launcher of their own."""
         self._binary, self._extra = binary, extra
         self._plans: dict[tuple[tuple[Source, ...], bool], Plan] = {}
+        self.programs: tuple[str, ...] = ()  # of a living sandbox
+        self._lock = threading.Lock()
+        self._living: LivingPlace | None = None
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
@@ -63,6 +68,42 @@ class Wardian:
             )
             self._plans[more, traced] = plan
         return self._plans[more, traced]
+
+    def start_inside(self, job: Job) -> Process:
+        """Start it in the one living sandbox of this backend. Raises SandboxError."""
+        argv, env, more = place(job, self._policy, self._sources, self._around)
+        living = self.living(more)
+        living.check(argv[0], more)
+        return uninterrupted(functools.partial(living.start, job, argv, env))
+
+    def living(self, more: tuple[Source, ...] | None = None) -> LivingPlace:
+        """Started when it is first wanted, with what its first command needs. Raises
+        SandboxError."""
+        with self._lock:
+            if self._living is None:
+                from wardian.sandbox.backends.living import LivingPlace
+
+                every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
+                plan = self._plan(tuple(every), traced=False)
+                self._living = LivingPlace(
+                    plan, self._policy, self._host.arch, self._extra, self._binary
+                )
+            return self._living
+
+    def _named_programs(self) -> list[Source]:
+        """The sources of the programs that were named when the sandbox was made."""
+        jobs = (Job((program,), {}) for program in self.programs)
+        return [
+            source
+            for job in jobs
+            for source in place(job, self._policy, self._sources, self._around).more
+        ]
+
+    def close(self) -> bool:
+        """End the living sandbox, if there is one; False if that can't be done."""
+        with self._lock:
+            living, self._living = self._living, None
+        return living is None or living.close()
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
@@ -97,7 +138,7 @@ class Wardian:
             gateway.start(launched.pid)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
-        return Process(
+        process = Process(
             launched,
             functools.partial(
                 interpret,
@@ -108,13 +149,18 @@ class Wardian:
                 gateway=gateway,
             ),
             outputs=outputs,
-            stdin=ends.get(0),
+            stdin=None if job.stdin else ends.get(0),
             input_bytes=job.input_bytes or b"",
             traces=traces,
             keep=job.keep,
             time_s=job.time_s,
             on_status=_listener(job),
         )
+        if job.stdin:
+            from wardian.sandbox.run.interaction import Input
+
+            process.input = Input(ends[0])
+        return process
 
     def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
         if self._policy.network != "names":
@@ -149,7 +195,7 @@ class Wardian:
             return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
-        return streams.captured(has_input=bool(job.input_bytes))
+        return streams.captured(has_input=bool(job.input_bytes) or job.stdin)
 
 
 def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:

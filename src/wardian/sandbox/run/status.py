@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, NotRequired, TypedDict, Unpack
 
     from wardian.sandbox.network.gateway import Gateway
+    from wardian.sandbox.network.share import GatewayShare
     from wardian.sandbox.refusals.asked_host import AskedHost
 
     class RunFacts(TypedDict):
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         plan: Plan
         arch: str
         policy: Policy
-        gateway: NotRequired[Gateway | None]
+        gateway: NotRequired[Gateway | GatewayShare | None]
 
 
 LIMITS = ("time", "cpu", "memory", "output", "disk")
@@ -52,7 +53,7 @@ def concluded(
     plan: Plan,
     arch: str,
     policy: Policy,
-    gateway: Gateway | None = None,
+    gateway: Gateway | GatewayShare | None = None,
 ) -> Result:
     """The same, of what was read already."""
     if gateway is not None:
@@ -236,6 +237,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
         "killed",
         {
             "caller": "its caller went away",
+            "closed": "the sandbox was closed",
             "supervisor": "the supervisor was told to stop",
             "hangup": "the terminal went away",
             "lost": "its first process was killed from outside",
@@ -293,7 +295,9 @@ def _refusals(
     return refusals(events, around)
 
 
-def _with_network(result: Result, events: Sequence[dict[str, Any]], gateway: Gateway) -> Result:
+def _with_network(
+    result: Result, events: Sequence[dict[str, Any]], gateway: Gateway | GatewayShare
+) -> Result:
     """What its network by name saw."""
     from wardian.sandbox.refusals.network import by_gateway, who_asked, with_callers
     from wardian.sandbox.refusals.reading import callers_of
