@@ -133,13 +133,25 @@ static void find_listening(struct search *s, const char *pid) {
 
 /* Who runs */
 
-/* "pid (name) state": a zombie does nothing any more. False also where it is gone. */
+/* "pid (name) state …": a zombie does nothing any more. But the state is the first thread's alone, which may
+ * have ended before the others: field 20 is how many there are. */
+bool stat_runs(const char *stat) {
+    enum { THREADS_AFTER_STATE = 17 };
+    const char *end = strrchr(stat, ')');
+    uint64_t threads;
+    if (!end || strlen(end) < 3)
+        return false;
+    return (end[2] != 'Z' && end[2] != 'X') ||
+           (next_number(field(end + 2, THREADS_AFTER_STATE), &threads) && threads > 1);
+}
+
+/* False also where it is gone. */
 static bool runs(const struct search *s, const char *pid, struct left_running *found) {
     char text[512];
     if (read_below(s->proc, pid, "stat", text, sizeof text) <= 0)
         return false;
     const char *name = strchr(text, '('), *end = strrchr(text, ')');
-    if (!name || !end || end < name || strlen(end) < 3 || end[2] == 'Z' || end[2] == 'X')
+    if (!name || !end || end < name || !stat_runs(text))
         return false;
     size_t len = (size_t)(end - name + 1); /* without a command line, it is "(name)" */
     found->command_len = (uint32_t)(len < sizeof found->command ? len : sizeof found->command);
@@ -219,8 +231,13 @@ static void search_in_child(int ctl, uint64_t command, bool asked) {
         search(ctl, false, command, asked);
         _exit(0);
     }
-    while (wait4(reader, NULL, __WALL | WNOHANG, NULL) == 0 && now_us() < until)
+    while (wait4(reader, NULL, __WALL | WNOHANG, NULL) == 0) {
+        if (now_us() >= until) {
+            kill(reader, SIGKILL); /* a guest may also have stopped it */
+            return;
+        }
         poll(NULL, 0, 1);
+    }
 }
 
 void left_running_send(int ctl) {

@@ -21,6 +21,9 @@ void left_running_send(int ctl);
  * while the command runs. */
 void left_running_of(int ctl, uint64_t command, bool asked);
 
+/* Does a process with this /proc/PID/stat still do anything? */
+bool stat_runs(const char *stat);
+
 /* In the supervisor: on to the caller. */
 void left_running_report(const struct left_running *left);
 

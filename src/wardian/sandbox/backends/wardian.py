@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 
+from wardian.errors import UsageError
 from wardian.sandbox.backends import Job, copy_records
 from wardian.sandbox.backends.interior import active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
@@ -44,6 +45,7 @@ class Wardian:
         self.programs: tuple[str, ...] = ()  # of a living sandbox
         self._lock = threading.Lock()
         self._living: LivingPlace | None = None
+        self._closed = False
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
@@ -78,8 +80,10 @@ class Wardian:
 
     def living(self, more: tuple[Source, ...] | None = None) -> LivingPlace:
         """Started when it is first wanted, with what its first command needs. Raises
-        SandboxError."""
+        SandboxError, and UsageError once it was closed."""
         with self._lock:
+            if self._closed:  # meanwhile, by another thread
+                raise UsageError("this sandbox is closed")
             if self._living is None:
                 from wardian.sandbox.backends.living import LivingPlace
 
@@ -103,6 +107,7 @@ class Wardian:
         """End the living sandbox, if there is one; False if that can't be done."""
         with self._lock:
             living, self._living = self._living, None
+            self._closed = True
         return living is None or living.close()
 
     def start(self, job: Job) -> Process:
