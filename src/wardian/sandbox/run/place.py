@@ -125,9 +125,12 @@ class Place:
     def _answer(self) -> tuple[int, list[int]]:
         """The next one: an errno, or a descriptor. Raises OSError."""
         ours = _socket.socket(fileno=os.dup(self._control))
-        ours.settimeout(ANSWER_S)
         room = _socket.CMSG_SPACE(4)
-        data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+        try:
+            ours.settimeout(ANSWER_S)
+            data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+        finally:
+            ours.close()
         self._owed -= 1
         if not data:
             raise ConnectionResetError
@@ -136,11 +139,13 @@ class Place:
     def _ask(self, request: bytes, fds: list[int]) -> None:
         if self._control < 0:
             raise ConnectionResetError
-        sent = _socket.socket(fileno=os.dup(self._control))
         rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
         extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
-        sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
-        sent.close()
+        ours = _socket.socket(fileno=os.dup(self._control))
+        try:
+            ours.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
+        finally:
+            ours.close()
 
     def said(self, within_s: float = LAST_S) -> bytes:
         """What the launcher said of the sandbox as a whole; waits for its end, but not longer. It
