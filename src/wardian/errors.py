@@ -106,9 +106,20 @@ class BackendError(SandboxError):
 
 
 class CommandFailed(WardianError):  # noqa: N818 - reads as the fact it states
-    """The guest's command did not exit with 0; ``result`` is all there is to know."""
+    """The guest's command did not exit with 0; ``result`` is all there is to know. ``stderr`` is
+    the end of its standard error as harmless text, ``likely_causes`` the refusals that mattered;
+    the message has both, cut short."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result, message: str, *, stderr: str = "") -> None:
         self.result = result
         self.exit_code = result.exit_code
-        super().__init__(f"{result.command[0]} ended with {result.exit_code} ({result.reason})")
+        self.stderr = stderr
+        self.likely_causes = result.likely_causes
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _failed_again, (self.result, str(self), self.stderr)
+
+
+def _failed_again(result: Result, message: str, stderr: str) -> CommandFailed:
+    return CommandFailed(result, message, stderr=stderr)

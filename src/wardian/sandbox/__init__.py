@@ -1,6 +1,7 @@
 """The sandbox: what a command may reach, how it is started, what came of it.
 
 sandbox     the door: everything that executes goes through ``Sandbox``
+rerunning   a command run again, with more allowed
 files       files of a sandbox's work directory, from outside
 workdir     a private work directory: made, removed, swept up
 limits      a run's limits, as the kernel, the launcher and the result have them
