@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
-    from wardian.sandbox.files import Files
+    from wardian.sandbox.files.files import Files
     from wardian.sandbox.paths.held import Held
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
@@ -132,12 +132,13 @@ class Sandbox:
 
     @property
     def files(self) -> Files:
-        """The files in ``/work``, from outside; no link of the guest's is ever followed."""
+        """Its files, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
-        from wardian.sandbox.files import Files
+        from wardian.sandbox.files.files import Files
+        from wardian.sandbox.files.places import roots_of
 
-        return Files(self.work_held)
+        return Files(roots_of(self.work_held, None))
 
     @property
     def work_held(self) -> Held:
