@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,7 +67,8 @@ def test_list_gives_one_level_or_all(sandbox: Sandbox) -> None:
     assert len(files.list(recursive=True, max_entries=6)) == 6
 
 
-def test_read_is_bounded(sandbox: Sandbox) -> None:
+def test_read_is_bounded(make_sandbox: MakeSandbox) -> None:
+    sandbox = make_sandbox(Policy.default().with_limits(disk=None))
     assert sandbox.run(["sh", "-c", "truncate -s 100G sparse; head -c 1000 /dev/zero > f"]).ok
     assert sandbox.files.read("f", max_bytes=1000) == bytes(1000)
     with pytest.raises(FileTooLarge, match=r"/work/f: is larger than max_bytes \(999\)"):
@@ -171,7 +173,8 @@ def _umask() -> int:
     return mask
 
 
-def test_copies_are_bounded(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_copies_are_bounded(make_sandbox: MakeSandbox, tmp_path: Path) -> None:
+    sandbox = make_sandbox(Policy.default().with_limits(disk=None))
     assert sandbox.run(["sh", "-c", "mkdir d; truncate -s 1T d/huge; echo x > d/f"]).ok
     with pytest.raises(FileTooLarge, match="max_bytes"):
         sandbox.files.copy_out("d", tmp_path / "out")
@@ -312,40 +315,48 @@ def test_paths_outside_the_three_places_are_usage_errors(sandbox: Sandbox) -> No
         kept.list()
 
 
+HAND_OVER = """
+import os, socket, time
+open('/tmp/f', 'w').write('inside\\n')
+open('/home/user/g', 'w').write('h\\n')
+fds = [os.open(at, os.O_PATH | os.O_DIRECTORY) for at in ('/tmp', '/home/user')]
+door = socket.socket(socket.AF_UNIX)
+door.connect('/work/door')
+socket.send_fds(door, [b'x'], fds)
+while not os.path.exists('/tmp/d/go'): time.sleep(.02)
+open('/tmp/d/other', 'a').write(' by the guest')
+os.rename('/tmp/d', '/tmp/taken')
+time.sleep(60)
+"""
+
+
 @pytest.fixture
 def living(sandbox: Sandbox) -> Iterator[Files]:
-    """The files of a guest that goes on, through descriptors in its own mounts."""
-    process = sandbox.start(["sh", "-c", "echo inside > /tmp/f; echo h > ~/g; sleep 60"])
-    held: dict[str, int] = {}
-    deadline = time.monotonic() + 20
-    while not held and time.monotonic() < deadline:
-        guest = f"/proc/{_youngest(process.pid)}/root"
-        if os.path.exists(f"{guest}/home/user/g"):
-            flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
-            held = {at: os.open(guest + at, flags) for at in ("/tmp", "/home/user", "/work")}
-    assert held, "the guest's root can't be reached"
+    """The files of a guest that goes on, by descriptors that lead into its own mounts."""
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(f"{sandbox.work_path}/door")
+        os.chmod(f"{sandbox.work_path}/door", 0o777)  # noqa: S103
+        door.listen()
+        door.settimeout(20)
+        process = sandbox.start(["python3", "-c", HAND_OVER])
+        guest, _ = door.accept()
+        with guest:
+            guest.settimeout(20)
+            _, fds, _, _ = socket.recv_fds(guest, 1, 2)
+    held = dict(zip(("/tmp", "/home/user"), fds, strict=True))
+    sandbox.files.remove("door")
     try:
         yield Files(roots_of(sandbox.work_held, lambda prefix: held[prefix]))
     finally:
-        for fd in held.values():
+        for fd in fds:
             os.close(fd)
         process.end()
-
-
-def _youngest(pid: int) -> int:
-    while True:
-        try:
-            below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        except OSError:
-            return pid
-        if not below:
-            return pid
-        pid = int(below[-1])
 
 
 def test_tmp_and_home_of_a_guest_that_lives_on(living: Files, tmp_path: Path) -> None:
     assert living.read("/tmp/f") == b"inside\n"
     assert living.read("/home/user/g") == b"h\n"
+    living.write("/tmp/d/new", "new")
     living.write("/tmp/d/new", "new")
     living.append("/home/user/g", "more")
     assert [one.path for one in living.list("/tmp", recursive=True)] == [
@@ -356,9 +367,15 @@ def test_tmp_and_home_of_a_guest_that_lives_on(living: Files, tmp_path: Path) ->
     with pytest.raises(UsageError, match="another file system"):
         living.rename("/tmp/d/other", "/work/other")
     living.copy_out("/tmp/d", tmp_path / "d")
+    (tmp_path / "d/link").symlink_to("other")
     living.copy_in(tmp_path / "d", "/home/user/d")
     assert living.read("/home/user/d/other") == b"new"
-    living.remove("/tmp/d", recursive=True)
+    living.write("/tmp/d/go", "")
+    deadline = time.monotonic() + 20
+    while not living.exists("/tmp/taken") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert living.read("/tmp/taken/other") == b"new by the guest", "it is the guest's own"
+    living.remove("/tmp/taken", recursive=True)
     assert [one.name for one in living.list("/tmp")] == ["f"]
     living.write("plain", "x")
     assert living.exists("/work/plain")

@@ -6,6 +6,7 @@ places    which directory a path inside lies in, and the way to it
 problems  what the kernel refused → an error with the guest's path
 values    ``FileInfo``, ``CopyReport``, ``FileChange``: what is found, copied, noticed
 opening   regular files opened, and made, whoever exchanges them meanwhile
+acting    on files as another user
 trail     going down and up a tree with one descriptor, however deep
 walking   every directory of a tree, once
 copying   files and trees, into the sandbox and out of it

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from wardian.descriptors import enter
 from wardian.errors import FileError, UsageError
-from wardian.sandbox.files.opening import made, open_regular, put
+from wardian.sandbox.files.opening import create, made, open_regular, put
 from wardian.sandbox.files.places import Location, Places
 from wardian.sandbox.files.problems import about, explained, problem
 from wardian.sandbox.files.trail import Trail
@@ -151,12 +151,13 @@ class _Copying:
             os.close(source)
 
     def _link(self, one: FileInfo, into: int) -> None:
-        if self._bounds.replace:
-            with_other_name = f".{os.urandom(8).hex()}.partial"
-            os.symlink(one.target, with_other_name, dir_fd=into)
-            os.replace(with_other_name, one.name, src_dir_fd=into, dst_dir_fd=into)
-        else:
-            os.symlink(one.target, one.name, dir_fd=into)
+        def make() -> None:
+            name = f".{os.urandom(8).hex()}.partial" if self._bounds.replace else one.name
+            os.symlink(one.target, name, dir_fd=into)
+            if self._bounds.replace:
+                os.replace(name, one.name, src_dir_fd=into, dst_dir_fd=into)
+
+        create(into, make)
         self._files += 1
 
     def _copy(self, source: int, into: int, name: str, target: str) -> None:

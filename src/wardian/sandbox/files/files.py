@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from wardian.descriptors import write_all
 from wardian.errors import FileMissing, NotADirectory, UsageError
-from wardian.sandbox.files.opening import made, open_regular, put
+from wardian.sandbox.files.opening import create, made, open_regular, put
 from wardian.sandbox.files.places import Location, Places, Root, roots_of
 from wardian.sandbox.files.problems import about, explained, problem
 from wardian.sandbox.files.values import CopyReport, FileInfo, info_of
@@ -181,7 +181,10 @@ class Files:
             if not replace and _is_there(new, new_name):
                 raise problem(errno.EEXIST, target.path)
             try:
-                os.rename(name, new_name, src_dir_fd=parent, dst_dir_fd=new)
+                create(
+                    new,
+                    lambda: os.rename(name, new_name, src_dir_fd=parent, dst_dir_fd=new),
+                )
             except FileNotFoundError as error:
                 raise explained(error, where.path) from None
 

@@ -53,12 +53,16 @@ def put(
             give(fd, parent)
         fill(fd)
 
+    create(parent, lambda: _put(parent, name, mode, fill_ours, replace=replace))
+
+
+def _put(parent: int, name: str, mode: int, fill: Callable[[int], None], *, replace: bool) -> None:
     if replace:
-        put_file(parent, name, mode, fill_ours)
+        put_file(parent, name, mode, fill)
         return
     fd = os.open(name, NEW_FILE, mode, dir_fd=parent)
     try:
-        fill_ours(fd)
+        fill(fd)
     except BaseException:
         unlink_in(parent, name)
         raise
@@ -69,7 +73,7 @@ def put(
 def made(parent: int, name: str, *, guests: bool = True) -> int:
     """A descriptor of the directory, made if it is not there. Raises OSError."""
     try:
-        os.mkdir(name, 0o755, dir_fd=parent)
+        create(parent, lambda: os.mkdir(name, 0o755, dir_fd=parent))
         new = True
     except FileExistsError:
         new = False
@@ -84,6 +88,22 @@ def made(parent: int, name: str, *, guests: bool = True) -> int:
     return fd
 
 
+def create(parent: int, act: Callable[[], None]) -> None:
+    """Make something in an open directory. A file system of the guest's own can't hold what belongs
+    to root, who is nobody there: then as its owner. Raises OSError."""
+    try:
+        act()
+        return
+    except OSError as error:
+        if error.errno != errno.EOVERFLOW or os.geteuid() != 0:
+            raise
+    from wardian.sandbox.files.acting import acting_as
+
+    owner = os.fstat(parent)
+    with acting_as(owner.st_uid, owner.st_gid):
+        act()
+
+
 def _is_empty(fd: int) -> bool:
     inner = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
     try:
@@ -95,9 +115,10 @@ def _is_empty(fd: int) -> bool:
 def give(fd: int, parent: int) -> None:
     """What root writes for a guest belongs to whom the directory belongs to."""
     owner = os.fstat(parent)
-    if os.geteuid() != 0 or owner.st_uid == 0:
+    ours = os.fstat(fd)
+    if os.geteuid() != 0 or owner.st_uid in (0, ours.st_uid):
         return
-    if stat.S_ISDIR(os.fstat(fd).st_mode):
+    if stat.S_ISDIR(ours.st_mode):
         os.chown(".", owner.st_uid, owner.st_gid, dir_fd=fd)  # also of one that is open as O_PATH
     else:
         os.fchown(fd, owner.st_uid, owner.st_gid)

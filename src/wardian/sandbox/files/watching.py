@@ -99,7 +99,9 @@ class Watched:
         elif mask & IN_MOVED_TO and event.cookie in self._moving:
             before = self._moving.pop(event.cookie)[0]
             self._say(FileChange("moved", before, path, is_directory))
-            self._renamed(before, path)
+            known = self._renamed(before, path)
+            if is_directory and not known:  # it was gone from where it had been made
+                self._watch_too(path)
         elif mask & (IN_CREATE | IN_MOVED_TO):
             self._created(path, is_directory)
         elif mask & IN_DELETE:
@@ -112,13 +114,19 @@ class Watched:
             self._found.discard(path)
             return
         self._say(FileChange("created", path, is_directory=is_directory))
-        if is_directory and self._recursive:
-            try:
-                self._add(path, announce=True)
-            except (FileError, UsageError):
-                pass  # it is gone, or something else now: its own events say so
-            except OSError:
-                self._say(FileChange("overflow", path, is_directory=True))
+        if is_directory:
+            self._watch_too(path)
+
+    def _watch_too(self, path: str) -> None:
+        """A new directory, with what is in it already."""
+        if not self._recursive:
+            return
+        try:
+            self._add(path, announce=True)
+        except (FileError, UsageError):
+            pass  # it is gone, or something else now: its own events say so
+        except OSError:
+            self._say(FileChange("overflow", path, is_directory=True))
 
     def _add(self, path: str, *, announce: bool) -> int:
         """Watch a directory, and if asked to all below it; ``announce`` what is there already.
@@ -170,9 +178,12 @@ class Watched:
                     below.append(inner)
         return below
 
-    def _renamed(self, before: str, path: str) -> None:
-        for watch, known in self._below(before):
+    def _renamed(self, before: str, path: str) -> bool:
+        """Whether it was watched."""
+        below = self._below(before)
+        for watch, known in below:
             self._paths[watch] = path + known[len(before) :]
+        return bool(below)
 
     def _forget(self, path: str) -> None:
         for watch, _ in self._below(path):
