@@ -48,9 +48,12 @@ def test_what_a_guest_does_is_seen(sandbox: Sandbox) -> None:
 
 
 def test_directories_below_are_watched_as_they_come(sandbox: Sandbox) -> None:
+    marks: list[str] = []
+
     def done(script: str) -> list[FileChange]:
-        assert sandbox.run(["sh", "-c", f"{script}; touch z; rm z"]).ok
-        return changes(watch, "/work/z")
+        marks.append(f"z{len(marks)}")
+        assert sandbox.run(["sh", "-c", f"{script}; touch {marks[-1]}"]).ok
+        return changes(watch, f"/work/{marks[-1]}")
 
     sandbox.files.write("was/there/f", "x")
     with sandbox.files.watch(recursive=True) as watch:

@@ -10,6 +10,7 @@ acting    on files as another user
 trail     going down and up a tree with one descriptor, however deep
 walking   every directory of a tree, once
 copying   files and trees, into the sandbox and out of it
-watching  changes, as they happen
+watching  ``Watch``: changes, as they happen
+watched   the directories that are watched, and what the kernel's events mean
 inotify   the kernel's interface for that
 """
