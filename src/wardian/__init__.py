@@ -20,6 +20,7 @@ _HOMES = {
     "Policy": "wardian.sandbox.policy.policy",
     "Process": "wardian.sandbox.run.process",
     "Protection": "wardian.sandbox.run.result",
+    "Reason": "wardian.sandbox.run.reason",
     "Refusal": "wardian.sandbox.run.result",
     "Result": "wardian.sandbox.run.result",
     "Sandbox": "wardian.sandbox.sandbox",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from wardian.errors import WardianError
     from wardian.sandbox.policy.policy import Limits, Policy, Share
     from wardian.sandbox.run.process import Process
+    from wardian.sandbox.run.reason import Reason
     from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
     from wardian.sandbox.sandbox import Sandbox
 
@@ -42,6 +44,7 @@ __all__ = [
     "Policy",
     "Process",
     "Protection",
+    "Reason",
     "Refusal",
     "Result",
     "Sandbox",

@@ -14,7 +14,7 @@ from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
-from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.plan import Plan, finish, make_plan, timed
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
@@ -143,7 +143,7 @@ class Wardian:
             functools.partial(
                 interpret,
                 command=job.argv,
-                plan=plan,
+                plan=timed(plan, job.time_s),
                 arch=self._host.arch,
                 policy=self._policy,
                 gateway=gateway,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from wardian import toml
 from wardian.errors import PolicyError, ShareError, UsageError, WardianError
 from wardian.sandbox.policy.policy import (
+    LIMIT_FIELDS,
     NETWORKS,
     NEVER_DENIED,
     Policy,
@@ -62,15 +63,6 @@ _KNOWN: dict[str, dict[str, str]] = {
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
     "refusals": {"explain": "yes or no"},
-}
-_LIMIT_FIELDS = {
-    "time": "time_s",
-    "cpu": "cpu_s",
-    "memory": "memory_bytes",
-    "processes": "processes",
-    "files": "files",
-    "disk": "disk_bytes",
-    "output": "output_bytes",
 }
 # Of a network by name: key → field of Policy
 NETWORK_LIMITS = {
@@ -142,9 +134,7 @@ class _Reader:
         shares = list(base.shares)
         for key in ("read", "copy", "write"):
             shares += [self.share(key, text) for text in get("files", key, [])]
-        limits = {
-            _LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})
-        }
+        limits = {LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})}
         variables = dict(base.set_env) | get("environment", "set", {})
         work, rootfs = get("files", "work", None), get("files", "rootfs", None)
         allowed = _union(base.allow_syscalls, get("syscalls", "allow", []))

@@ -208,6 +208,13 @@ def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tupl
     return held_limits(policy.limits, otherwise)
 
 
+def timed(plan: Plan, time_s: float | None) -> Plan:
+    """The plan of a run whose call has a time limit of its own."""
+    if plan.limits[0].value == time_s:
+        return plan
+    return plan._replace(limits=(plan.limits[0]._replace(value=time_s), *plan.limits[1:]))
+
+
 @functools.lru_cache(maxsize=16)
 def _environment(variables: tuple[tuple[str, str], ...]) -> bytes:
     records = [record("env", f"{name}={value}") for name, value in variables]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.share import GatewayShare
     from wardian.sandbox.refusals.asked_host import AskedHost
+    from wardian.sandbox.run.reason import Reason
 
     class RunFacts(TypedDict):
         """What a run was, whatever came of it."""
@@ -32,11 +33,17 @@ if TYPE_CHECKING:
         gateway: NotRequired[Gateway | GatewayShare | None]
 
 
-LIMITS = ("time", "cpu", "memory", "output", "disk")
+LIMITS: dict[str, Reason] = {
+    "time": "time limit",
+    "cpu": "cpu limit",
+    "memory": "memory limit",
+    "output": "output limit",
+    "disk": "disk limit",
+}
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
 NO_COPY = "no overlay can be mounted on it here: the guest finds it read-only"
-_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
+_SIGNAL_LIMITS: dict[int, Reason] = {24: "cpu limit", 25: "disk limit"}  # SIGXCPU, SIGXFSZ
 
 
 def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
@@ -213,11 +220,11 @@ def _string(line: str, at: int) -> tuple[str, int]:
     return "".join(pieces), at + 1
 
 
-def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
+def _verdict(ended: dict[str, Any], program: str) -> tuple[int, Reason, str]:
     """Exit code, reason, and a sentence."""
     reason = ended["reason"]
     if reason in LIMITS:
-        return (TIME_IS_UP if reason == "time" else 137), f"{reason} limit", ""
+        return (TIME_IS_UP if reason == "time" else 137), LIMITS[reason], ""
     if reason == "exec":
         error = ended["exec_errno"]
         if error == errno.ENOENT:
@@ -228,7 +235,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
     if reason == "signal":
         number = ended["signal"]
         if number in _SIGNAL_LIMITS:
-            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
+            return 128 + number, _SIGNAL_LIMITS[number], ""
         return 128 + number, "signal", ""
     if reason == "exited":
         return ended["code"], "exited", ""
