@@ -15,6 +15,7 @@ import pytest
 
 from tests.command import COMMAND
 from tests.network import internet as program
+from tests.network.stock import stock
 
 PYTHON = "/usr/bin/python3"
 
@@ -124,3 +125,10 @@ def internet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Internet]:
     made = Internet(directory)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def stocked(internet: Internet) -> Internet:
+    """The internet, with something to be had from its servers."""
+    stock(internet)
+    return internet

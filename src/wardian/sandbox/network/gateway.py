@@ -23,6 +23,7 @@ from wardian.sandbox.network.dialing import (
     NotDialledError,
     dial_address,
     dial_name,
+    upstream,
 )
 from wardian.sandbox.network.first_words import NotNamedError, host_header, server_name
 from wardian.sandbox.network.inside import Inside
@@ -88,7 +89,7 @@ class Gateway:
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
         self._resolver = Resolver(rules, self._listeners, self._loop, self.outcomes)
-        self._dialers, self._pipes = Dialers(), Pipes()
+        self._dialers, self._pipes, self._upstream = Dialers(), Pipes(), upstream()
         self._links: set[_Link] = set()
         self._accepted: deque[float] = deque()
         self._closing = self._freed = False
@@ -184,7 +185,7 @@ class Gateway:
             inside.close()
             return
         target = DialTarget(self.names.get(where), parsed(where), port)
-        if target.address.is_loopback:
+        if target.address.is_loopback and not self._rules.shares_loopback(target.address, port):
             break_off(inside)  # a server of its own that it does not have
             inside.close()
             return
@@ -229,7 +230,7 @@ class Gateway:
         target = link.target
         try:
             if target.name is not None:
-                dialled = dial_name(target.name, target.port, self._rules)
+                dialled = dial_name(target.name, target.port, self._rules, self._upstream)
             else:
                 dialled = dial_address(target.address, target.port)
         except NotDialledError as error:
