@@ -40,6 +40,48 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
+GO = r"""
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+)
+
+func main() {
+	one, err := net.Dial("tcp", os.Args[1]+":80")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Fprintf(one, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", os.Args[1])
+	io.Copy(os.Stdout, one)
+}
+"""
+RUST = r"""
+use std::io::{Read, Write};
+
+fn main() {
+    let host = std::env::args().nth(1).unwrap();
+    let mut one = std::net::TcpStream::connect((host.as_str(), 80)).unwrap();
+    write!(one, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    one.read_to_string(&mut text).unwrap();
+    println!("{text}");
+}
+"""
+# Static programs, which no library of ours could see into.
+BUILDS: tuple[tuple[list[str], dict[str, str]], ...] = (
+    (["gcc", "-static", "-w", "-o", "static-c", "static.c"], {}),
+    (["go", "build", "-o", "static-go", "static.go"], {"CGO_ENABLED": "0", "GO111MODULE": "off"}),
+    (
+        ["rustc", "--edition=2021", "-Ctarget-feature=+crt-static", "-o", "static-rust",
+         "static.rs"],
+        {},
+    ),
+)  # fmt: skip
 
 
 def stock(internet: Internet) -> None:
@@ -68,9 +110,12 @@ def stock(internet: Internet) -> None:
     uv = Path(sys.executable).with_name("uv")
     if uv.exists():
         shutil.copy(uv.resolve(), internet.directory / "uv")
-    if shutil.which("gcc"):
-        build = ["gcc", "-static", "-w", "-o", "static", "static.c"]
-        subprocess.run(build, cwd=internet.directory, check=False, capture_output=True)
+    (internet.directory / "static.go").write_text(GO)
+    (internet.directory / "static.rs").write_text(RUST)
+    for build, variables in BUILDS:
+        if shutil.which(build[0]):
+            env = {**os.environ, **variables, "GOCACHE": str(internet.directory / "gocache")}
+            subprocess.run(build, cwd=internet.directory, check=True, capture_output=True, env=env)
     if shutil.which("git"):
         repository(files / "repo.git")
 

@@ -78,7 +78,7 @@ class Gateway:
         policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
     ) -> None:
-        self.outcomes = Outcomes(self._report if on_refused is not None else None)
+        self.outcomes = Outcomes(self._report)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
         self._rules, self._policy = rules, policy
         self._allowances = (
@@ -170,6 +170,8 @@ class Gateway:
         if source is not None and self._looked_up < MOST_LOOKED_UP:
             self._looked_up += 1
             caller = process_at(self._launcher, source)
+            if caller is not None:
+                self.outcomes.callers[refused.name, refused.port] = caller
         if self._on_refused is not None:
             self._on_refused(refused, caller)
 

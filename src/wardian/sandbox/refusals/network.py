@@ -119,9 +119,11 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
 def by_gateway(
     outcomes: Outcomes, asked: Asked, known: Sequence[Refusal] = ()
 ) -> tuple[Refusal, ...]:
-    """What the gateway of a network by name refused, but for what is known already."""
+    """What the gateway of a network by name refused, but for what is known already. A program that
+    asks by ``write`` (Go's own resolver) is known to the gateway alone."""
     things = {(one.action, one.target) for one in known}
-    found = [by_rule(one, asked) for one in outcomes.refused.values()]
+    callers = {**outcomes.callers, **asked}
+    found = [by_rule(one, callers) for one in outcomes.refused.values()]
     return tuple(one for one in found if (one.action, one.target) not in things)
 
 
