@@ -64,6 +64,7 @@ _SURROUNDINGS = (
     Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
     Option("offline", "", "Prepare dependencies from what is cached only."),
     Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
+    Option("grant", "", "Allow the network that the skill asks for, as it is shown."),
     Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
     Option("out", "DIR", "Keep the files that were written to /work, in DIR."),
     Option("force", "", "With --out: also into a directory that is not empty."),

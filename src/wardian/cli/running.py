@@ -88,13 +88,13 @@ def ran(
     policy: Policy,
     *,
     tty: bool,
-    skill: tuple[str, str, str, str] | None = None,
+    skill: tuple[str, str, str, str, dict[str, Any] | None] | None = None,
     spool: Spool | None = None,
     hints: list[str] | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script (none for a command) and folder. ``spool`` gets the output, ``hints``
-    the lines that were printed during the run."""
+    wants name, origin, script (none for a command), folder and requests. ``spool`` gets the output,
+    ``hints`` the lines that were printed during the run."""
     cwd = working_directory(given)
     if sandbox.policy.network == "names":
         _make_room()

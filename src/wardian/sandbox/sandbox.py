@@ -99,6 +99,7 @@ class Sandbox:
         packages: Sequence[str] = (),
         fresh: bool = False,
         programs: Sequence[str] = (),
+        grant: bool = False,
         on_progress: Callable[[str], None] | None = None,
     ) -> Sandbox:
         """A sandbox, usually in a ``with`` statement; with a ``skill`` at /skill, the packages that
@@ -108,10 +109,13 @@ class Sandbox:
         ``programs`` are those outside of /usr that a later command may name: a place has what its
         first command needs, and these.
 
-        ``on_progress`` gets a line where packages have to be prepared. Raises UsageError for a name
-        that is no package's, SkillError and NothingMatched for a skill that can't be used,
-        PreparationError for packages that can't be had, and SandboxError.
+        ``grant`` allows the network that the skill asks for. ``on_progress`` gets a line where
+        packages have to be prepared, and what the skill asks for. Raises UsageError for a name that
+        is no package's and for a grant that can't be made, SkillError and NothingMatched for a
+        skill that can't be used, PreparationError for packages that can't be had, and SandboxError.
         """
+        if grant and skill is None:
+            raise UsageError("grant=True is for a skill's requests", hint="skill=…")
         if skill is None and not packages:
             return cls(policy, backend_name=backend, living=not fresh, programs=programs)
         if isinstance(packages, (str, bytes)) or not all(isinstance(one, str) for one in packages):
@@ -122,6 +126,7 @@ class Sandbox:
             policy if policy is not None else Policy.default(),
             skill,
             packages,
+            grant=grant,
             backend=backend,
             say=on_progress or (lambda line: None),
         )

@@ -23,6 +23,7 @@ from wardian.sandbox.network.dialing import (
     NotDialledError,
     dial_address,
     dial_name,
+    upstream,
 )
 from wardian.sandbox.network.first_words import NotNamedError, host_header, server_name
 from wardian.sandbox.network.inside import Inside
@@ -77,7 +78,7 @@ class Gateway:
         policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
     ) -> None:
-        self.outcomes = Outcomes(self._report if on_refused is not None else None)
+        self.outcomes = Outcomes(self._report)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
         self._rules, self._policy = rules, policy
         self._allowances = (
@@ -88,7 +89,7 @@ class Gateway:
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
         self._resolver = Resolver(rules, self._listeners, self._loop, self.outcomes)
-        self._dialers, self._pipes = Dialers(), Pipes()
+        self._dialers, self._pipes, self._upstream = Dialers(), Pipes(), upstream()
         self._links: set[_Link] = set()
         self._accepted: deque[float] = deque()
         self._closing = self._freed = False
@@ -169,6 +170,8 @@ class Gateway:
         if source is not None and self._looked_up < MOST_LOOKED_UP:
             self._looked_up += 1
             caller = process_at(self._launcher, source)
+            if caller is not None:
+                self.outcomes.callers[refused.name, refused.port] = caller
         if self._on_refused is not None:
             self._on_refused(refused, caller)
 
@@ -184,7 +187,7 @@ class Gateway:
             inside.close()
             return
         target = DialTarget(self.names.get(where), parsed(where), port)
-        if target.address.is_loopback:
+        if target.address.is_loopback and not self._rules.shares_loopback(target.address, port):
             break_off(inside)  # a server of its own that it does not have
             inside.close()
             return
@@ -229,7 +232,7 @@ class Gateway:
         target = link.target
         try:
             if target.name is not None:
-                dialled = dial_name(target.name, target.port, self._rules)
+                dialled = dial_name(target.name, target.port, self._rules, self._upstream)
             else:
                 dialled = dial_address(target.address, target.port)
         except NotDialledError as error:

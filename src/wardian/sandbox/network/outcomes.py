@@ -57,6 +57,8 @@ class Outcomes:
         self.began_s = time.monotonic()
         self.connections: list[Connection] = []
         self.refused: dict[tuple[str, int | None, str], RefusedName] = {}
+        # Who asked for a name, or a name and a port, as far as the gateway found out.
+        self.callers: dict[tuple[str, int | None], Caller] = {}
 
     def refuse(
         self,

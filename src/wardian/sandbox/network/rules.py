@@ -53,9 +53,13 @@ class AddressRule(NamedTuple):
         """An IPv4 address inside IPv6 counts as the former."""
         return address.version == self.network.version and address in self.network
 
+    @property
+    def single(self) -> bool:
+        """One address, not a range."""
+        return self.network.prefixlen == self.network.max_prefixlen
+
     def __str__(self) -> str:
-        whole = self.network.prefixlen == self.network.max_prefixlen
-        text = str(self.network.network_address if whole else self.network)
+        text = str(self.network.network_address if self.single else self.network)
         return (f"[{text}]" if self.network.version == 6 else text) + _ports_text(self.ports)
 
 
@@ -97,6 +101,12 @@ class NetworkRules(NamedTuple):
     def allows_address(self, address: Address, port: int) -> bool:
         """By a rule that names a range it lies in."""
         return self._at(self.allow, address, port) and not self.denies_address(address, port)
+
+    def shares_loopback(self, address: Address, port: int) -> bool:
+        """Is this port of the host's loopback also the guest's? Only if a rule names exactly this
+        address: a range is for names that lead there, and leaves the guest its own servers."""
+        single = tuple(r for r in self.allow if isinstance(r, AddressRule) and r.single)
+        return self._at(single, address, port) and not self.denies_address(address, port)
 
     def denies_address(self, address: Address, port: int) -> bool:
         """By a rule against it."""
