@@ -49,7 +49,7 @@ def perform(
 
     as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
-    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
+    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
     say = _nothing if "quiet" in given else output.say
     try:
         call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
@@ -126,7 +126,7 @@ def skill_of(given: Given, word: str) -> str:
     """``/skill`` is the one in the root file system, if there is an option for that."""
     if "rootfs" not in given or word != SKILL_INSIDE:
         return word
-    root = policy_of(given).rootfs or ""
+    root = policy_of(given, may_ask=True).rootfs or ""
     path = f"{root}{SKILL_INSIDE}"
     if os.path.islink(path) or not os.path.isdir(path):
         raise UsageError(f"--rootfs {given['rootfs'][0]} has no {SKILL_INSIDE}")

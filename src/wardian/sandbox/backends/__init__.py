@@ -26,8 +26,9 @@ from wardian.sandbox.run.traffic import OnBytes
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NamedTuple, Protocol
+    from typing import Any, NamedTuple, Protocol
 
+    from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
 
@@ -69,6 +70,8 @@ class Job(NamedTuple):
     on_refusal: OnRefusal | None = None  # gets what a network by name refuses, as it does
     on_unreached: OnUnreached | None = None  # as it happens; a backend that can't does not call it
     tail: bool = False  # only with inherit: the result has the last of standard error
+    network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
+    event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
 
 def copy_records(job: Job) -> bytes:

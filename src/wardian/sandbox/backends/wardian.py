@@ -84,7 +84,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + copy_records(job),
+            extra=self._extra + _traced(job) + _asked_about(job) + copy_records(job),
         )
         gateway = self._gateway(given.fds, job)
         try:
@@ -120,10 +120,10 @@ class Wardian:
         if self._policy.network != "names":
             return None
         from wardian.sandbox.network.gateway import Gateway
-        from wardian.sandbox.network.rules import NetworkRules
+        from wardian.sandbox.network.in_force import RulesInForce
 
-        rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
-        gateway = Gateway(rules, self._policy, _live(job))
+        network = job.network or RulesInForce.of(self._policy)
+        gateway = Gateway(network, self._policy, _live(job), job.event_loop)
         fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 
@@ -164,6 +164,16 @@ def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
         heard(refusal if caller is None else refusal._replace(process=caller))
 
     return tell
+
+
+def _asked_about(job: Job) -> bytes:
+    """Routes to the gateway for every address: who is asked may allow any."""
+    if job.network is None or job.network.asking is None:
+        return b""
+    import socket
+
+    families = ((socket.AF_INET, 4), (socket.AF_INET6, 16))
+    return b"".join(record("route", int(family), 0, bytes(size)) for family, size in families)
 
 
 def _traced(job: Job) -> bytes:

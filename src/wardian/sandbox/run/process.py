@@ -18,7 +18,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from wardian.sandbox.run.result import Result
 
-KILL = 255
+KILL, HOLD, LET_GO = 255, 254, 253
 
 Interpret = Callable[[bytes, bytes, bytes], "Result"]
 
@@ -111,6 +111,10 @@ class Process:
             self._send(int(signal))
         else:
             self._command(int(signal))
+
+    def hold_streams(self, held: bool) -> None:
+        """Nothing is read or written for the guest meanwhile: the terminal is someone else's."""
+        self._command(HOLD if held else LET_GO)
 
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;

@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
+    from wardian.sandbox.network.asking import AskedConnection
     from wardian.sandbox.network.outcomes import Connection
 else:
     from wardian.values import NamedTuple
@@ -132,6 +133,7 @@ class Result(NamedTuple):
     left_running_more: int = 0
     stderr_tail: bytes = b""  # of a command on the caller's own streams
     connections: tuple[Connection, ...] = ()  # of a network by name
+    asked: tuple[AskedConnection, ...] = ()  # what on_connect was asked, and what it answered
 
     @property
     def ok(self) -> bool:
@@ -175,6 +177,7 @@ class Result(NamedTuple):
             "left_running_more": self.left_running_more,
             "policy_digest": self.policy_digest,
             "connections": [one.document() for one in self.connections],
+            "asked": [one.document() for one in self.asked],
         }
         if output:
             document["stdout"] = self.stdout.decode("utf-8", "replace")
