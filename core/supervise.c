@@ -51,7 +51,8 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10, COMMAND_KILL = 255 };
+enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10 };
+enum { COMMAND_KILL = 255, COMMAND_HOLD = 254, COMMAND_LET_GO = 253 }; /* or the number of a signal */
 enum { UNKILLABLE_MS = 20000, LEAVING_MS = 5000 };
 
 struct state {
@@ -64,7 +65,7 @@ struct state {
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     int64_t next_deadline_us; /* of a command in a living sandbox */
     int64_t killed_us; /* when; what hangs in the kernel is waited for so long and no longer */
-    bool ready, reaped, killed, overran;
+    bool ready, reaped, killed, overran, held; /* the last: its streams, while the caller has the terminal */
     bool starved; /* the kernel killed a process of it for memory */
     const char *reason; /* why we ended it; NULL while nothing did */
     bool exited;        /* the guest's own end was reported */
@@ -143,6 +144,8 @@ static void on_control(struct state *s, short events) {
     for (ssize_t i = 0; i < n; i++) {
         if (commands[i] == COMMAND_KILL)
             stop(s, "killed");
+        else if (commands[i] == COMMAND_HOLD || commands[i] == COMMAND_LET_GO)
+            s->held = commands[i] == COMMAND_HOLD;
         else
             forward(s, commands[i]);
     }
@@ -415,7 +418,7 @@ static void turn(struct state *s) {
         [POLL_INNER] = {.fd = inner_fd(), .events = POLLIN},
     };
     memcpy(fds, fixed, sizeof fixed);
-    size_t relayed = relay_poll(fds + POLL_FIXED, 3), running = commands_poll(fds + POLL_FIXED + relayed, MAX_COMMANDS);
+    size_t relayed = s->held && !s->reaped ? 0 : relay_poll(fds + POLL_FIXED, 3), running = commands_poll(fds + POLL_FIXED + relayed, MAX_COMMANDS);
     if (poll(fds, POLL_FIXED + relayed + running, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
     commands_step(fds + POLL_FIXED + relayed, running);

@@ -15,6 +15,8 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Answer": "wardian.sandbox.network.asking",
+    "ConnectRequest": "wardian.sandbox.network.asking",
     "Limit": "wardian.sandbox.run.result",
     "Limits": "wardian.sandbox.policy.policy",
     "Policy": "wardian.sandbox.policy.policy",
@@ -32,6 +34,7 @@ _HOMES = {
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wardian.errors import WardianError
+    from wardian.sandbox.network.asking import Answer, ConnectRequest
     from wardian.sandbox.policy.policy import Limits, Policy, Share
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.reason import Reason
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from wardian.sandbox.sandbox import Sandbox
 
 __all__ = [
+    "Answer",
+    "ConnectRequest",
     "Limit",
     "Limits",
     "Policy",

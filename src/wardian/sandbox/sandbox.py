@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wardian.sandbox.asynchronous import AsyncSandbox
     from wardian.sandbox.backends import LivingBackend
     from wardian.sandbox.files.files import Files
+    from wardian.sandbox.network.asking import OnConnect
+    from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.paths.held import Held
     from wardian.sandbox.ports import Forward
     from wardian.sandbox.run.place import Place
@@ -65,11 +67,20 @@ class Sandbox:
         private_work: bool = False,
         living: bool = False,
         programs: Sequence[str] = (),
+        on_connect: OnConnect | None = None,
     ) -> None:
         """With ``private_work`` each run has an empty /work in memory, and ``files`` has none.
-        ``living`` and ``programs`` are as in ``create``."""
+        ``living`` and ``programs`` are as in ``create``; ``on_connect`` is asked about what no rule
+        of a network by name allows (docs/network.md)."""
         self.policy = policy if policy is not None else Policy.default()
         check_limits(self.policy.limits)
+        if on_connect is not None and self.policy.network != "names":
+            raise UsageError(
+                "on_connect is asked about a network by name, and this policy has another",
+                hint='Policy.default().but(network="names")',
+            )
+        self.on_connect = on_connect
+        self._network: RulesInForce | None = None
         self._own_work: WorkDir | None = None
         self._held: Held | None = None
         self._runs = Runs()
@@ -101,6 +112,7 @@ class Sandbox:
         programs: Sequence[str] = (),
         grant: bool = False,
         on_progress: Callable[[str], None] | None = None,
+        on_connect: OnConnect | None = None,
     ) -> Sandbox:
         """A sandbox, usually in a ``with`` statement; with a ``skill`` at /skill, the packages that
         it declares, and ``packages`` (``pandas``, ``npm:marked``) first on PATH.
@@ -117,7 +129,13 @@ class Sandbox:
         if grant and skill is None:
             raise UsageError("grant=True is for a skill's requests", hint="skill=…")
         if skill is None and not packages:
-            return cls(policy, backend_name=backend, living=not fresh, programs=programs)
+            return cls(
+                policy,
+                backend_name=backend,
+                living=not fresh,
+                programs=programs,
+                on_connect=on_connect,
+            )
         if isinstance(packages, (str, bytes)) or not all(isinstance(one, str) for one in packages):
             raise UsageError("packages is a list of names", hint='packages=["pandas"]')
         from wardian.runner.assembly import surroundings
@@ -131,7 +149,13 @@ class Sandbox:
             say=on_progress or (lambda line: None),
         )
         try:
-            sandbox = cls(around, backend_name=backend, living=not fresh, programs=programs)
+            sandbox = cls(
+                around,
+                backend_name=backend,
+                living=not fresh,
+                programs=programs,
+                on_connect=on_connect,
+            )
         except BaseException:
             over()
             raise
@@ -237,6 +261,19 @@ class Sandbox:
             return self._directories[path]
 
     @property
+    def network(self) -> RulesInForce:
+        """The rules of its network by name that are in force: ``allow`` and ``withdraw`` change
+        them, for runs that go on, too. Raises UsageError for a policy with another network."""
+        if self.policy.network != "names":
+            raise UsageError("this sandbox has no network by name")
+        with self._lock:
+            if self._network is None:
+                from wardian.sandbox.network.in_force import RulesInForce
+
+                self._network = RulesInForce.of(self.policy, self.on_connect)
+            return self._network
+
+    @property
     def work_held(self) -> Held:
         """The work directory itself, open since before the first run: another one that a guest
         put in its place, where it may write around it, is not taken for it. Raises OSError."""
@@ -266,7 +303,12 @@ class Sandbox:
 
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        return await self._start(self._job(command, **options)).pump_async()
+        job = self._job(command, **options)
+        if self.on_connect is not None:
+            import asyncio
+
+            job = job._replace(event_loop=asyncio.get_running_loop())
+        return await self._start(job).pump_async()
 
     def rerun(
         self,
@@ -417,6 +459,8 @@ class Sandbox:
             raise UsageError("this sandbox is closed")
         if job.on_trace is not None and self._backend.name != "wardian":
             raise UsageError(f"the backend {self._backend.name} can't trace")
+        if self.policy.network == "names":
+            job = job._replace(network=self.network)
         self._prepare()
         if self._place is not None and job.on_trace is None and not job.inherit:
             process = self._place.start_inside(job)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.living import Living
     from wardian.sandbox.run.result import Result
 
-KILL, OUTPUT = 255, 253  # core/supervise.c, core/commands.c
+KILL, HOLD, LET_GO = 255, 254, 253  # core/supervise.c
+OUTPUT = 253  # of a command in a living sandbox: core/commands.c
 
 Interpret = Callable[[bytes, bytes, bytes], "Result"]
 
@@ -172,6 +173,10 @@ class Process:
 
             raise UsageError(f"{what} needs a living sandbox, not a fresh one for each run")
         return self.living
+
+    def hold_streams(self, held: bool) -> None:
+        """Nothing is read or written for the guest meanwhile: the terminal is someone else's."""
+        self._command(HOLD if held else LET_GO)
 
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;

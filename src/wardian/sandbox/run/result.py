@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
+    from wardian.sandbox.network.asking import AskedConnection
     from wardian.sandbox.network.outcomes import Connection
     from wardian.sandbox.policy.grants import Grant
     from wardian.sandbox.rerunning import Given
@@ -151,6 +152,7 @@ class Result(NamedTuple):
     stderr_tail: bytes = b""  # of a command on the caller's own streams
     connections: tuple[Connection, ...] = ()  # of a network by name
     given: Given | None = None  # how it was started, for Sandbox.rerun; in no document
+    asked: tuple[AskedConnection, ...] = ()  # what on_connect was asked, and what it answered
 
     @property
     def ok(self) -> bool:
@@ -207,6 +209,7 @@ class Result(NamedTuple):
             "left_running_more": self.left_running_more,
             "policy_digest": self.policy_digest,
             "connections": [one.document() for one in self.connections],
+            "asked": [one.document() for one in self.asked],
         }
         if output:
             document["stdout"] = self.stdout.decode("utf-8", "replace")

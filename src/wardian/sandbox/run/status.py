@@ -91,6 +91,8 @@ def concluded(
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     left, more = _left_running(events)
     names = gateway.names if gateway is not None else {}
+    # What an answer allowed is no refusal.
+    allowed = policy._replace(allow_hosts=gateway.ever_allowed) if gateway is not None else policy
     result = Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -104,7 +106,7 @@ def concluded(
         limits=limits,
         protections=_copied(_grouped(plan.protections, group), ended.get("not_copied", 0)),
         refusals=_told(
-            _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), names)
+            _met(limits, usage), _refusals(events, plan, arch, allowed, tuple(command), names)
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
@@ -306,14 +308,15 @@ def _with_network(
     result: Result, events: Sequence[dict[str, Any]], gateway: Gateway | GatewayShare
 ) -> Result:
     """What its network by name saw."""
-    from wardian.sandbox.refusals.network import by_gateway, who_asked, with_callers
+    from wardian.sandbox.refusals.network import who_asked, with_callers, with_gateway
     from wardian.sandbox.refusals.reading import callers_of
 
     asked = who_asked(events, callers_of(events, result.command), gateway.names)
     outcomes = gateway.outcomes
     return result._replace(
-        refusals=result.refusals + by_gateway(outcomes, asked, result.refusals),
+        refusals=with_gateway(outcomes, asked, result.refusals),
         connections=with_callers(outcomes, asked),
+        asked=tuple(outcomes.asked),
     )
 
 
