@@ -332,9 +332,8 @@ static void check_limits(struct state *s) {
         int next_ms;
         enum limit struck = limits_check(s->plan, &next_ms);
         s->next_watch_us = now + (int64_t)next_ms * 1000;
-        if (struck == LIMIT_MEMORY && s->plan->living && commands_end_largest(limits_proc()))
-            cgroup_forgive(); /* the others go on */
-        else if (struck != LIMIT_NONE)
+        bool of_one = s->plan->living && (struck == LIMIT_MEMORY || struck == LIMIT_CPU);
+        if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck)))
             end_run(s, names[struck]);
     }
 }

@@ -226,8 +226,10 @@ def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
-    asked = {name: True for name in ("interface", "explain") if name in given}
-    policy = policy._replace(**asked)
+    policy = policy._replace(
+        interface=policy.interface or "interface" in given,
+        explain=policy.explain or "explain" in given,
+    )
     if "debug" in given:
         policy = policy.debugging()
     if "degrade" in given:
