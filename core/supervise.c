@@ -19,31 +19,27 @@
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
-#include "own_files.h"
 #include "place.h"
 #include "plan.h"
 #include "process_tree.h"
 #include "processes.h"
 #include "refusals.h"
 #include "relay.h"
-#include "sight.h"
 #include "sockets.h"
+#include "signals.h"
 #include "status.h"
-#include "tasks.h"
 #include "trace.h"
+#include "views.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef SYS_pidfd_send_signal
@@ -167,25 +163,6 @@ static void on_signal(struct state *s) {
     }
 }
 
-static void on_views(const int *fds, size_t count) {
-    struct guest_views views = {-1, -1, {-1, -1, -1}};
-    int writable_proc = -1, mounts; /* the latter is held until we end */
-    int *const places[] = {&views.proc, &views.root, &writable_proc, &mounts, &views.sysvipc[0], &views.sysvipc[1],
-                           &views.sysvipc[2]};
-    for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
-        *places[i] = fds[i];
-    /* What fsmount returns is O_PATH, and can't be listed. */
-    int listable = openat(views.proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (listable >= 0) {
-        close(views.proc);
-        views.proc = listable;
-    }
-    limits_attach(&views);
-    tasks_attach(views.proc);
-    own_files_attach(writable_proc);
-    sight_attach(views.root, views.proc);
-}
-
 /* Counted as in a pid namespace, where the reaper is one of them. */
 static uint64_t tasks_seen(const struct plan *plan) {
     uint64_t own = plan->bare.inner ? 2 : 0; /* the program's first process inside, and its one outside */
@@ -232,7 +209,7 @@ static void on_message(struct state *s) {
         fuse_root_hear(message.kind, fds, count);
         break;
     case MSG_PROC:
-        on_views(fds, count);
+        views_attach(fds, count);
         break;
     case MSG_PTY:
         if (count == 1)
@@ -266,15 +243,10 @@ static void on_message(struct state *s) {
         break;
     case MSG_SOURCES: /* only we send it */
         break;
-    case MSG_START: /* seen to above */
-    case MSG_END:
-    case MSG_SIGNAL:
-    case MSG_LISTENING:
-    case MSG_SOCKET:
-    case MSG_DIRECTORY:
-        break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
+        break;
+    default: /* a living sandbox's, seen to above */
         break;
     }
 }
@@ -363,22 +335,6 @@ static int poll_timeout_ms(const struct state *s) {
     if (at == INT64_MAX)
         return -1;
     return at <= now ? 0 : (int)((at - now + 999) / 1000);
-}
-
-static int block_signals(void) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
-                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(&wanted, signals[i]);
-    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        die(errno, "supervisor", "listening for signals");
-    return fd;
 }
 
 static bool finished(const struct state *s) {
@@ -472,7 +428,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .started_us = now_us()};
-    s.signals = block_signals();
+    s.signals = listen_for_signals();
     while (!finished(&s))
         turn(&s);
     relay_restore_terminal();

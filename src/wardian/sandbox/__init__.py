@@ -1,6 +1,8 @@
 """The sandbox: what a command may reach, how it is started, what came of it.
 
 sandbox     the door: everything that executes goes through ``Sandbox``
+ports       ports of a living sandbox: connected to, and forwarded to the host
+asynchronous  the door on an asyncio loop, with the same words
 rerunning   a command run again, with more allowed
 workdir     a private work directory: made, removed, swept up
 limits      a run's limits, as the kernel, the launcher and the result have them

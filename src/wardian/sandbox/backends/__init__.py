@@ -2,6 +2,7 @@
 name to ``NAMES``.
 
 wardian     our own launcher, every wall of it
+living      its living sandbox: walls that stand, and the commands behind them
 bubblewrap  the policy as options of ``bwrap``
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
 gvisor      the policy as an OCI bundle for ``runsc``

@@ -14,5 +14,6 @@ asking        questions about what no rule allows, and their answers
 in_force      the rules that hold now: the policy's, what was allowed since, what was withdrawn
 askers        which process of the guest has a socket
 outcomes      what came of questions and connections
-gateway       all of it for one run
+gateway       all of it for one run, or for a living sandbox
+share         of a living sandbox's gateway, what one command brought about
 """
