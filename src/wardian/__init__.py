@@ -15,6 +15,10 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CopyReport": "wardian.sandbox.files.values",
+    "FileChange": "wardian.sandbox.files.values",
+    "FileInfo": "wardian.sandbox.files.values",
+    "Files": "wardian.sandbox.files.files",
     "Limit": "wardian.sandbox.run.result",
     "Limits": "wardian.sandbox.policy.policy",
     "Policy": "wardian.sandbox.policy.policy",
@@ -32,6 +36,8 @@ _HOMES = {
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wardian.errors import WardianError
+    from wardian.sandbox.files.files import Files
+    from wardian.sandbox.files.values import CopyReport, FileChange, FileInfo
     from wardian.sandbox.policy.policy import Limits, Policy, Share
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.reason import Reason
@@ -39,6 +45,10 @@ if TYPE_CHECKING:
     from wardian.sandbox.sandbox import Sandbox
 
 __all__ = [
+    "CopyReport",
+    "FileChange",
+    "FileInfo",
+    "Files",
     "Limit",
     "Limits",
     "Policy",

@@ -192,6 +192,28 @@ def test_watching(exchanging: Files, secret: Path) -> None:
     assert not [path for path in paths if "only-outside" in path]
 
 
+def test_a_file_that_is_a_link_the_next_moment(
+    sandbox: Sandbox, secret: Path, tmp_path: Path
+) -> None:
+    files = sandbox.files
+    files.write("f", "mine")
+    files.mkdir("d")
+    process = sandbox.start(["python3", "-c", EXCHANGE, "f", "d/other", str(secret / "f")])
+    while not files.exists("ready"):
+        time.sleep(0.01)
+    assert set(repeated(lambda _: files.read("f"))) == {b"mine"}
+    repeated(lambda i: files.copy_out("f", tmp_path / f"one-{i}"))
+    repeated(lambda i: files.copy_out(".", tmp_path / f"all-{i}"), both=False)
+    for path in (
+        path for top in tmp_path.glob("*-*") for path in (top, top / "f", top / "d/other")
+    ):
+        assert not path.is_symlink()
+        assert not path.is_file() or path.read_bytes() == b"mine"
+    repeated(lambda _: files.append("f", "x"))
+    process.end()
+    assert {files.stat("f").kind, files.stat("d/other").kind} == {"file", "link"}
+
+
 # Trees that a guest leaves
 
 
