@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import MakeSandbox
-from wardian import Policy, Sandbox
+from wardian import Sandbox
 from wardian.errors import DirectoryNotEmpty, FileError
 from wardian.sandbox.files import files as files_module
 from wardian.sandbox.files.files import Files
+from wardian.sandbox.files.walking import walk
 
 SECONDS = 1.2
 # Exchanges what has two names, as fast as it goes: a directory, and a link to the host's.
@@ -192,6 +193,28 @@ def test_watching(exchanging: Files, secret: Path) -> None:
     assert not [path for path in paths if "only-outside" in path]
 
 
+def test_a_file_that_is_a_link_the_next_moment(
+    sandbox: Sandbox, secret: Path, tmp_path: Path
+) -> None:
+    files = sandbox.files
+    files.write("f", "mine")
+    files.mkdir("d")
+    process = sandbox.start(["python3", "-c", EXCHANGE, "f", "d/other", str(secret / "f")])
+    while not files.exists("ready"):
+        time.sleep(0.01)
+    assert set(repeated(lambda _: files.read("f"))) == {b"mine"}
+    repeated(lambda i: files.copy_out("f", tmp_path / f"one-{i}"))
+    repeated(lambda i: files.copy_out(".", tmp_path / f"all-{i}"), both=False)
+    for path in (
+        path for top in tmp_path.glob("*-*") for path in (top, top / "f", top / "d/other")
+    ):
+        assert not path.is_symlink()
+        assert not path.is_file() or path.read_bytes() == b"mine"
+    repeated(lambda _: files.append("f", "x"))
+    process.end()
+    assert {files.stat("f").kind, files.stat("d/other").kind} == {"file", "link"}
+
+
 # Trees that a guest leaves
 
 
@@ -278,35 +301,42 @@ def test_a_hostile_tree_of_the_hosts_is_copied_in_with_its_links_as_links(
     assert sandbox.run(["sh", "-c", "cat t/f; cat t/link/f"]).text == "f"
 
 
-REFILL = """
-import os
-open('ready', 'w').close()
-while True:
-    try:
-        os.makedirs('t/a', exist_ok=True)
-        for i in range(50): open(f't/a/{i}', 'w').close()
-    except OSError: pass
-"""
-
-
 def test_a_directory_that_is_refilled_is_not_removed_for_ever(
-    make_sandbox: MakeSandbox, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files_module, "REMOVE_S", 1.0)
-    sandbox = make_sandbox(Policy.default())
-    process = sandbox.start(["python3", "-c", REFILL])
-    while not sandbox.files.exists("ready"):
-        time.sleep(0.01)
-    began = time.monotonic()
-    for _ in range(3):
-        try:
-            sandbox.files.remove("t", recursive=True, missing_ok=True)
-        except DirectoryNotEmpty:
-            break
-    assert time.monotonic() - began < 30
-    process.end()
-    sandbox.files.remove("t", recursive=True, missing_ok=True)
+    """As a guest would that always comes just before the directory itself is removed."""
+    monkeypatch.setattr(files_module, "REMOVE_S", 0.5)
+    rmdir, place, times = os.rmdir, Path(sandbox.work_path, "t"), []
+
+    def after_a_guest(name: str, *, dir_fd: int | None = None) -> None:
+        times.append(name)
+        assert len(times) < 500, "it never ends"
+        (place / "again").touch()
+        rmdir(name, dir_fd=dir_fd)
+
+    sandbox.files.write("t/f", "x")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(os, "rmdir", after_a_guest)
+        with pytest.raises(DirectoryNotEmpty):
+            sandbox.files.remove("t", recursive=True)
+    sandbox.files.remove("t", recursive=True)
     assert not sandbox.files.exists("t")
+
+
+def test_a_walk_does_not_go_on_where_a_directory_was_moved_to(tmp_path: Path) -> None:
+    """Up from a directory that was moved is somewhere else; there, the names that are left to visit
+    are another's."""
+    for name in ("t/a/c/in", "t/a/x/mine", "outside/x/secret"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    top = os.open(tmp_path / "t", os.O_RDONLY)
+    seen = []
+    for visited in walk(top, "/t", 100):
+        seen += [one.path for one in visited.entries]
+        if visited.path == "/t/a/c":
+            (tmp_path / "t/a/c").rename(tmp_path / "outside/c")
+    os.close(top)
+    assert seen == ["/t/a", "/t/a/c", "/t/a/x", "/t/a/c/in", "/t/a/x/mine"]
 
 
 MOVE = """

@@ -208,6 +208,17 @@ def test_a_link_that_a_guest_left_on_the_host_is_not_copied_from_or_to(
     ):
         with pytest.raises(UsageError, match="was shared for writing"):
             act()
+    assert sandbox.run(["sh", "-c", f"mkdir -p x; ln -s {secret} x/sub; ln -s {secret}/key x/f"]).ok
+    other.files.write("d/sub/planted", "planted")
+    with pytest.raises(NotADirectory):
+        other.files.copy_out("d", shared / "x")
+    other.files.write("e/f", "planted")
+    with pytest.raises(FileExists):
+        other.files.copy_out("e", shared / "x")
+    other.files.copy_out("e", shared / "x", replace=True)
+    assert (shared / "x/f").read_text() == "planted"
+    assert not (shared / "x/f").is_symlink()
+    assert (secret / "key").read_text() == "key"
     other.files.copy_in(shared, "whole")
     assert other.files.stat("whole/door").kind == "link"
     assert [one.name for one in secret.iterdir()] == ["key"]
