@@ -41,7 +41,7 @@ class Spread(NamedTuple):
 
 
 class Progress:
-    """What is being measured: one line that changes on a terminal, a line now and then elsewhere."""
+    """What is being measured: one changing line on a terminal, a line now and then elsewhere."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
