@@ -81,11 +81,9 @@ def most() -> Most:
 
 def test_a_start_makes_no_more_system_calls_than_it_did(calls: list[str]) -> None:
     own = len(calls) - CALLS_PER_FILE_OF_PROC * masked_files()
-    assert own <= most().calls, (
-        f"{own} system calls besides masking /proc; see the top of this file"
-    )
+    assert own <= most().calls, f"{own} system calls besides masking /proc; see above"
 
 
 def test_a_start_makes_no_more_mounts_than_it_did(calls: list[str]) -> None:
     own = sum(name in MOUNTING for name in calls) - masked_files()
-    assert own <= most().mounts, f"{own} mounts besides masking /proc; see the top of this file"
+    assert own <= most().mounts, f"{own} mounts besides masking /proc; see above"
