@@ -207,7 +207,8 @@ static void start(const struct message *message, int *fds, size_t count) {
 static void reap(void) {
     int status;
     struct rusage usage;
-    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;)
+    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;) {
+        left_running_reaped(pid);
         for (size_t i = 0; i < MAX_COMMANDS; i++) {
             struct child *child = &place.children[i];
             if (!child->command || child->exited || child->pid != pid)
@@ -216,6 +217,7 @@ static void reap(void) {
             child->status = status;
             child->usage = usage;
         }
+    }
 }
 
 static bool is_settled(const struct child *child) { return !child->command || !(child->exited || child->ending); }
@@ -306,13 +308,13 @@ static void on_request(void) {
 }
 
 static _Noreturn void serve(void) {
-    enum { AT_ONCE = 64 }; /* requests, before those that ended are seen to */
+    enum { AT_ONCE = 64, LATE_MS = 100 }; /* requests, before those that ended are seen to */
     struct signalfd_siginfo info;
     for (;;) {
         struct pollfd fds[] = {{.fd = place.ctl, .events = POLLIN},
                                {.fd = place.deaths, .events = POLLIN},
                                {.fd = place.gateway, .events = POLLIN}};
-        if (poll(fds, 3, all_are_settled() ? -1 : 1) < 0 && errno != EINTR)
+        if (poll(fds, 3, !all_are_settled() ? 1 : left_running_reads() ? LATE_MS : -1) < 0 && errno != EINTR)
             _exit(125);
         if (fds[1].revents)
             while (read(place.deaths, &info, sizeof info) > 0)

@@ -242,10 +242,10 @@ static void on_message(struct state *s) {
     case MSG_NOT_COPIED:
         s->not_copied++;
         break;
-    case MSG_SOURCES: /* only we send it */
-        break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
+        break;
+    default: /* only we send it, or it was seen to above */
         break;
     default: /* a living sandbox's, seen to above */
         break;
@@ -304,8 +304,7 @@ static void check_limits(struct state *s) {
     if (now >= s->next_watch_us && !s->exited) {
         int next_ms;
         enum limit struck = limits_check(s->plan, &next_ms);
-        int64_t looked_us = now_us() - now, next_us = next_ms * INT64_C(1000);
-        s->next_watch_us = now + looked_us + (looked_us > next_us ? looked_us : next_us); /* half of our time is the guest's */
+        s->next_watch_us = limits_next_us(now, next_ms);
         bool of_one = s->plan->living && (struck == LIMIT_MEMORY || struck == LIMIT_CPU);
         if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck)))
             end_run(s, names[struck]);

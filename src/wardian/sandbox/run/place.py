@@ -11,7 +11,7 @@ import time
 
 from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.child import KILL_S, LAST_S, Child
+from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, Child
 from wardian.sandbox.run.records import record
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -155,10 +155,14 @@ class Place:
                 deadline, pieces = time.monotonic() + within_s, []
                 poll = select.poll()
                 poll.register(self._status, select.POLLIN)
-                while poll.poll(max(0, int((deadline - time.monotonic()) * 1000))):
-                    if not (data := os.read(self._status, 1 << 16)):
+                while (left_s := deadline - time.monotonic()) > 0:
+                    if not poll.poll(int(min(left_s, STOPPED_S) * 1000)):
+                        if self.child.is_stopped():
+                            self.child.kill()  # it would never end by itself
+                    elif data := os.read(self._status, 1 << 16):
+                        pieces.append(data)
+                    else:
                         break
-                    pieces.append(data)
                 self._said = b"".join(pieces)
                 os.close(self._status)
             return self._said
