@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GRACE_US = 10000, READING_US = 50000, PATIENCE_US = 100000, ASKED_US = 2000000 };
+enum { GRACE_US = 10000, READING_US = 50000, PATIENCE_US = 100000, BESIDE_OTHERS = 2, ASKED_US = 2000000 };
 enum { MOST_DESCRIBED = 20, MOST_LISTENING = 32, MOST_FILES = 256, TABLE_BYTES = 1 << 16, MOST_READERS = 16 };
 
 struct listener {
@@ -191,11 +191,16 @@ static void add_process(const char *pid, void *context) {
     send_found(s);
 }
 
+/* Where others run meanwhile it takes longer. */
+static int64_t time_to_read(uint64_t command, bool asked) {
+    return asked ? ASKED_US : command ? BESIDE_OTHERS * READING_US : READING_US;
+}
+
 static void search(int ctl, bool briefly, uint64_t command, bool asked) {
     enum { PROCFS = 0x9fa0 };
     static struct search s; /* large for a stack */
     struct statfs fs;
-    s = (struct search){.ctl = ctl, .until_us = now_us() + (asked ? ASKED_US : READING_US), .briefly = briefly, .command = command,
+    s = (struct search){.ctl = ctl, .until_us = now_us() + time_to_read(command, asked), .briefly = briefly, .command = command,
                         .command_asked = asked};
     s.proc = open(tree_watched() ? "/proc" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s.proc < 0 || fstatfs(s.proc, &fs) < 0 || fs.f_type != PROCFS)
@@ -253,7 +258,7 @@ bool left_running_reads(void) {
 /* In a child, which a guest may hold: it is waited for so long and no longer. Where the caller asked, it may
  * take its time. */
 static void search_in_child(int ctl, uint64_t command, bool asked) {
-    int64_t until = now_us() + PATIENCE_US;
+    int64_t until = now_us() + (command ? BESIDE_OTHERS * PATIENCE_US : PATIENCE_US);
     pid_t reader = fork();
     if (reader < 0) { /* the guest has all processes that it may have */
         search(ctl, true, command, asked);
@@ -285,7 +290,13 @@ void left_running_send(int ctl) {
     search_in_child(ctl, 0, false);
 }
 
-void left_running_of(int ctl, uint64_t command, bool asked) { search_in_child(ctl, command, asked); }
+void left_running_of(int ctl, uint64_t command, size_t count) {
+    struct message some = {.kind = MSG_LEFT_RUNNING, .command = command, .left = {.count = (uint32_t)count}};
+    channel_send(ctl, &some, NULL, 0); /* whoever reads more of them may be held */
+    search_in_child(ctl, command, false);
+}
+
+void left_running_asked(int ctl, uint64_t command) { search_in_child(ctl, command, true); }
 
 void left_running_report(const struct left_running *left) {
     static char command[6 * sizeof left->command + 8], listening[6 * sizeof left->listening + 8];

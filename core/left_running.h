@@ -3,6 +3,7 @@
 #define WARDIAN_LEFT_RUNNING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,9 +19,10 @@ struct left_running {
 /* In the reaper, once the command has ended: those that do not end by themselves at once, to the supervisor. */
 void left_running_send(int ctl);
 
-/* In the reaper of a living sandbox: the processes of one command, which live on. `asked`: by the caller,
- * while the command runs. */
-void left_running_of(int ctl, uint64_t command, bool asked);
+/* In the reaper of a living sandbox: the processes of one command, of which `count` live on when it has ended;
+ * and those that a command has while it runs, where the caller asks. */
+void left_running_of(int ctl, uint64_t command, size_t count);
+void left_running_asked(int ctl, uint64_t command);
 
 /* What reads for a caller that asked runs beside the reaper: one of those may have been reaped; are there some? */
 void left_running_reaped(pid_t pid);

@@ -244,7 +244,7 @@ static void settle(void) {
         if (!child->exited || (child->ending && chase.left[i]))
             continue;
         if (chase.left[i])
-            left_running_of(place.ctl, child->command, false);
+            left_running_of(place.ctl, child->command, chase.left[i]);
         report(child);
         *child = (struct child){0};
     }
@@ -291,7 +291,7 @@ static void on_request(void) {
         send_signal(&message);
         break;
     case MSG_LISTENING:
-        left_running_of(place.ctl, message.command, true);
+        left_running_asked(place.ctl, message.command);
         break;
     case MSG_SOCKET:
         answer(&message, socket(message.number, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -47,7 +47,7 @@ PREPARATION = "/programs/hostile.py"
 
 
 def made(request: dict[str, Any]) -> Sandbox:
-    """A sandbox behind all walls or all but those named; a living one has seen a hostile command."""
+    """A sandbox behind all walls but those named; a living one has seen a hostile command."""
     living = request["living"]
     sandbox = Sandbox(policy_of(request), living=living)
     records = b"".join(record(*fields) for fields in request["records"])
@@ -96,7 +96,7 @@ KEPT_SANDBOX = Kept()
 
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """One command, alone or as a later one."""
-    if request["living"] and request["limits"] == {"time_s": 60}:
+    if request["living"] and request["kept"]:
         answer = attacked(request, KEPT_SANDBOX.of(request))
         if answer["reason"] not in ("exited", "signal"):
             KEPT_SANDBOX.close()

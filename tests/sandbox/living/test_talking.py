@@ -156,7 +156,9 @@ def test_all_terminals_taken_is_an_error_of_that_command_only(place: Sandbox) ->
 
 
 def test_a_background_command_lives_on_and_keeps_the_last_of_its_output(place: Sandbox) -> None:
-    process = place.start(["sh", "-c", "yes | head -c 3000000; echo end; sleep 60"], background=True)
+    process = place.start(
+        ["sh", "-c", "yes | head -c 3000000; echo end; sleep 60"], background=True
+    )
     deadline = time.monotonic() + 30
     while not process.stdout.read().endswith(b"end\n") and time.monotonic() < deadline:
         time.sleep(0.05)
