@@ -142,7 +142,9 @@ def test_no_process_leaves_its_command(way: str, build: Build) -> None:
 
 
 HOSTILE_FORKS = {
-    "a-chain-of-forks": "if os.fork(): time.sleep(99)\nwhile True:\n    if os.fork(): os._exit(0)\n    os.setsid()",
+    "a-chain-of-forks": (
+        "if os.fork(): time.sleep(99)\nwhile True:\n    if os.fork(): os._exit(0)\n    os.setsid()"
+    ),
     "without-its-first-thread": (
         "import threading\n"
         "if os.fork(): os._exit(0)\n"
@@ -151,7 +153,8 @@ HOSTILE_FORKS = {
     ),
     "a-subreaper": (
         "libc.prctl(36, 1, 0, 0, 0)\n"
-        "for _ in range(20):\n    if os.fork() == 0:\n        os.setsid(); os.fork(); time.sleep(99)\n"
+        "for _ in range(20):\n"
+        "    if os.fork() == 0:\n        os.setsid(); os.fork(); time.sleep(99)\n"
         "time.sleep(99)"
     ),
     "stopped": (
@@ -227,7 +230,10 @@ def test_a_command_that_stops_all_others_holds_no_limit_and_no_kill_up() -> None
         stopper.kill()
         stopper.wait(30)
         time.sleep(0.5)
-        left = "print(sorted(open(f'/proc/{n}/comm').read() for n in os.listdir('/proc') if n.isdigit()))"
+        left = (
+            "numbers = [n for n in os.listdir('/proc') if n.isdigit()]\n"
+            "print([open(f'/proc/{n}/comm').read() for n in numbers])"
+        )
         names = sandbox.run(python(left)).text
         assert names.count("wardian-launch") <= 1, names
 

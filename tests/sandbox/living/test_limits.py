@@ -38,7 +38,11 @@ def test_time_is_each_command_s_own(place: Sandbox) -> None:
 
 
 def test_time_ends_all_that_a_command_started(place: Sandbox) -> None:
-    hidden = "import os, time\nfor _ in range(2):\n    if os.fork(): os._exit(0) if _ else time.sleep(60)\n    os.setsid()\ntime.sleep(60)"
+    hidden = (
+        "import os, time\nfor n in range(2):\n"
+        "    if os.fork(): os._exit(0) if n else time.sleep(60)\n    os.setsid()\n"
+        "time.sleep(60)"
+    )
     assert place.run(python(hidden), timeout_s=0.5).reason == "time limit"
     assert place.run(["sh", "-c", "ls /proc | grep -c '^[0-9]'"]).text == "4\n"
 
@@ -104,14 +108,13 @@ def test_processes_are_counted_for_the_place_and_a_command_still_starts() -> Non
     with Sandbox.create(Policy.default().with_limits(processes=40)) as sandbox:
         bomb = sandbox.start(
             python(
-                "import os, time\nwhile True:\n    try:\n        if os.fork() == 0: time.sleep(99)\n    except OSError: time.sleep(0.1)"
+                "import os, time\nwhile True:\n"
+                "    try:\n        if os.fork() == 0: time.sleep(99)\n"
+                "    except OSError: time.sleep(0.1)"
             )
         )
         time.sleep(1)
-        try:
-            assert sandbox.run(["true"], timeout_s=20).ok
-        except SandboxError as error:
-            assert "processes" in str(error)
+        assert sandbox.run(["true"], timeout_s=20).ok
         bomb.kill()
         assert bomb.wait(30).reason == "killed"
         assert sandbox.run(["sh", "-c", "true | true; ls /proc | grep -c '^[0-9]'"]).text == "4\n"
@@ -136,7 +139,8 @@ def test_a_caller_that_does_not_read_holds_no_other_command_up(place: Sandbox) -
     hold = threading.Event()
     many = (
         "import os\nprint('x', flush=True)\n"
-        "for n in range(900):\n    try: open('/etc/' + 'n' * 150 + str(n))\n    except OSError: pass\n"
+        "for n in range(900):\n"
+        "    try: open('/etc/' + 'n' * 150 + str(n))\n    except OSError: pass\n"
     )
     slow = place.start(python(many), on_stdout=lambda data: (hold.wait(60), None)[1])
     began = time.monotonic()

@@ -89,7 +89,8 @@ def test_ports_asked_from_many_threads_at_once(place: Sandbox) -> None:
     serve(place, 4300)
     process = place.start(
         python(
-            "import socket, time\ns = socket.create_server(('', 4301))\nprint(1, flush=True)\ntime.sleep(60)"
+            "import socket, time\ns = socket.create_server(('', 4301))\n"
+            "print(1, flush=True)\ntime.sleep(60)"
         )
     )
     next(iter(process.stdout))

@@ -31,7 +31,8 @@ def test_fresh_runs_share_only_the_work_directory(where: str) -> None:
 def test_processes_and_loopback_are_shared(place: Sandbox) -> None:
     server = place.start(
         python(
-            "import socket\ns = socket.create_server(('127.0.0.1', 4000))\nprint('up', flush=True)\n"
+            "import socket\ns = socket.create_server(('127.0.0.1', 4000))\n"
+            "print('up', flush=True)\n"
             "while True: c, _ = s.accept(); c.sendall(b'hello'); c.close()"
         ),
         background=True,
