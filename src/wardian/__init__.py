@@ -25,7 +25,9 @@ _HOMES = {
     "Refusal": "wardian.sandbox.run.result",
     "Result": "wardian.sandbox.run.result",
     "Sandbox": "wardian.sandbox.sandbox",
+    "Secret": "wardian.sandbox.policy.policy",
     "Share": "wardian.sandbox.policy.policy",
+    "TlsRule": "wardian.sandbox.policy.policy",
     "Usage": "wardian.sandbox.run.result",
     "WardianError": "wardian.errors",
 }
@@ -34,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wardian.errors import WardianError
     from wardian.sandbox.network.asking import Answer, ConnectRequest
-    from wardian.sandbox.policy.policy import Limits, Policy, Share
+    from wardian.sandbox.policy.policy import Limits, Policy, Secret, Share, TlsRule
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
     from wardian.sandbox.sandbox import Sandbox
@@ -50,7 +52,9 @@ __all__ = [
     "Refusal",
     "Result",
     "Sandbox",
+    "Secret",
     "Share",
+    "TlsRule",
     "Usage",
     "WardianError",
     "__version__",

@@ -24,6 +24,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wardian.sandbox.network.by_request import ByRequest
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
     from wardian.sandbox.run.result import Caller
@@ -39,6 +40,7 @@ class Wardian:
         """``binary`` and ``extra`` records are for tests, which have a launcher of their own."""
         self._binary, self._extra = binary, extra
         self._plans: dict[tuple[tuple[Source, ...], bool], Plan] = {}
+        self._by_request: ByRequest | None = None
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
@@ -46,6 +48,8 @@ class Wardian:
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
+        if policy.tls and policy.network == "names":
+            self._watch_requests(policy)
         self._empty_work = not (policy.work or own_work)
         if own_work is not None:
             self._extra += record("discard", own_work)
@@ -53,6 +57,13 @@ class Wardian:
             self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
         self._plan(self._around.sources, traced=False)
+
+    def _watch_requests(self, policy: Policy) -> None:
+        from wardian.sandbox.network.by_request import ByRequest
+
+        self._by_request = ByRequest(policy, self._sources)
+        self._sources = [*self._sources, *self._by_request.sources]
+        self._extra += record("discard", self._by_request.path)
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
@@ -67,6 +78,8 @@ class Wardian:
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
         argv, env, more = place(job, self._policy, self._sources, self._around)
+        if self._by_request is not None:
+            env = env | dict(self._by_request.variables)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
@@ -123,7 +136,7 @@ class Wardian:
         from wardian.sandbox.network.in_force import RulesInForce
 
         network = job.network or RulesInForce.of(self._policy)
-        gateway = Gateway(network, self._policy, _live(job), job.event_loop)
+        gateway = Gateway(network, self._policy, _live(job), job.event_loop, self._by_request)
         fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 
