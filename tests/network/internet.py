@@ -193,7 +193,8 @@ class Web(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         port = self.connection.getsockname()[1]
-        seen.append(["web", self.where(), port, self.headers.get("Host"), self.path])
+        host = self.headers.get("Host")
+        seen.append(["web", self.where(), port, host, self.path, self.command])
         parts = self.path.split("?")[0].strip("/").split("/")
         body = f"{REACHED} {self.where()} {self.headers.get('Host')}\n".encode()
         if "Authorization" in self.headers:
@@ -245,7 +246,7 @@ class Web(BaseHTTPRequestHandler):
             self.came += len(piece)
         self.do_GET()
 
-    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_POST
+    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_POST  # noqa: N815
 
     def stream(self, count: int) -> None:
         self.send_response(200)

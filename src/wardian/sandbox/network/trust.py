@@ -141,7 +141,7 @@ class GuestTrust:
         self.path = self._directory.path
         given = os.environ.get("SSL_CERT_FILE", "")
         known = next((path for path in (given, *BUNDLES) if path and os.path.isfile(path)), None)
-        bundle = (_read(known) if known is not None else b"").rstrip() + b"\n" + authority.pem
+        bundle = _with(_read(known) if known is not None else b"", authority)
         own = self._make("own")
         _write(f"{own}/ca.pem", authority.pem)
         _write(f"{own}/bundle.pem", bundle)
@@ -150,7 +150,7 @@ class GuestTrust:
             _write(f"{own}/cacerts.p12", self._for_java)
         self.sources = [Source(own, INSIDE, False, True, owner=False)]
         if system:
-            self.sources += self._system(bundle, authority)
+            self.sources += self._system(authority)
         os.chmod(self.path, 0o755)  # noqa: S103 - what is in it is for everyone to read
 
     @property
@@ -170,31 +170,29 @@ class GuestTrust:
             more["JAVA_TOOL_OPTIONS"] = options
         return dict.fromkeys(names, bundle) | more
 
-    def _system(self, bundle: bytes, authority: Authority) -> list[Source]:
+    def _system(self, authority: Authority) -> list[Source]:
+        """The host's own places, each with one certificate more."""
         sources = []
         if os.path.isdir(FOLDER):
-            sources.append(
-                Source(self._folder(bundle, authority), FOLDER, False, True, owner=False)
-            )
+            sources.append(Source(self._folder(authority), FOLDER, False, True, owner=False))
         for number, path in enumerate(BUNDLES):
             real = os.path.realpath(path)
             if os.path.isfile(real) and real == path and os.path.dirname(path) != FOLDER:
-                _write(f"{self.path}/bundle-{number}", bundle)
+                _write(f"{self.path}/bundle-{number}", _with(_read(path), authority))
                 sources.append(
                     Source(f"{self.path}/bundle-{number}", path, False, False, owner=False)
                 )
         return sources
 
-    def _folder(self, bundle: bytes, authority: Authority) -> str:
-        """As the host's own, with one certificate more."""
+    def _folder(self, authority: Authority) -> str:
         made = self._make("certs")
         for entry in os.scandir(FOLDER):
             path = f"{made}/{entry.name}"
             if entry.is_symlink():
                 os.symlink(os.readlink(entry.path), path)
             elif entry.is_file():
-                whole = f"{FOLDER}/{entry.name}" in BUNDLES
-                _write(path, bundle if whole else _read(entry.path))
+                whole, data = f"{FOLDER}/{entry.name}" in BUNDLES, _read(entry.path)
+                _write(path, _with(data, authority) if whole else data)
         _write(f"{made}/wardian.pem", authority.pem)
         os.symlink("wardian.pem", f"{made}/{_subject_hash(authority.certificate)}.0")
         if os.path.isfile(f"{FOLDER}/{JAVA}") and self._for_java is not None:
@@ -240,6 +238,10 @@ def _subject_hash(certificate: x509.Certificate) -> str:
     pair = bytes([0x30, len(inner)]) + inner
     digest = hashlib.sha1(bytes([0x31, len(pair)]) + pair, usedforsecurity=False).digest()
     return f"{int.from_bytes(digest[:4], 'little'):08x}"
+
+
+def _with(bundle: bytes, authority: Authority) -> bytes:
+    return bundle.rstrip() + b"\n" + authority.pem
 
 
 def _read(path: str) -> bytes:
