@@ -232,6 +232,26 @@ def test_no_way_around_the_rules(internet: Internet, number: int) -> None:
     assert SECRET not in done.document["stdout"].replace(SECRET[::-1], "")
 
 
+def test_below_a_path_is_below_it_for_every_server(internet: Internet) -> None:
+    """With ``/v1/**``, what servers read as something above it is refused."""
+    targets = (
+        "/v1/../v2", "/v1/a/../../v2", "/v1/%2e%2e/v2", "/v1/.%2e/v2", "/v1/..%2fv2", "/v1/..;/v2",
+        "/v1/..;a=b/v2", "/v1/..%3b/v2", "/v1/a%2f..%2f..%2fv2", "/v1/%5c..%5cv2", "/v1/..\\v2",
+        "/v1/%252e%252e/v2", "/v1/a%00/../v2", "/v1//../v2", "/v1/./../v2", "/v1/..", "/v1/.",
+        "/v1/%c0%ae%c0%ae/v2", "/v1/%ef%bc%8f../v2", "/v1/%e2%80%a5/v2", "/v1/a/..?x", "/v1/%2e",
+    )  # fmt: skip
+    code = "".join(f"try_(lambda: send(request({'GET ' + one!r})))\n" for one in targets)
+    rule = '{paths = ["/v1/**", "/v3/*"]}'
+    done = attempt(internet, code, rule=rule)
+    assert [one for one in done.seen if one[0] == "web"] == [], done.document["stdout"]
+    assert done.document["stdout"].count("HTTP/1.1 403") == len(targets)
+    fine = ("/v1/a", "/v1/a/b/c", "/v1/a%20b", "/v1/a.b/..c/...", "/v1/%C3%A9", "/v3/x?a=/../b")
+    more = "Connection: close\\r\\n"
+    code = "".join(f"send(request({'GET ' + one!r}, more='{more}'))\n" for one in fine)
+    done = attempt(internet, code + "send(request('GET /v3/x/y'))", rule=rule)
+    assert [one[4] for one in done.seen if one[0] == "web"] == list(fine)
+
+
 def test_a_host_with_a_wrong_certificate_gets_nothing(internet: Internet) -> None:
     good = attempt(internet, OK)
     assert good.document["exit_code"] == 0
