@@ -33,7 +33,9 @@ _HOMES = {
     "Refusal": "wardian.sandbox.run.result",
     "Result": "wardian.sandbox.run.result",
     "Sandbox": "wardian.sandbox.sandbox",
+    "Secret": "wardian.sandbox.policy.policy",
     "Share": "wardian.sandbox.policy.policy",
+    "TlsRule": "wardian.sandbox.policy.policy",
     "Usage": "wardian.sandbox.run.result",
     "WardianError": "wardian.errors",
 }
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.files.files import Files
     from wardian.sandbox.files.values import CopyReport, FileChange, FileInfo
     from wardian.sandbox.network.asking import Answer, ConnectRequest
-    from wardian.sandbox.policy.policy import Limits, Policy, Share
+    from wardian.sandbox.policy.policy import Limits, Policy, Secret, Share, TlsRule
     from wardian.sandbox.ports import Forward
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.reason import Reason
@@ -71,7 +73,9 @@ __all__ = [
     "Refusal",
     "Result",
     "Sandbox",
+    "Secret",
     "Share",
+    "TlsRule",
     "Usage",
     "WardianError",
     "__version__",
