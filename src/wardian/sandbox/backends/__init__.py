@@ -73,6 +73,7 @@ class Job(NamedTuple):
     stdin: bool = False  # open until the caller closes it
     pty: tuple[int, int] | None = None  # a terminal of its own: rows and columns
     background: bool = False  # goes on when nobody has its handle, until the sandbox closes
+    given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
 
 
 def copy_records(job: Job) -> bytes:
