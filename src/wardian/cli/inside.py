@@ -121,6 +121,8 @@ def _on_pipes(
 def _on_terminal(channel: Channel, name: str, fields: list[tuple[str, bytes]]) -> RemoteCommand:
     rows, columns = terminal_size()
     fields += [field("rows", rows), field("columns", columns)]
+    if "TERM" in os.environ:
+        fields.insert(0, field("env", f"TERM={os.environ['TERM']}"))  # what --env says comes later
     saved = terminal_state()
     try:
         with Forwarding() as signals:

@@ -244,10 +244,13 @@ class Supervisor:
         except Exception as failure:
             error = failure
             self._log.add(0, "sandbox", f"could not be ended: {failure}")
+        deadline = time.monotonic() + PARTING_S
+        while self._commands.running() and time.monotonic() < deadline:
+            time.sleep(0.005)  # their threads only have to note the end
         self._log.add(0, "sandbox", self._ending or "ended")
         self._log.close()
-        self._part()
         _write_log(directory, self._name, self._log)
+        self._part(deadline)
         for channel in self._waiting:
             if error is not None:
                 send_error(channel, error)
@@ -257,9 +260,8 @@ class Supervisor:
             except OSError:
                 pass  # nobody waits any more
 
-    def _part(self) -> None:
+    def _part(self, deadline: float) -> None:
         """Clients hear how their commands ended, and nothing more is heard of them."""
-        deadline = time.monotonic() + PARTING_S
         for thread, accepted in list(self._attended.items()):
             try:
                 accepted.shutdown(socket.SHUT_RD)

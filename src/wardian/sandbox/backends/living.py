@@ -104,7 +104,7 @@ class LivingPlace:
     ) -> Process:
         facts: RunFacts = {
             "command": job.argv,
-            "plan": self._plan,
+            "plan": _timed(self._plan, job.time_s),
             "arch": self._arch,
             "policy": self._policy,
             "gateway": self._share(),
@@ -142,6 +142,14 @@ class LivingPlace:
         if self._gateway is not None:
             self._gateway.close()
         return ended
+
+
+def _timed(plan: Plan, time_s: float | None) -> Plan:
+    """With the time limit of one command, which may be less than the policy's."""
+    if any(limit.name == "time" and limit.value != time_s for limit in plan.limits):
+        limits = (one._replace(value=time_s) if one.name == "time" else one for one in plan.limits)
+        return plan._replace(limits=tuple(limits))
+    return plan
 
 
 def _interpreted(
