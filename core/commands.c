@@ -12,7 +12,9 @@
 #include "directory.h"
 #include "ending.h"
 #include "fail.h"
+#include "fuse_root.h"
 #include "left_running.h"
+#include "limits.h"
 #include "monotonic.h"
 #include "numbers.h"
 #include "place.h"
@@ -101,6 +103,13 @@ static void let_go(int *fd) {
     *fd = -1;
 }
 
+static bool in_foreground(const struct command *but) {
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (commands[i].number && !commands[i].background && &commands[i] != but)
+            return true;
+    return false;
+}
+
 /* The caller's requests */
 
 static bool begin(const struct request *request, const int *fds, size_t count) {
@@ -117,8 +126,11 @@ static bool begin(const struct request *request, const int *fds, size_t count) {
     *command = (struct command){.number = request->command, .status = fds[STATUS], .control = fds[CONTROL],
                                 .background = request->flags & IN_BACKGROUND, .started_us = now_us(),
                                 .starved_before = cgroup_kills()};
+    if (!command->background && !in_foreground(command))
+        limits_cpu_anew(); /* CPU time is for what runs at once: a place may live for long */
     if (request->wall_ms)
         command->deadline_us = command->started_us + (int64_t)request->wall_ms * 1000;
+    fuse_root_anew();
     status_prepare(command->status);
     fcntl(command->control, F_SETFL, O_NONBLOCK);
     struct message message = {.kind = MSG_START, .command = request->command};
@@ -341,29 +353,50 @@ int64_t commands_check(int64_t now) {
 
 struct weighing {
     int proc;
-    uint64_t pages[MAX_COMMANDS];
+    bool by_cpu; /* else by memory */
+    uint64_t weights[MAX_COMMANDS];
 };
+
+/* Resident pages; or ticks of CPU time, with those of the children that it waited for. */
+static uint64_t weight_of(const struct weighing *w, const char *pid) {
+    enum { UTIME = 11, CSTIME = 14 };
+    char text[1024];
+    uint64_t field = 0, sum = 0;
+    if (read_below(w->proc, pid, w->by_cpu ? "stat" : "statm", text, sizeof text) <= 0)
+        return 0;
+    const char *at = w->by_cpu ? strrchr(text, ')') : text;
+    if (!w->by_cpu)
+        return (at = next_number(at, &field)) && next_number(at, &field) ? field + 1 : 0;
+    at = at && strlen(at) > 3 ? at + 3 : NULL; /* past ") S" */
+    for (int i = 1; i <= CSTIME && at && (at = next_number(at, &field)); i++)
+        sum += i >= UTIME ? field : 0;
+    return sum + 1;
+}
 
 static void weigh(const char *pid, void *context) {
     struct weighing *w = context;
-    char text[128];
-    uint64_t size, resident, tag = tag_below(w->proc, pid);
+    uint64_t tag = tag_below(w->proc, pid);
     const struct command *command = tag ? find(tag) : NULL;
-    const char *at = read_below(w->proc, pid, "statm", text, sizeof text) > 0 ? next_number(text, &size) : NULL;
-    if (command && at && next_number(at, &resident))
-        w->pages[command - commands] += resident + 1;
+    if (command)
+        w->weights[command - commands] += weight_of(w, pid);
 }
 
-bool commands_end_largest(int proc) {
-    struct weighing w = {.proc = proc};
-    size_t largest = 0;
+bool commands_end_largest(int proc, enum limit limit) {
+    struct weighing w = {.proc = proc, .by_cpu = limit == LIMIT_CPU};
+    size_t largest = MAX_COMMANDS;
+    if (limit == LIMIT_MEMORY && cgroup_out_of_memory()) {
+        cgroup_forgive(); /* the kernel has chosen, and ended, one of them */
+        return true;
+    }
     each_number(proc, weigh, &w);
-    for (size_t i = 1; i < MAX_COMMANDS; i++)
-        if (!commands[i].reason && (w.pages[i] > w.pages[largest] || commands[largest].reason))
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (w.weights[i] && !commands[i].reason && (largest == MAX_COMMANDS || w.weights[i] > w.weights[largest]))
             largest = i;
-    if (!w.pages[largest] || commands[largest].reason)
+    if (largest == MAX_COMMANDS)
         return false;
-    end(&commands[largest], "memory");
+    end(&commands[largest], limit == LIMIT_CPU ? "cpu" : "memory");
+    if (limit == LIMIT_CPU)
+        limits_cpu_anew();
     return true;
 }
 

@@ -3,6 +3,7 @@
 #define WARDIAN_COMMANDS_H
 
 #include "channel.h"
+#include "limits.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -25,7 +26,8 @@ size_t commands_poll(struct pollfd *fds, size_t room);
 void commands_step(const struct pollfd *fds, size_t count);
 
 int64_t commands_check(int64_t now); /* ends those whose time is up; when to look again, 0: no need */
-bool commands_end_largest(int proc); /* it takes too much memory; false: there is none */
+/* Whoever takes most of what is too much (memory, CPU time); the others go on. False: there is none. */
+bool commands_end_largest(int proc, enum limit limit);
 void commands_lost(const char *reason, bool unkillable); /* the sandbox has ended, and they with it */
 size_t commands_running(void);
 void commands_status(uint64_t command); /* what is emitted from here on is about this one */

@@ -59,6 +59,7 @@ WEB, TLS, TEXT = (80, 3128, 8080), (443, 8443), (22, 25, 853, 5432, 6379, 9999)
 DATAGRAMS = (53, 123, 443, 9999)
 
 seen: list[list[Any]] = []
+servers: list[subprocess.Popen[bytes]] = []
 answers = itertools.count()
 
 
@@ -307,6 +308,28 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def start(request: dict[str, Any], directory: Path) -> str:
+    """A server of its own program, which ends with us; returns what went wrong, or nothing."""
+    with open(directory / "server.log", "ab") as log:
+        process = subprocess.Popen(
+            request["server"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+        )
+    servers.append(process)
+    ends = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < ends:
+        try:
+            socket.create_connection(("127.0.0.1", request["port"]), 1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return ""
+    return (directory / "server.log").read_text(errors="replace")[-2000:] or "it does not answer"
+
+
 def main(directory: Path) -> None:
     lay_routes()
     mount_over("/etc/resolv.conf", "nameserver 127.0.0.1\noptions attempts:1\n", directory)
@@ -327,11 +350,17 @@ def main(directory: Path) -> None:
         request = json.loads(line)
         if "argv" in request:
             answer: dict[str, Any] = run(request)
+        elif "server" in request:
+            answer = {"problem": start(request, directory)}
         else:
             answer = {}
         answer["seen"] = seen[:]
         seen.clear()
         print(json.dumps(answer), flush=True)
+    for process in servers:
+        process.terminate()
+    for process in servers:
+        process.wait(20)
 
 
 if __name__ == "__main__":

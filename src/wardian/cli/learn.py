@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
 
-_NOT_HERE = ("out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
+_NOT_HERE = ("grant", "out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
 OWN_OPTIONS = (
     Option("to", "FILE", "Write the policy to FILE, once it is proven; else to standard output.",
            short="o"),

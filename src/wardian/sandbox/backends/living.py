@@ -34,12 +34,20 @@ DEFAULT_SIZE = (24, 80)
 class LivingPlace:
     """One place, from its first command to ``close``."""
 
-    def __init__(self, plan: Plan, policy: Policy, arch: str, extra: bytes, binary: str) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        policy: Policy,
+        arch: str,
+        extra: bytes,
+        binary: str,
+        gateway: Gateway | None = None,
+    ) -> None:
         """Raises SandboxError if the launcher can't be started; what else is wrong, the first
         command reports."""
         self._plan, self._policy, self._arch = plan, policy, arch
         self._shared = {source.at: source for source in plan.sources}
-        self._gateway = _gateway(policy)
+        self._gateway = gateway
         data = plan.records + extra + record("parent", os.getpid()) + record("flag", "living")
         fds = {}
         if self._gateway is not None:
@@ -179,15 +187,6 @@ def _pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
         _close([*given, *ends.values()])
         raise launcher.explained(error, launcher.LAUNCHER) from None
     return given, ends
-
-
-def _gateway(policy: Policy) -> Gateway | None:
-    if policy.network != "names":
-        return None
-    from wardian.sandbox.network.gateway import Gateway
-    from wardian.sandbox.network.rules import NetworkRules
-
-    return Gateway(NetworkRules.parse(policy.allow_hosts, policy.deny_hosts), policy)
 
 
 def _close(fds: Sequence[int | None]) -> None:

@@ -14,7 +14,7 @@ from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
-from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.plan import Plan, finish, make_plan, timed
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
@@ -72,11 +72,11 @@ class Wardian:
     def start_inside(self, job: Job) -> Process:
         """Start it in the one living sandbox of this backend. Raises SandboxError."""
         argv, env, more = place(job, self._policy, self._sources, self._around)
-        living = self.living(more)
+        living = self.living(more, job)
         living.check(argv[0], more)
         return uninterrupted(functools.partial(living.start, job, argv, env))
 
-    def living(self, more: tuple[Source, ...] | None = None) -> LivingPlace:
+    def living(self, more: tuple[Source, ...] | None = None, job: Job | None = None) -> LivingPlace:
         """Started when it is first wanted, with what its first command needs. Raises
         SandboxError."""
         with self._lock:
@@ -86,7 +86,12 @@ class Wardian:
                 every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
                 plan = self._plan(tuple(every), traced=False)
                 self._living = LivingPlace(
-                    plan, self._policy, self._host.arch, self._extra, self._binary
+                    plan,
+                    self._policy,
+                    self._host.arch,
+                    self._extra,
+                    self._binary,
+                    self._new_gateway(job or Job((), {})),
                 )
             return self._living
 
@@ -125,7 +130,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + copy_records(job),
+            extra=self._extra + _traced(job) + _asked_about(job) + copy_records(job),
         )
         gateway = self._gateway(given.fds, job)
         try:
@@ -143,7 +148,7 @@ class Wardian:
             functools.partial(
                 interpret,
                 command=job.argv,
-                plan=plan,
+                plan=timed(plan, job.time_s),
                 arch=self._host.arch,
                 policy=self._policy,
                 gateway=gateway,
@@ -162,15 +167,19 @@ class Wardian:
             process.input = Input(ends[0])
         return process
 
-    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+    def _new_gateway(self, job: Job) -> Gateway | None:
         if self._policy.network != "names":
             return None
         from wardian.sandbox.network.gateway import Gateway
-        from wardian.sandbox.network.rules import NetworkRules
+        from wardian.sandbox.network.in_force import RulesInForce
 
-        rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
-        gateway = Gateway(rules, self._policy, _live(job))
-        fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
+        network = job.network or RulesInForce.of(self._policy)
+        return Gateway(network, self._policy, _live(job), job.event_loop)
+
+    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+        gateway = self._new_gateway(job)
+        if gateway is not None:
+            fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
@@ -210,6 +219,16 @@ def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
         heard(refusal if caller is None else refusal._replace(process=caller))
 
     return tell
+
+
+def _asked_about(job: Job) -> bytes:
+    """Routes to the gateway for every address: who is asked may allow any."""
+    if job.network is None or job.network.asking is None:
+        return b""
+    import socket
+
+    families = ((socket.AF_INET, 4), (socket.AF_INET6, 16))
+    return b"".join(record("route", int(family), 0, bytes(size)) for family, size in families)
 
 
 def _traced(job: Job) -> bytes:

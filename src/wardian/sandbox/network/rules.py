@@ -39,6 +39,10 @@ class NameRule(NamedTuple):
         before, found = name[: -len(self.name) - 1], name.endswith("." + self.name)
         return found and bool(before) and (self.left == "**" or "." not in before)
 
+    def covers(self, name: str | None, address: Address | None, port: int) -> bool:
+        """Is a connection to this name, at this address, one of those it is about?"""
+        return name is not None and self.matches(name) and _among(port, self.ports)
+
     def __str__(self) -> str:
         return (f"{self.left}." if self.left else "") + self.name + _ports_text(self.ports)
 
@@ -53,9 +57,17 @@ class AddressRule(NamedTuple):
         """An IPv4 address inside IPv6 counts as the former."""
         return address.version == self.network.version and address in self.network
 
+    @property
+    def single(self) -> bool:
+        """One address, not a range."""
+        return self.network.prefixlen == self.network.max_prefixlen
+
+    def covers(self, name: str | None, address: Address | None, port: int) -> bool:
+        """Is a connection to this name, at this address, one of those it is about?"""
+        return address is not None and self.matches(address) and _among(port, self.ports)
+
     def __str__(self) -> str:
-        whole = self.network.prefixlen == self.network.max_prefixlen
-        text = str(self.network.network_address if whole else self.network)
+        text = str(self.network.network_address if self.single else self.network)
         return (f"[{text}]" if self.network.version == 6 else text) + _ports_text(self.ports)
 
 
@@ -83,6 +95,10 @@ class NetworkRules(NamedTuple):
             raise UsageError(f"rules name more than {MOST_NETWORKS} ranges of addresses")
         return rules
 
+    def also(self, rules: tuple[Rule, ...]) -> NetworkRules:
+        """The same, allowing more."""
+        return self._replace(allow=(*self.allow, *rules)) if rules else self
+
     def ports_of(self, name: str) -> Ports:
         """The ports that may be reached at a normal name; none if it may not be known at all."""
         found = [one for rule in _naming(self.allow, name) for one in rule.ports]
@@ -97,6 +113,12 @@ class NetworkRules(NamedTuple):
     def allows_address(self, address: Address, port: int) -> bool:
         """By a rule that names a range it lies in."""
         return self._at(self.allow, address, port) and not self.denies_address(address, port)
+
+    def shares_loopback(self, address: Address, port: int) -> bool:
+        """Is this port of the host's loopback also the guest's? Only if a rule names exactly this
+        address: a range is for names that lead there, and leaves the guest its own servers."""
+        single = tuple(r for r in self.allow if isinstance(r, AddressRule) and r.single)
+        return self._at(single, address, port) and not self.denies_address(address, port)
 
     def denies_address(self, address: Address, port: int) -> bool:
         """By a rule against it."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 LOW_PORTS = 1024
 DNS = 53
+_LOOPBACK = {4: "127.0.0.1", 6: "::1"}
 
 
 def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
@@ -46,7 +47,7 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
     elif event["other"] == "loopback":
         if port == DNS or not around.host.listens(port):
             return None  # whoever asks there asks for a name, and that is reported
-        reason = "the run has a loopback of its own; the host's is out of reach"
+        return _by_own_loopback(action, raw, around)
     elif around.policy.network == "names":
         return _by_rules(action, raw, event["other"] == "stream", around)
     else:
@@ -56,6 +57,27 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
 
             rule = NetworkRules().missing_for_address(_address(raw), port).rule
             allow = to_name(rule) if rule is not None else allow
+    return refusal_of("network", action, sockaddr_text(raw), reason, allow)
+
+
+def _by_own_loopback(action: str, raw: bytes, around: RefusalContext) -> Refusal | None:
+    """A server that the host has and the guest has not; a rule for its address is the way there."""
+    from ipaddress import ip_network
+
+    from wardian.sandbox.network.rules import AddressRule, NetworkRules
+    from wardian.syscalls.decode import sockaddr_text
+
+    address, port = _address(raw), int.from_bytes(raw[2:4], "big")
+    if address.is_unspecified:
+        address = type(address)(_LOOPBACK[address.version])
+    if around.policy.network == "names":
+        rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        if rules.shares_loopback(address, port):
+            return None
+    reason = "the run has a loopback of its own; the host's is out of reach"
+    allow = to_reach(around)
+    if action == "connect" and around.host.accepts(port):
+        allow = to_name(str(AddressRule(ip_network(address), ((port, port),))))
     return refusal_of("network", action, sockaddr_text(raw), reason, allow)
 
 
@@ -94,13 +116,19 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
     return refusal_of("network", action, f"{host}:{port}", reason, allow)
 
 
-def by_gateway(
+def with_gateway(
     outcomes: Outcomes, asked: Asked, known: Sequence[Refusal] = ()
 ) -> tuple[Refusal, ...]:
-    """What the gateway of a network by name refused, but for what is known already."""
+    """What is known, with the reasons that the gateway of a network by name had, and what else it
+    refused. A program that asks by ``write`` (Go's own resolver) is known to the gateway alone."""
+    callers = {**outcomes.callers, **asked}
+    found = [by_rule(one, callers) for one in outcomes.refused.values()]
+    reasons = {(one.action, one.target): one.reason for one in found}
     things = {(one.action, one.target) for one in known}
-    found = [by_rule(one, asked) for one in outcomes.refused.values()]
-    return tuple(one for one in found if (one.action, one.target) not in things)
+    return (
+        *(one._replace(reason=reasons.get((one.action, one.target), one.reason)) for one in known),
+        *(one for one in found if (one.action, one.target) not in things),
+    )
 
 
 def with_callers(outcomes: Outcomes, asked: Asked) -> tuple[Connection, ...]:
