@@ -68,7 +68,8 @@ class LivingPlace:
             if self._shared.get(source.at) != source:
                 raise SandboxError(
                     f"{program} is not in this sandbox, which was started without {source.path}",
-                    hint="name it when the sandbox is made: Sandbox.create(programs=[…])",
+                    hint="name it when the sandbox is made: wardian up --program PROGRAM, "
+                    "Sandbox.create(programs=[…])",
                 )
 
     def start(self, job: Job, argv: tuple[str, ...], env: dict[str, str]) -> Process:
@@ -91,6 +92,8 @@ class LivingPlace:
         living = Living(self.place, self._policy.limits.output_bytes, background=job.background)
         if job.pty is not None:
             self._take_terminal(living, lines.control, ends, lines.status)
+        if job.given is not None:
+            _close([ends.pop(i) for i in list(ends)])  # the caller takes the terminal itself
         return self._handle(job, living, launcher.Launched(self.place.pid, *lines), ends)
 
     def _take_terminal(
@@ -109,13 +112,13 @@ class LivingPlace:
     ) -> Process:
         facts: RunFacts = {
             "command": job.argv,
-            "plan": self._plan,
+            "plan": _timed(self._plan, job.time_s),
             "arch": self._arch,
             "policy": self._policy,
             "gateway": self._share(),
         }
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
-        keeps_stdin = job.stdin or job.pty is not None
+        keeps_stdin = (job.stdin or job.pty is not None) and job.given is None
         process = Process(
             launched,
             functools.partial(_interpreted, self.place, facts),
@@ -149,6 +152,14 @@ class LivingPlace:
         return ended
 
 
+def _timed(plan: Plan, time_s: float | None) -> Plan:
+    """With the time limit of one command, which may be less than the policy's."""
+    if any(limit.name == "time" and limit.value != time_s for limit in plan.limits):
+        limits = (one._replace(value=time_s) if one.name == "time" else one for one in plan.limits)
+        return plan._replace(limits=tuple(limits))
+    return plan
+
+
 def _interpreted(
     place: Place, facts: RunFacts, said: bytes, stdout: bytes, stderr: bytes
 ) -> Result:
@@ -163,6 +174,8 @@ def _pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
     """The guest's ends of its streams, and ours by number; with a terminal there are none."""
     given: list[int | None] = [None, None, None]
     ends: dict[int, int] = {}
+    if job.given is not None:
+        return [fd if fd is None else launcher.raised(os.dup(fd)) for fd in job.given], ends
     if job.pty is not None:
         return given, ends
     try:
