@@ -108,9 +108,12 @@ class Place:
             with self._lock:
                 self._ask(request, [])
                 ours = _socket.socket(fileno=os.dup(self._control))
-                ours.settimeout(ANSWER_S)
-                room = _socket.CMSG_SPACE(4)
-                data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+                try:
+                    ours.settimeout(ANSWER_S)
+                    room = _socket.CMSG_SPACE(4)
+                    data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+                finally:
+                    ours.close()
         except OSError as error:
             raise self.explained(error) from None
         if not data:
