@@ -3,6 +3,6 @@
 #define WARDIAN_SIGNALS_H
 
 void reset_signals(void);
-void reset_realtime_signals(void);
+int listen_for_signals(void); /* in the supervisor: a descriptor to read them from */
 
 #endif

@@ -56,7 +56,9 @@ def measure_crowd(field: Field, sizes: Sizes, progress: Progress) -> dict[str, f
     here: list[bytes] = []
     with Sandbox.create(policy=Policy.default().but(work=work)) as sandbox:
         began = time.perf_counter()
-        started = [sandbox.start(argv, on_stdout=here.append) for _ in range(sizes.crowd)]
+        started = [
+            sandbox.start(argv, on_stdout=here.append, keep=True) for _ in range(sizes.crowd)
+        ]
         deadline = time.monotonic() + _PATIENCE_S
         while len(here) < sizes.crowd and time.monotonic() < deadline:
             time.sleep(0.01)

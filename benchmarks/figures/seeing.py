@@ -69,6 +69,7 @@ def _compare(
             label=f"{label}: {work}",
             progress=progress,
             warm_up=1,
+            most_s=sizes.work_s,
         )
         for work in next(iter(works.values()))
     }

@@ -8,6 +8,7 @@ exec, run, trace, learn           commands that run something
 running     what exec and run share
 assembled   a skill and packages for the command that is run
 signals     signals and the terminal while a guest runs
+asking      the person at the terminal is asked about the network
 recording, settings               whether and how a run is recorded
 options, policy_flags, paths      the options of a run, for them and for click
 test, new, install, check, list, show, pack, unpack    skills

@@ -50,7 +50,7 @@ def perform(
 
     as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
-    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
+    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
     say = _nothing if "quiet" in given else output.say
     policy, wishes = _granted(policy, skill, given, _nothing if as_json else say)
     try:
@@ -155,7 +155,7 @@ def skill_of(given: Given, word: str) -> str:
     """``/skill`` is the one in the root file system, if there is an option for that."""
     if "rootfs" not in given or word != SKILL_INSIDE:
         return word
-    root = policy_of(given).rootfs or ""
+    root = policy_of(given, may_ask=True).rootfs or ""
     path = f"{root}{SKILL_INSIDE}"
     if os.path.islink(path) or not os.path.isdir(path):
         raise UsageError(f"--rootfs {given['rootfs'][0]} has no {SKILL_INSIDE}")

@@ -52,7 +52,7 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     as_json, tty = "json" in given, running.wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
-    policy, hints = policy_of(given), list[str]()
+    policy, hints = policy_of(given, may_ask=True), list[str]()
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
         with make(

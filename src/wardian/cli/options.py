@@ -40,8 +40,8 @@ POLICY_OPTIONS = (
     Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
     Option(
         "net",
-        "none|HOST[:PORTS]|host",
-        "Reach HOST by name; all of your network: host.",
+        "none|HOST[:PORTS]|ask|host",
+        "Reach HOST by name; ask: about others, on the terminal; host: all of your network.",
         several=True,
     ),
     Option("interface", "", "A network interface besides lo, for programs that look for one."),
@@ -55,6 +55,7 @@ POLICY_OPTIONS = (
     Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
     Option("allow-syscall", "NAME", "Let a system call pass the filter.", several=True),
     Option("debug", "", "Let debuggers work on the run's own processes: gdb, strace, py-spy."),
+    Option("explain", "", "Report every file that was looked for and is not shared; slower."),
     Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
 )
 _SURROUNDINGS = (
@@ -175,13 +176,18 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
 
 # What other programs call their networks: never meant as the name of a host.
 _NO_MODES = frozenset(
-    ("all", "any", "ask", "bridge", "default", "full", "internet", "names", "no", "on", "yes")
+    ("all", "any", "bridge", "default", "full", "internet", "names", "no", "on", "yes")
 )
+
+
+ASK = "ask"
 
 
 def _network(policy: Policy, words: list[str]) -> Policy:
     if "none" in words and len(words) > 1:
         raise UsageError("--net none and another --net exclude each other")
+    if ASK in words and "host" in words:
+        raise UsageError("--net host and --net ask exclude each other")
     for mode in ("none", "host"):  # the host's network includes every name
         if mode in words:
             return policy.without_rules(mode)
@@ -189,14 +195,20 @@ def _network(policy: Policy, words: list[str]) -> Policy:
         raise UsageError(f"--net: {word!r} is not none, host or the name of one")
     from wardian.sandbox.network.rules import parse_rule
 
-    rules = [str(parse_rule(word)) for word in words]
+    rules = [str(parse_rule(word)) for word in words if word != ASK]
     allowed = tuple(dict.fromkeys((*policy.allow_hosts, *rules)))
     return policy._replace(network="names", allow_hosts=allowed)
 
 
-def policy_of(given: Given, base: Policy | None = None) -> Policy:
+def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False) -> Policy:
     """The policy that these options ask for, on top of ``base`` or of the one that --policy names.
-    Raises UsageError and PolicyError."""
+    ``may_ask``: someone is asked about the rest of the network. Raises UsageError and
+    PolicyError."""
+    if ASK in given.get("net", ()) and not may_ask:
+        raise UsageError(
+            "--net ask is for one run on a terminal: exec, run and trace",
+            hint="name the hosts: --net HOST",
+        )
     policy = base if base is not None else base_policy(one(given, "policy"))
     if "net" in given:
         policy = _network(policy, given["net"])
@@ -214,8 +226,10 @@ def policy_of(given: Given, base: Policy | None = None) -> Policy:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
-    if "interface" in given:
-        policy = policy._replace(interface=True)
+    policy = policy._replace(
+        interface=policy.interface or "interface" in given,
+        explain=policy.explain or "explain" in given,
+    )
     if "debug" in given:
         policy = policy.debugging()
     if "degrade" in given:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from wardian.cli import output
-from wardian.cli.options import Given, choice, one
+from wardian.cli.options import ASK, Given, choice, one
 from wardian.cli.settings import record_directory
 from wardian.cli.signals import Forwarding, restore_terminal, terminal_state
 from wardian.errors import BackendError, UsageError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Protocol
 
+    from wardian.cli.asking import TerminalQuestions
     from wardian.cli.spool import Spool, SpooledDocument
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
@@ -101,9 +102,10 @@ def ran(
     heard = None if "quiet" in given else _hinting(policy, hints, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
-        if spool is not None:
-            return captured(sandbox, argv, cwd, spool, heard)
-        return passed_through(sandbox, argv, cwd, tty, copies, heard)
+        with _questions(sandbox, given) as questions:
+            if spool is not None:
+                return captured(sandbox, argv, cwd, spool, heard, questions)
+            return passed_through(sandbox, argv, cwd, tty, copies, heard, questions)
 
     directory = record_directory(one(given, "record"))
     if directory is None:
@@ -121,6 +123,23 @@ def ran(
         skill=RecordedSkill(*skill) if skill is not None else None,
     )
     return recorded(directory, about, start, spool=spool)
+
+
+class _NoQuestions:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def _questions(sandbox: Sandbox, given: Given) -> TerminalQuestions | _NoQuestions:
+    """Who is asked about what no rule allows. Raises UsageError without a terminal."""
+    if ASK not in given.get("net", ()):
+        return _NoQuestions()
+    from wardian.cli.asking import TerminalQuestions
+
+    questions = TerminalQuestions()
+    sandbox.on_connect = questions
+    return questions
 
 
 def _make_room() -> None:
@@ -154,6 +173,7 @@ def passed_through(
     tty: bool,
     copies: Copies | None = None,
     heard: OnUnreached | None = None,
+    questions: TerminalQuestions | None = None,
 ) -> Result:
     """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = terminal_state() if tty else None
@@ -168,6 +188,8 @@ def passed_through(
                 on_refusal=None if heard is None else _saying(heard, tty=tty),
                 tail=True,
             )
+            if questions is not None:
+                questions.about(process)
             return signals.attend(process)
     finally:
         if saved is not None:
@@ -196,6 +218,7 @@ def captured(
     cwd: str | None,
     spool: Spool,
     heard: OnUnreached | None = None,
+    questions: TerminalQuestions | None = None,
 ) -> Result:
     """Standard input is ours still; output goes into the spool. The guest itself sees pipes."""
     kept: list[int] = []
@@ -219,6 +242,8 @@ def captured(
             for target, fd in enumerate(kept, 1):
                 os.dup2(fd, target)
                 os.close(fd)
+        if questions is not None:
+            questions.about(process)
         return signals.attend(process)
 
 
@@ -335,7 +360,9 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result) or left_running_news(result)) or worth_telling(result)
+    if given_up(result) or left_running_news(result) or lookups_unseen(result):
+        return True
+    return worth_telling(result)
 
 
 def worth_telling(result: Result) -> bool:
@@ -345,6 +372,14 @@ def worth_telling(result: Result) -> bool:
     from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
+
+
+def lookups_unseen(result: Result) -> bool:
+    """It failed, and what it looked for and did not find was not watched on this host."""
+    from wardian.sandbox.run.protections import UNSEEN
+
+    failed = result.reason == "exited" and result.exit_code != 0
+    return failed and any(wall.enforced and wall.note == UNSEEN for wall in result.protections)
 
 
 def left_running_news(result: Result) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Sequence
 
 from wardian.sandbox.backends import Job, copy_records
@@ -13,7 +14,7 @@ from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
-from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.plan import Plan, finish, make_plan, timed
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
@@ -24,6 +25,7 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wardian.sandbox.backends.living import LivingPlace
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
     from wardian.sandbox.run.result import Caller
@@ -39,6 +41,9 @@ class Wardian:
         """``binary`` and ``extra`` records are for tests, which have a launcher of their own."""
         self._binary, self._extra = binary, extra
         self._plans: dict[tuple[tuple[Source, ...], bool], Plan] = {}
+        self.programs: tuple[str, ...] = ()  # of a living sandbox
+        self._lock = threading.Lock()
+        self._living: LivingPlace | None = None
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
@@ -64,6 +69,47 @@ class Wardian:
             self._plans[more, traced] = plan
         return self._plans[more, traced]
 
+    def start_inside(self, job: Job) -> Process:
+        """Start it in the one living sandbox of this backend. Raises SandboxError."""
+        argv, env, more = place(job, self._policy, self._sources, self._around)
+        living = self.living(more, job)
+        living.check(argv[0], more)
+        return uninterrupted(functools.partial(living.start, job, argv, env))
+
+    def living(self, more: tuple[Source, ...] | None = None, job: Job | None = None) -> LivingPlace:
+        """Started when it is first wanted, with what its first command needs. Raises
+        SandboxError."""
+        with self._lock:
+            if self._living is None:
+                from wardian.sandbox.backends.living import LivingPlace
+
+                every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
+                plan = self._plan(tuple(every), traced=False)
+                self._living = LivingPlace(
+                    plan,
+                    self._policy,
+                    self._host.arch,
+                    self._extra,
+                    self._binary,
+                    self._new_gateway(job or Job((), {})),
+                )
+            return self._living
+
+    def _named_programs(self) -> list[Source]:
+        """The sources of the programs that were named when the sandbox was made."""
+        jobs = (Job((program,), {}) for program in self.programs)
+        return [
+            source
+            for job in jobs
+            for source in place(job, self._policy, self._sources, self._around).more
+        ]
+
+    def close(self) -> bool:
+        """End the living sandbox, if there is one; False if that can't be done."""
+        with self._lock:
+            living, self._living = self._living, None
+        return living is None or living.close()
+
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
         argv, env, more = place(job, self._policy, self._sources, self._around)
@@ -84,7 +130,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + copy_records(job),
+            extra=self._extra + _traced(job) + _asked_about(job) + copy_records(job),
         )
         gateway = self._gateway(given.fds, job)
         try:
@@ -97,34 +143,43 @@ class Wardian:
             gateway.start(launched.pid)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
-        return Process(
+        process = Process(
             launched,
             functools.partial(
                 interpret,
                 command=job.argv,
-                plan=plan,
+                plan=timed(plan, job.time_s),
                 arch=self._host.arch,
                 policy=self._policy,
                 gateway=gateway,
             ),
             outputs=outputs,
-            stdin=ends.get(0),
+            stdin=None if job.stdin else ends.get(0),
             input_bytes=job.input_bytes or b"",
             traces=traces,
             keep=job.keep,
             time_s=job.time_s,
             on_status=_listener(job),
         )
+        if job.stdin:
+            from wardian.sandbox.run.interaction import Input
 
-    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+            process.input = Input(ends[0])
+        return process
+
+    def _new_gateway(self, job: Job) -> Gateway | None:
         if self._policy.network != "names":
             return None
         from wardian.sandbox.network.gateway import Gateway
-        from wardian.sandbox.network.rules import NetworkRules
+        from wardian.sandbox.network.in_force import RulesInForce
 
-        rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
-        gateway = Gateway(rules, self._policy, _live(job))
-        fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
+        network = job.network or RulesInForce.of(self._policy)
+        return Gateway(network, self._policy, _live(job), job.event_loop)
+
+    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+        gateway = self._new_gateway(job)
+        if gateway is not None:
+            fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
@@ -149,7 +204,7 @@ class Wardian:
             return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
-        return streams.captured(has_input=bool(job.input_bytes))
+        return streams.captured(has_input=bool(job.input_bytes) or job.stdin)
 
 
 def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
@@ -164,6 +219,16 @@ def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
         heard(refusal if caller is None else refusal._replace(process=caller))
 
     return tell
+
+
+def _asked_about(job: Job) -> bytes:
+    """Routes to the gateway for every address: who is asked may allow any."""
+    if job.network is None or job.network.asking is None:
+        return b""
+    import socket
+
+    families = ((socket.AF_INET, 4), (socket.AF_INET6, 16))
+    return b"".join(record("route", int(family), 0, bytes(size)) for family, size in families)
 
 
 def _traced(job: Job) -> bytes:

@@ -41,6 +41,11 @@ class Listeners:
             for address in rule.network if few else (rule.network.network_address,):
                 self.open(str(address), each_port(rule.ports), everywhere=not few)
 
+    def open_everywhere(self, ports: Iterable[int]) -> None:
+        """At every address of both kinds. Raises OSError."""
+        for address in ("0.0.0.0", "::"):  # noqa: S104 - of the guest's own network
+            self.open(address, ports, everywhere=True)
+
     def open_name(self, address: str, ports: Ports) -> None:
         """A name's own. Raises OSError."""
         self.open(address, each_port(ports))

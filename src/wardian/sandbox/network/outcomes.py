@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from wardian.sandbox.network.askers import GuestPort
+from wardian.sandbox.network.asking import AskedConnection
 from wardian.sandbox.run.result import Caller
 
 MOST_EVENTS = 1000  # of connections and of refusals
@@ -50,7 +51,7 @@ OnRefused = Callable[[RefusedName, GuestPort | None], None]
 
 
 class Outcomes:
-    """Both, as they come. Written by the gateway's thread alone."""
+    """All of them, as they come. Written by the gateway's thread alone."""
 
     def __init__(self, on_refused: OnRefused | None = None) -> None:
         self._on_refused = on_refused
@@ -59,6 +60,7 @@ class Outcomes:
         self.refused: dict[tuple[str, int | None, str], RefusedName] = {}
         # Who asked for a name, or a name and a port, as far as the gateway found out.
         self.callers: dict[tuple[str, int | None], Caller] = {}
+        self.asked: list[AskedConnection] = []
 
     def refuse(
         self,
@@ -80,6 +82,11 @@ class Outcomes:
             self.refused[key] = RefusedName(name, port, address, reason, at_s, rule)
             if self._on_refused is not None:
                 self._on_refused(self.refused[key], source)
+
+    def add_question(self, asked: AskedConnection) -> None:
+        """It was answered; several may have waited for that."""
+        if len(self.asked) < MOST_EVENTS and not any(one is asked for one in self.asked[-64:]):
+            self.asked.append(asked)
 
     def add(self, connection: Connection) -> None:
         """It is over."""

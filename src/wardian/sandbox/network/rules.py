@@ -39,6 +39,10 @@ class NameRule(NamedTuple):
         before, found = name[: -len(self.name) - 1], name.endswith("." + self.name)
         return found and bool(before) and (self.left == "**" or "." not in before)
 
+    def covers(self, name: str | None, address: Address | None, port: int) -> bool:
+        """Is a connection to this name, at this address, one of those it is about?"""
+        return name is not None and self.matches(name) and _among(port, self.ports)
+
     def __str__(self) -> str:
         return (f"{self.left}." if self.left else "") + self.name + _ports_text(self.ports)
 
@@ -57,6 +61,10 @@ class AddressRule(NamedTuple):
     def single(self) -> bool:
         """One address, not a range."""
         return self.network.prefixlen == self.network.max_prefixlen
+
+    def covers(self, name: str | None, address: Address | None, port: int) -> bool:
+        """Is a connection to this name, at this address, one of those it is about?"""
+        return address is not None and self.matches(address) and _among(port, self.ports)
 
     def __str__(self) -> str:
         text = str(self.network.network_address if self.single else self.network)
@@ -86,6 +94,10 @@ class NetworkRules(NamedTuple):
         if len(rules.networks) > MOST_NETWORKS:
             raise UsageError(f"rules name more than {MOST_NETWORKS} ranges of addresses")
         return rules
+
+    def also(self, rules: tuple[Rule, ...]) -> NetworkRules:
+        """The same, allowing more."""
+        return self._replace(allow=(*self.allow, *rules)) if rules else self
 
     def ports_of(self, name: str) -> Ports:
         """The ports that may be reached at a normal name; none if it may not be known at all."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from wardian import toml
 from wardian.errors import PolicyError, ShareError, UsageError, WardianError
 from wardian.sandbox.policy.policy import (
+    LIMIT_FIELDS,
     NETWORKS,
     NEVER_DENIED,
     Policy,
@@ -61,15 +62,7 @@ _KNOWN: dict[str, dict[str, str]] = {
     "syscalls": {"allow": "calls", "deny": "denied", "only": "calls", "debug": "yes or no"},
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
-}
-_LIMIT_FIELDS = {
-    "time": "time_s",
-    "cpu": "cpu_s",
-    "memory": "memory_bytes",
-    "processes": "processes",
-    "files": "files",
-    "disk": "disk_bytes",
-    "output": "output_bytes",
+    "refusals": {"explain": "yes or no"},
 }
 # Of a network by name: key → field of Policy
 NETWORK_LIMITS = {
@@ -141,9 +134,7 @@ class _Reader:
         shares = list(base.shares)
         for key in ("read", "copy", "write"):
             shares += [self.share(key, text) for text in get("files", key, [])]
-        limits = {
-            _LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})
-        }
+        limits = {LIMIT_FIELDS[key]: get("limits", key, None) for key in document.get("limits", {})}
         variables = dict(base.set_env) | get("environment", "set", {})
         work, rootfs = get("files", "work", None), get("files", "rootfs", None)
         allowed = _union(base.allow_syscalls, get("syscalls", "allow", []))
@@ -167,6 +158,7 @@ class _Reader:
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
             interface=get("network", "interface", base.interface),
+            explain=get("refusals", "explain", base.explain),
         )
         return policy.debugging() if get("syscalls", "debug", False) else policy
 

@@ -116,15 +116,19 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
     return refusal_of("network", action, f"{host}:{port}", reason, allow)
 
 
-def by_gateway(
+def with_gateway(
     outcomes: Outcomes, asked: Asked, known: Sequence[Refusal] = ()
 ) -> tuple[Refusal, ...]:
-    """What the gateway of a network by name refused, but for what is known already. A program that
-    asks by ``write`` (Go's own resolver) is known to the gateway alone."""
-    things = {(one.action, one.target) for one in known}
+    """What is known, with the reasons that the gateway of a network by name had, and what else it
+    refused. A program that asks by ``write`` (Go's own resolver) is known to the gateway alone."""
     callers = {**outcomes.callers, **asked}
     found = [by_rule(one, callers) for one in outcomes.refused.values()]
-    return tuple(one for one in found if (one.action, one.target) not in things)
+    reasons = {(one.action, one.target): one.reason for one in found}
+    things = {(one.action, one.target) for one in known}
+    return (
+        *(one._replace(reason=reasons.get((one.action, one.target), one.reason)) for one in known),
+        *(one for one in found if (one.action, one.target) not in things),
+    )
 
 
 def with_callers(outcomes: Outcomes, asked: Asked) -> tuple[Connection, ...]:

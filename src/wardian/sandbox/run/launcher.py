@@ -20,6 +20,9 @@ FD_FIRST_COPY = 10
 FD_GATEWAY = 12
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
+# Signals that are not ignored, whatever this process ignores: all but KILL, STOP and libc's own
+# two, which core/signals.c sees to.
+DEFAULTS = [number for number in range(1, 65) if number not in (9, 19, 32, 33)]
 
 
 class Launched(NamedTuple):
@@ -45,7 +48,17 @@ def pipe() -> tuple[int, int]:
     return raised(reader), raised(writer)
 
 
-def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Launched:
+def control_socket() -> tuple[int, int]:
+    """The launcher's end and ours of what a living sandbox is asked through."""
+    import _socket
+
+    theirs, ours = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    return raised(theirs.detach()), raised(ours.detach())
+
+
+def spawn(
+    plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER, *, living: bool = False
+) -> Launched:
     """Start the launcher; ``streams`` maps its descriptor numbers to ours. Raises BackendError."""
     opened: list[int] = []
     try:
@@ -53,7 +66,7 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
         opened.append(plan_fd)
         status, status_out = pipe()
         opened += (status, status_out)
-        control_in, control = pipe()
+        control_in, control = control_socket() if living else pipe()
         opened += (control_in, control)
         wanted = {FD_PLAN: plan_fd, FD_STATUS: status_out, FD_CONTROL: control_in} | streams
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
@@ -62,7 +75,9 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
             (os.POSIX_SPAWN_DUP2, 0, 2),
         ]
         actions += [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in wanted.items()]
-        pid = os.posix_spawn(launcher, ["wardian-launch"], {}, file_actions=actions)
+        pid = os.posix_spawn(
+            launcher, ["wardian-launch"], {}, file_actions=actions, setsigdef=DEFAULTS
+        )
     except OSError as error:
         _close(opened)
         raise explained(error, launcher) from None
@@ -75,12 +90,17 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
 
 
 def spawn_and_give(
-    plan: bytes, given: dict[int, int], ends: dict[int, int], launcher: str = LAUNCHER
+    plan: bytes,
+    given: dict[int, int],
+    ends: dict[int, int],
+    launcher: str = LAUNCHER,
+    *,
+    living: bool = False,
 ) -> Launched:
     """``spawn``, which takes over the descriptors that are ``given``; where it fails, our own
     ``ends`` of them are closed, too. Raises BackendError."""
     try:
-        return spawn(plan, given, launcher)
+        return spawn(plan, given, launcher, living=living)
     except BaseException:
         _close(list(ends.values()))
         raise
