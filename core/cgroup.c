@@ -374,10 +374,15 @@ bool cgroup_cpu_us(uint64_t *us) {
 }
 
 /* Has the kernel killed one of the run's processes for memory? */
-bool cgroup_out_of_memory(void) {
+static uint64_t forgiven; /* a living sandbox goes on after one */
+uint64_t cgroup_kills(void) {
     char text[512];
-    return read_count(&events, text, sizeof text) > 0 && number_after(text, "oom_kill ", false) > 0;
+    return read_count(&events, text, sizeof text) > 0 ? number_after(text, "oom_kill ", false) : 0;
 }
+
+void cgroup_forgive(void) { forgiven = cgroup_kills(); }
+
+bool cgroup_out_of_memory(void) { return cgroup_kills() > forgiven; }
 
 /* How often the kernel has met the limit, whether or not it found something to drop then. */
 static uint64_t times_met(void) {

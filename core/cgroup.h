@@ -17,7 +17,9 @@ int cgroup_version(void);                            /* 0: there is none */
 bool cgroup_cpu_us(uint64_t *us);
 bool cgroup_memory(uint64_t *bytes);
 uint64_t cgroup_network(uint64_t listed); /* not in the other count */
-bool cgroup_out_of_memory(void);
+uint64_t cgroup_kills(void);     /* processes that the kernel killed for memory */
+bool cgroup_out_of_memory(void); /* was there one */
+void cgroup_forgive(void);       /* since this, from here on */
 bool cgroup_met_limit(void);
 bool cgroup_thrashes(uint64_t limit, uint64_t bytes);
 void cgroup_kill(void);

@@ -5,6 +5,7 @@
 #include "fail.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -18,6 +19,19 @@ void channel_pair(int ends[2]) {
         die(errno, "supervisor", "asking for credentials on the control socket");
 }
 
+/* `room` is for MAX_PASSED of them. */
+static void attach(struct msghdr *header, char *room, const int *fds, size_t fd_count) {
+    if (fd_count == 0 || fd_count > MAX_PASSED)
+        return;
+    header->msg_control = room;
+    header->msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
+    struct cmsghdr *cmsg = CMSG_FIRSTHDR(header);
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type = SCM_RIGHTS;
+    cmsg->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
+    memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * fd_count);
+}
+
 void channel_send(int fd, const struct message *message, const int *fds, size_t fd_count) {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * MAX_PASSED)];
@@ -25,21 +39,29 @@ void channel_send(int fd, const struct message *message, const int *fds, size_t 
     } control = {0};
     struct iovec part = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof *message};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd_count > 0 && fd_count <= MAX_PASSED) {
-        header.msg_control = control.bytes;
-        header.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
-        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
-        memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * fd_count);
-    }
+    attach(&header, control.bytes, fds, fd_count);
     long sent;
     while ((sent = syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         ;
     /* The other side would wait for it. Without descriptors a message always finds room, or nobody. */
     if (sent < 0 && fd_count > 0 && errno != EPIPE && errno != ECONNRESET)
         die(errno, "descriptors", "passing %d descriptors between the launcher's processes", (int)fd_count);
+}
+
+bool channel_pass(int fd, char what, const int *fds, size_t fd_count) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * MAX_PASSED)];
+        struct cmsghdr align;
+    } control = {0};
+    struct iovec part = {.iov_base = &what, .iov_len = 1};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    attach(&header, control.bytes, fds, fd_count);
+    return syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL) == 1;
+}
+
+bool channel_has_room(int fd) {
+    struct pollfd out = {.fd = fd, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLOUT);
 }
 
 bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count, pid_t *sender) {

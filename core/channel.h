@@ -25,10 +25,18 @@ enum message_kind {
     MSG_READY,
     MSG_EXEC_FAILED,
     MSG_LEFT_RUNNING,
-    MSG_EXITED
+    MSG_EXITED,
+    /* Of a living sandbox (commands.h, place.h): what the supervisor asks the reaper for. */
+    MSG_START,     /* a command: its records, and the streams that it has */
+    MSG_END,       /* a command and all its processes */
+    MSG_SIGNAL,    /* to a command */
+    MSG_LISTENING, /* a command's processes, and where they listen */
+    MSG_SOCKET,    /* in the guest's network; answered with it */
+    MSG_DIRECTORY  /* of the guest's own; the same */
 };
 struct message {
     enum message_kind kind;
+    uint64_t command; /* in a living sandbox: which; 0: none */
     union {
         struct failure failure;
         struct left_running left;
@@ -43,11 +51,21 @@ struct message {
         struct {
             int status;
             uint64_t tasks;
+            uint64_t user_us, system_us, peak_bytes; /* of a command in a living sandbox */
         } exited;
+        struct {
+            uint8_t streams; /* bit i: descriptor i is passed, in this order after the records */
+            bool pty;
+            uint16_t rows, columns;
+        } start;
+        int number; /* a signal, or a family of addresses */
+        char path[64];
     };
 };
 void channel_pair(int ends[2]);
 void channel_send(int fd, const struct message *message, const int *fds, size_t fd_count);
+bool channel_pass(int fd, char what, const int *fds, size_t fd_count); /* one byte; false: nobody takes it */
+bool channel_has_room(int fd); /* would a message be taken at once? */
 /* Returns false at end of file. `sender` is in the receiver's pid namespace. */
 bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count, pid_t *sender);
 

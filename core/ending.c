@@ -13,9 +13,21 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+void emit_ended(const struct ended *end) {
+    emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
+         "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
+         "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
+         "\"output_exceeded\":%s,\"cgroup\":%d,\"not_copied\":%d}",
+         end->reason, end->code, end->signal, end->exec_error, (long long)end->wall_us, (long long)end->user_us,
+         (long long)end->system_us, (unsigned long long)end->peak_bytes, (unsigned long long)end->tasks,
+         (unsigned long long)end->stream_bytes[0], (unsigned long long)end->stream_bytes[1],
+         (unsigned long long)end->stream_bytes[2], end->output_exceeded ? "true" : "false", cgroup_version(),
+         end->not_copied);
+}
+
 void report_end(const struct ending *end) {
     trace_end();
-    refusals_report();
+    refusals_report(0);
     relay_report_held();
     inner_report();
     int code = end->exited && WIFEXITED(end->status) ? WEXITSTATUS(end->status) : -1;
@@ -37,15 +49,10 @@ void report_end(const struct ending *end) {
         user_us = (long long)limits_cpu_us() - system_us;
     uint64_t rss = (uint64_t)end->usage.ru_maxrss * 1024;
     uint64_t peak = limits_peak_bytes() > rss ? limits_peak_bytes() : rss;
-    emit("{\"event\":\"ended\",\"reason\":\"%s\",\"code\":%d,\"signal\":%d,\"exec_errno\":%d,"
-         "\"wall_us\":%lld,\"user_us\":%lld,\"system_us\":%lld,\"peak_bytes\":%llu,"
-         "\"tasks\":%llu,\"stdin_bytes\":%llu,\"stdout_bytes\":%llu,\"stderr_bytes\":%llu,"
-         "\"output_exceeded\":%s,\"cgroup\":%d,\"not_copied\":%d}",
-         reason, code, signal, end->exec_error, (long long)end->wall_us,
-         user_us, system_us,
-         (unsigned long long)peak, (unsigned long long)(end->tasks > 1 ? end->tasks - 1 : 1),
-         (unsigned long long)relay_bytes(0), (unsigned long long)relay_bytes(1),
-         (unsigned long long)relay_bytes(2),
-         relay_output_exceeded(end->output_limit) ? "true" : "false", cgroup_version(),
-         end->not_copied);
+    emit_ended(&(struct ended){
+        .reason = reason, .code = code, .signal = signal, .exec_error = end->exec_error, .wall_us = end->wall_us,
+        .user_us = user_us, .system_us = system_us, .peak_bytes = peak, .tasks = end->tasks > 1 ? end->tasks - 1 : 1,
+        .stream_bytes = {relay_bytes(0), relay_bytes(1), relay_bytes(2)},
+        .output_exceeded = relay_output_exceeded(end->output_limit), .not_copied = end->not_copied,
+    });
 }

@@ -18,6 +18,17 @@ struct ending {
     int not_copied; /* shares that could not be copies, and were read-only */
     struct rusage usage;
 };
+
+/* Its last line: of a run, or of one command in a living sandbox. */
+struct ended {
+    const char *reason;
+    int code, signal, exec_error;
+    int64_t wall_us, user_us, system_us;
+    uint64_t peak_bytes, tasks, stream_bytes[3];
+    bool output_exceeded;
+    int not_copied;
+};
+void emit_ended(const struct ended *end);
 void report_end(const struct ending *end);
 
 #endif

@@ -18,14 +18,22 @@
 
 static int supervisor_ctl = -1; /* in the supervisor itself there is none */
 
+static uint64_t failing; /* command of a living sandbox, or 0 */
+
 void fail_to_supervisor(int ctl) { supervisor_ctl = ctl; }
 
-_Noreturn void die_again(const struct failure *failure) {
+void fail_of_command(uint64_t command) { failing = command; }
+
+void emit_failure(const struct failure *failure) {
     char what[1200], wall[200];
     json_escape(what, sizeof what, failure->what, strnlen(failure->what, sizeof failure->what));
     json_escape(wall, sizeof wall, failure->wall, strnlen(failure->wall, sizeof failure->wall));
     emit("{\"event\":\"failed\",\"wall\":\"%s\",\"what\":\"%s\",\"errno\":%d}", wall, what,
          failure->error);
+}
+
+_Noreturn void die_again(const struct failure *failure) {
+    emit_failure(failure);
     relay_restore_terminal();
     close(FD_STATUS); /* the caller goes on while we clean up */
     supervise_nothing();
@@ -33,7 +41,7 @@ _Noreturn void die_again(const struct failure *failure) {
 }
 
 _Noreturn void die(int error, const char *wall, const char *format, ...) {
-    struct message message = {.kind = MSG_FAILURE};
+    struct message message = {.kind = MSG_FAILURE, .command = failing};
     message.failure.error = error;
     snprintf(message.failure.wall, sizeof message.failure.wall, "%s", wall);
     va_list args;

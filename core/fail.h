@@ -2,9 +2,12 @@
 #ifndef WARDIAN_FAIL_H
 #define WARDIAN_FAIL_H
 
+#include <stdint.h>
+
 /* `wall` names what could not be put up, `what` the attempt. */
 _Noreturn void die(int error, const char *wall, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void fail_of_command(uint64_t command); /* what fails from here on is this command, not the living sandbox */
 void fail_to_supervisor(int ctl); /* from here on die() sends a message, and the supervisor reports it */
 
 struct failure {
@@ -12,6 +15,7 @@ struct failure {
     char wall[48];
     char what[400];
 };
+void emit_failure(const struct failure *failure);
 _Noreturn void die_again(const struct failure *failure); /* in the supervisor, as that message says */
 
 #endif

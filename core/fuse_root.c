@@ -175,6 +175,8 @@ void fuse_root_hear(enum message_kind kind, const int *fds, size_t count) {
 
 int fuse_root_fd(void) { return device; }
 
+void fuse_root_anew(void) { memset(asked, 0, sizeof asked); }
+
 void fuse_root_run(void) { running = true; }
 
 static void answer(uint64_t unique, int error, const void *payload, size_t len) {

@@ -40,7 +40,7 @@
 
 /* The reaper opens them, because opens may be watched already where the guest is. */
 
-static int open_terminal(int ctl) {
+int open_terminal(int ctl, uint64_t command, uint16_t rows, uint16_t columns) {
     int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
     int unlock = 0, number = 0;
     if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCGPTN, &number) < 0)
@@ -50,7 +50,10 @@ static int open_terminal(int ctl) {
     int slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (slave < 0)
         die(errno, "terminal", "opening a terminal for the guest");
-    struct message message = {.kind = MSG_PTY};
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
+    if (rows && columns)
+        ioctl(master, TIOCSWINSZ, &size);
+    struct message message = {.kind = MSG_PTY, .command = command};
     channel_send(ctl, &message, &master, 1);
     close(master);
     return slave;
@@ -70,12 +73,14 @@ static void hand(int guest, int fd) {
 }
 
 void hand_streams(const struct plan *plan, int guest, int ctl) {
+    if (plan->living)
+        return; /* each command brings its own */
     int nothing = needs_nothing(plan) ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
     if (needs_nothing(plan) && nothing < 0)
         die(errno, "streams", "opening /dev/null in the guest");
     hand(guest, nothing);
     if (plan->pty)
-        hand(guest, open_terminal(ctl));
+        hand(guest, open_terminal(ctl, 0, 0, 0));
 }
 
 /* Waits until the new root is ours: then they come. */
@@ -113,7 +118,7 @@ static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
 }
 
 /* Does the filter let us set a limit once it is up? */
-static bool may_limit_later(const struct plan *plan) {
+bool may_limit_later(const struct plan *plan) {
 #if defined(__x86_64__)
     const uint32_t arch = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
@@ -171,6 +176,8 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
     int listener = -1, diag = -1;
     give_turn(reaper, own_network(plan, &diag));
     fill_proc(plan, reaper);
+    if (plan->living)
+        _exit(0); /* the reaper goes on: place.c */
     cgroup_enter(plan, ctl);
     drop_capabilities(plan);
     if (WALL_IS_UP(plan, WALL_SESSION) && setsid() < 0)

@@ -13,6 +13,7 @@
 #include "numbers.h"
 #include "process_tree.h"
 #include "status.h"
+#include "tags.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -36,6 +37,8 @@ struct search {
     int ctl, proc;
     int64_t until_us;
     uint32_t count, described;
+    uint64_t command; /* whose processes; 0: all */
+    bool command_asked;
     bool briefly; /* without what a guest could hold us at */
     bool asked;   /* what listens: in the network namespace of the first that is found */
     struct listener listeners[MOST_LISTENING];
@@ -145,7 +148,8 @@ static bool runs(const struct search *s, const char *pid, struct left_running *f
 }
 
 static void send_found(const struct search *s) {
-    struct message message = {.kind = MSG_LEFT_RUNNING, .left = s->found};
+    struct message message = {.kind = MSG_LEFT_RUNNING, .command = s->command, .left = s->found};
+    message.left.asked = s->command_asked;
     channel_send(s->ctl, &message, NULL, 0);
 }
 
@@ -156,6 +160,8 @@ static void add_process(const char *pid, void *context) {
     if (now_us() >= s->until_us || !next_number(pid, &number) || number == 1 ||
         number == (uint64_t)syscall(SYS_getpid))
         return; /* pid 1 is the reaper, or no process of the guest's */
+    if (s->command && tag_below(s->proc, pid) != s->command)
+        return;
     s->found = (struct left_running){.pid = (uint32_t)number};
     if (!runs(s, pid, &s->found))
         return;
@@ -173,11 +179,12 @@ static void add_process(const char *pid, void *context) {
     send_found(s);
 }
 
-static void search(int ctl, bool briefly) {
+static void search(int ctl, bool briefly, uint64_t command, bool asked) {
     enum { PROCFS = 0x9fa0 };
     static struct search s; /* large for a stack */
     struct statfs fs;
-    s = (struct search){.ctl = ctl, .until_us = now_us() + READING_US, .briefly = briefly};
+    s = (struct search){.ctl = ctl, .until_us = now_us() + READING_US, .briefly = briefly, .command = command,
+                        .command_asked = asked};
     s.proc = open(tree_watched() ? "/proc" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s.proc < 0 || fstatfs(s.proc, &fs) < 0 || fs.f_type != PROCFS)
         return;
@@ -200,6 +207,22 @@ static bool any_left(void) {
     }
 }
 
+/* In a child, which a guest may hold: it is waited for so long and no longer. */
+static void search_in_child(int ctl, uint64_t command, bool asked) {
+    int64_t until = now_us() + PATIENCE_US;
+    pid_t reader = fork();
+    if (reader < 0) { /* the guest has all processes that it may have */
+        search(ctl, true, command, asked);
+        return;
+    }
+    if (reader == 0) {
+        search(ctl, false, command, asked);
+        _exit(0);
+    }
+    while (wait4(reader, NULL, __WALL | WNOHANG, NULL) == 0 && now_us() < until)
+        poll(NULL, 0, 1);
+}
+
 void left_running_send(int ctl) {
     if (!any_left())
         return;
@@ -208,28 +231,19 @@ void left_running_send(int ctl) {
     channel_send(ctl, &some, NULL, 0);
     if (syscall(SYS_getpid) == 1)
         kill(-1, SIGSTOP); /* all but ourselves, kill(2) */
-    int64_t until = now_us() + PATIENCE_US;
-    pid_t reader = fork();
-    if (reader < 0) { /* the guest has all processes that it may have */
-        search(ctl, true);
-        return;
-    }
-    if (reader == 0) {
-        search(ctl, false);
-        _exit(0);
-    }
-    while (wait4(reader, NULL, __WALL | WNOHANG, NULL) == 0 && now_us() < until)
-        poll(NULL, 0, 1);
+    search_in_child(ctl, 0, false);
 }
+
+void left_running_of(int ctl, uint64_t command, bool asked) { search_in_child(ctl, command, asked); }
 
 void left_running_report(const struct left_running *left) {
     static char command[6 * sizeof left->command + 8], listening[6 * sizeof left->listening + 8];
     if (!left->command_len) {
-        emit("{\"event\":\"left-running\",\"count\":%u}", left->count);
+        emit("{\"event\":\"%s\",\"count\":%u}", left->asked ? "listening-all" : "left-running", left->count);
         return;
     }
     json_escape(command, sizeof command, left->command, left->command_len);
     json_escape(listening, sizeof listening, left->listening, strnlen(left->listening, sizeof left->listening));
-    emit("{\"event\":\"left-process\",\"pid\":%u,\"command\":\"%s\",\"listening\":\"%s\"}", left->pid, command,
-         listening);
+    emit("{\"event\":\"%s\",\"pid\":%u,\"command\":\"%s\",\"listening\":\"%s\"}",
+         left->asked ? "listening" : "left-process", left->pid, command, listening);
 }

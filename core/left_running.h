@@ -2,9 +2,11 @@
 #ifndef WARDIAN_LEFT_RUNNING_H
 #define WARDIAN_LEFT_RUNNING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct left_running {
+    bool asked;           /* by the caller, of a command that runs */
     uint32_t count;       /* so many at least; of all, where no process is described */
     uint32_t pid;         /* as the guest knows it */
     uint32_t command_len; /* 0: no process is described */
@@ -14,6 +16,10 @@ struct left_running {
 
 /* In the reaper, once the command has ended: those that do not end by themselves at once, to the supervisor. */
 void left_running_send(int ctl);
+
+/* In the reaper of a living sandbox: the processes of one command, which live on. `asked`: by the caller,
+ * while the command runs. */
+void left_running_of(int ctl, uint64_t command, bool asked);
 
 /* In the supervisor: on to the caller. */
 void left_running_report(const struct left_running *left);

@@ -58,6 +58,15 @@ void limits_start(const struct plan *plan, pid_t pid) {
         disk_watch(plan->watched[i]);
 }
 
+static uint64_t tasks_seen;
+static uint64_t cpu_before_us; /* what no longer counts */
+
+void limits_cpu_anew(void) { cpu_before_us = cpu_us; }
+
+bool limits_alone(void) { return tasks_seen <= 1; }
+
+int limits_proc(void) { return views.proc; }
+
 void limits_attach(const struct guest_views *fds) { views = *fds; }
 
 /* 0: none. */
@@ -330,6 +339,7 @@ enum limit limits_check(const struct plan *plan, int *next_ms) {
         each_process(views.proc, add_cheap, &sums);
         add_vanished(&sums);
         charge_unclaimed(&sums);
+        tasks_seen = sums.tasks;
     }
     if (sums.full && !plan->bare.wanted)
         refusals_limit("files", (pid_t)sums.full);
@@ -356,9 +366,10 @@ enum limit limits_check(const struct plan *plan, int *next_ms) {
         cgroup_cpu_us(&used);
     if (used > cpu_us)
         cpu_us = used;
-    if (cpu_limit_us && cpu_us > cpu_limit_us)
+    uint64_t counted = cpu_us - cpu_before_us;
+    if (cpu_limit_us && counted > cpu_limit_us)
         return LIMIT_CPU;
-    if (cpu_limit_us && cpu_us > cpu_limit_us / 4 * 3)
+    if (cpu_limit_us && counted > cpu_limit_us / 4 * 3)
         *next_ms = FAST_MS;
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }

@@ -19,6 +19,9 @@ struct guest_views {
 
 void limits_start(const struct plan *plan, pid_t reaper);
 void limits_attach(const struct guest_views *views);
+bool limits_alone(void); /* at the last look, the reaper was all there was */
+void limits_cpu_anew(void); /* in a living sandbox: time used so far does not count any more */
+int limits_proc(void); /* the guest's /proc, or -1 */
 enum limit limits_check(const struct plan *plan, int *next_ms);
 bool limits_had_process(uint32_t pid); /* by its number inside; perhaps it did */
 bool limits_files_full(const struct plan *plan, pid_t task);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "names.h"
+#include "channel.h"
 #include "descriptors.h"
 #include "fail.h"
 #include "netlink.h"
@@ -34,25 +35,9 @@ static void add_route(int fd, const struct route *wanted) {
         die(error, "network", "adding a route for a network by name");
 }
 
-/* One byte, and descriptors with it. False: nobody is there to take them. */
+/* False: nobody is there to take them. */
 static bool hand_over(int gateway, const int *fds, size_t count) {
-    union {
-        char bytes[CMSG_SPACE(sizeof(int) * MOST_HANDED)];
-        struct cmsghdr align;
-    } control = {0};
-    char what = count ? 's' : 'n';
-    struct iovec part = {.iov_base = &what, .iov_len = 1};
-    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
-    if (count) {
-        header.msg_control = control.bytes;
-        header.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-        struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
-        cmsg->cmsg_level = SOL_SOCKET;
-        cmsg->cmsg_type = SCM_RIGHTS;
-        cmsg->cmsg_len = CMSG_LEN(sizeof(int) * count);
-        memcpy(CMSG_DATA(cmsg), fds, sizeof(int) * count);
-    }
-    return syscall(SYS_sendmsg, gateway, &header, MSG_NOSIGNAL) == 1;
+    return channel_pass(gateway, count ? 's' : 'n', fds, count);
 }
 
 static int resolver_socket(int type) {

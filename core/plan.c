@@ -64,6 +64,13 @@ static bool make_room(struct plan *plan, const struct vectors *counts) {
 /* Every wall is asked for, but where the plan says that it is one without. */
 static bool complete(const struct plan *plan, const char **problem) {
     bool runs = plan->parent && plan->argv[0] && plan->cwd && plan->path;
+    if (plan->living) {
+        *problem = "a living sandbox has a parent, a filter, an identity, and no command, streams or trace of its own";
+        for (int i = 0; i < 3; i++)
+            if (plan->streams[i].kind != STREAM_NULL)
+                return false;
+        return !plan->bare.wanted && plan->parent && !plan->argv[0] && !plan->trace && plan->filter && plan->uid && plan->gid && plan->root_bytes && plan->hostname;
+    }
     if (!plan->bare.wanted) {
         *problem = "it lacks a parent, a command, a filter or an identity";
         return runs && plan->filter && plan->uid && plan->gid && plan->root_bytes && plan->hostname;

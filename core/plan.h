@@ -88,6 +88,7 @@ struct plan {
     uint32_t interface_address; /* IPv4, in host order */
     struct route routes[MAX_ROUTES]; /* into the guest's own network: then it is one by name */
     size_t route_count;
+    bool living; /* no command of its own: commands come one by one (place.h) */
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];

@@ -215,6 +215,8 @@ static bool set_flag(struct plan *plan, const struct record *r) {
         return true;
     if (strcmp(flag, "network") == 0)
         plan->own_network = true;
+    else if (strcmp(flag, "living") == 0)
+        plan->living = true;
     else if (strcmp(flag, "keep-session") == 0)
         plan->keep_session = true;
     else if (strcmp(flag, "notify") == 0)

@@ -88,6 +88,11 @@ bool process_announce(int number) {
     return true;
 }
 
+void processes_forget(void) {
+    process_count = 0;
+    commands_used = 0;
+}
+
 void processes_report(void) {
     static char text[6 * COMMAND_ROOM + 8];
     for (int i = 0; i < process_count; i++) {

@@ -13,6 +13,7 @@
 #include "names.h"
 #include "numbers.h"
 #include "omitted_walls.h"
+#include "place.h"
 #include "plan.h"
 #include "root.h"
 #include "seccomp.h"
@@ -43,7 +44,7 @@ static void die_with_supervisor(const struct plan *plan, int ctl) {
 }
 
 /* The last pid handed out in this namespace: how many tasks the run made, and no more. */
-static uint64_t last_pid(int loadavg) {
+uint64_t reaper_last_pid(int loadavg) {
     char text[128];
     ssize_t n = loadavg < 0 ? -1 : pread(loadavg, text, sizeof text - 1, 0);
     if (n <= 0)
@@ -55,7 +56,7 @@ static uint64_t last_pid(int loadavg) {
 }
 
 /* Wakes a poll when a child ends. */
-static int open_deaths(void) {
+int reaper_open_deaths(void) {
     sigset_t wanted;
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGCHLD);
@@ -76,7 +77,7 @@ static void serve_gateway(int *gateway, int deaths) {
 
 static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int loadavg, int gateway) {
     struct message message = {.kind = MSG_EXITED};
-    int deaths = gateway < 0 ? -1 : open_deaths();
+    int deaths = gateway < 0 ? -1 : reaper_open_deaths();
     for (;;) {
         int status;
         pid_t pid = wait4(-1, &status, __WALL | (deaths < 0 ? 0 : WNOHANG), NULL);
@@ -85,7 +86,7 @@ static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int
         if (pid != guest)
             continue; /* an orphan of the guest's, or EINTR */
         message.exited.status = status;
-        message.exited.tasks = last_pid(loadavg);
+        message.exited.tasks = reaper_last_pid(loadavg);
         message.exited.tasks -= message.exited.tasks > own_tasks ? own_tasks : 0;
         channel_send(ctl, &message, NULL, 0);
         left_running_send(ctl);
@@ -134,6 +135,8 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     if (!plan->sources_open && !plan->sources_come)
         open_sources(plan, false);
     build_root(plan, ctl, between);
+    if (plan->living)
+        place_main(plan, ctl, guest);
     int loadavg = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
     drop_capabilities(plan);
     give_turn(between, -1);

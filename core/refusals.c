@@ -3,6 +3,7 @@
 #include "fortify.h"
 #include "refusals.h"
 #include "call.h"
+#include "commands.h"
 #include "hash.h"
 #include "host_paths.h"
 #include "limits.h"
@@ -10,6 +11,7 @@
 #include "ports.h"
 #include "processes.h"
 #include "status.h"
+#include "tags.h"
 #include "tasks.h"
 
 #include <errno.h>
@@ -37,6 +39,7 @@ static struct {
 } used[GROUPS];
 
 struct refusal {
+    uint64_t command; /* of a living sandbox; else 0 */
     uint32_t hash;
     int call;
     enum hindrance by;
@@ -76,7 +79,7 @@ static struct refusal *find(const struct refusal *wanted, const char *text, cons
     enum { SLOTS = sizeof by_hash / sizeof *by_hash };
     for (*slot = wanted->hash % SLOTS; by_hash[*slot]; *slot = (*slot + 1) % SLOTS) {
         struct refusal *one = &refusals[by_hash[*slot] - 1];
-        if (one->hash == wanted->hash && one->call == wanted->call && one->by == wanted->by &&
+        if (one->hash == wanted->hash && one->command == wanted->command && one->call == wanted->call && one->by == wanted->by &&
             same_text(one->text, one->text_len, text, wanted->text_len) &&
             same_text(one->other, one->other_len, other, wanted->other_len))
             return one;
@@ -148,13 +151,36 @@ static bool is_elsewhere(const struct refusal *r) {
                                 !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)));
 }
 
+/* Asked once for a run of calls by the same task. */
+static uint64_t command_of(pid_t task) {
+    enum { FRESH_US = 50000 };
+    static pid_t known_task;
+    static uint64_t known;
+    static int64_t until_us;
+    if (!commands_on() || task == 0)
+        return 0;
+    if (task != known_task || now_us() > until_us) {
+        known = tag_of(task);
+        known_task = task;
+        until_us = now_us() + FRESH_US;
+    }
+    return known;
+}
+
+static void announce_to_its_caller(struct refusal *r, const struct call *call) {
+    commands_status(r->command);
+    announce(r, call);
+    status_to_caller();
+}
+
 void remember(const struct call *call, enum hindrance by, const char *text, size_t len, const char *other) {
     if (!other)
         other = "";
-    struct refusal fresh = {.call = call->number, .by = by, .count = 1, .text_len = (uint32_t)len,
+    struct refusal fresh = {.command = command_of(call->task), .call = call->number, .by = by, .count = 1, .text_len = (uint32_t)len,
                             .other_len = (uint32_t)strlen(other)};
     fresh.hash = hash_bytes(hash_bytes(HASH_START, text, len), other, fresh.other_len);
     fresh.hash = hash_number(fresh.hash, (uint32_t)fresh.call) ^ (uint32_t)by;
+    fresh.hash = hash_number(fresh.hash, (uint32_t)fresh.command);
     if (by == BY_FILTER)
         fresh.hash = hash_bytes(fresh.hash, (const char *)call->args, sizeof call->args[0]);
     size_t slot;
@@ -162,7 +188,7 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
     if (known) {
         known->count++;
         if (is_elsewhere(known))
-            announce(known, call);
+            announce_to_its_caller(known, call);
         return;
     }
     enum group group = group_of(by);
@@ -182,7 +208,7 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
     refusals[refusal_count++] = fresh;
     by_hash[slot] = (uint16_t)refusal_count;
     if (is_elsewhere(&fresh))
-        announce(&refusals[refusal_count - 1], call);
+        announce_to_its_caller(&refusals[refusal_count - 1], call);
 }
 
 void remember_limit(const struct call *call, const char *name, uint64_t needed) {
@@ -210,25 +236,71 @@ static bool became_own(const struct refusal *r) {
     return is_own_port(ntohs(address.sin_port));
 }
 
-void refusals_report(void) {
+static void report_one(const struct refusal *r) {
     static char text[6 * PATH_MAX + 8], other[6 * PATH_MAX + 8];
+    json_escape(text, sizeof text, texts + r->text, r->text_len);
+    json_escape(other, sizeof other, texts + r->other, r->other_len);
+    emit("{\"event\":\"refused\",\"call\":%d,\"by\":\"%s\",\"process\":%d,\"count\":%llu,\"at_us\":%lld,"
+         "\"args\":\"%llu %llu %llu %llu %llu %llu\",\"text\":\"%s\",\"other\":\"%s\"}",
+         r->call, (const char[]){(char)r->by, 0}, r->process, (unsigned long long)r->count, (long long)r->at_us,
+         (unsigned long long)r->args[0], (unsigned long long)r->args[1],
+         (unsigned long long)r->args[2], (unsigned long long)r->args[3],
+         (unsigned long long)r->args[4], (unsigned long long)r->args[5], text, other);
+}
+
+/* What nobody asked for by command, a limit of the whole sandbox for instance, is every command's. */
+static bool concerns(const struct refusal *r, uint64_t command) { return !r->command || r->command == command; }
+
+void refusals_report(uint64_t command) {
     if (limits_space_full())
         refusals_limit("disk", 0);
-    processes_report();
-    for (size_t i = 0; i < refusal_count; i++) {
-        const struct refusal *r = &refusals[i];
-        if (became_own(r))
-            continue;
-        json_escape(text, sizeof text, texts + r->text, r->text_len);
-        json_escape(other, sizeof other, texts + r->other, r->other_len);
-        emit("{\"event\":\"refused\",\"call\":%d,\"by\":\"%s\",\"process\":%d,\"count\":%llu,\"at_us\":%lld,"
-             "\"args\":\"%llu %llu %llu %llu %llu %llu\",\"text\":\"%s\",\"other\":\"%s\"}",
-             r->call, (const char[]){(char)r->by, 0}, r->process, (unsigned long long)r->count, (long long)r->at_us,
-             (unsigned long long)r->args[0], (unsigned long long)r->args[1],
-             (unsigned long long)r->args[2], (unsigned long long)r->args[3],
-             (unsigned long long)r->args[4], (unsigned long long)r->args[5], text, other);
-    }
-    uint64_t more = not_remembered + tasks_missed();
+    bool some = false;
+    for (size_t i = 0; i < refusal_count && !some; i++)
+        some = concerns(&refusals[i], command);
+    if (some || !command)
+        processes_report();
+    for (size_t i = 0; i < refusal_count; i++)
+        if (concerns(&refusals[i], command) && !became_own(&refusals[i]))
+            report_one(&refusals[i]);
+    uint64_t more = not_remembered + tasks_missed() + status_lost();
+    status_closing();
     if (more)
         emit("{\"event\":\"refused-more\",\"count\":%llu}", (unsigned long long)more);
+    if (command)
+        refusals_forget(command);
+}
+
+/* What is left moves together, texts included. */
+void refusals_forget(uint64_t command) {
+    size_t kept = 0;
+    uint32_t text = 1;
+    memset(by_hash, 0, sizeof by_hash);
+    memset(used, 0, sizeof used);
+    for (size_t i = 0; i < refusal_count; i++) {
+        struct refusal r = refusals[i];
+        if (concerns(&r, command))
+            continue;
+        uint32_t *const places[] = {&r.text, &r.other};
+        const uint32_t lengths[] = {r.text_len, r.other_len};
+        for (int k = 0; k < 2; k++)
+            if (*places[k]) {
+                for (uint32_t at = 0; at < lengths[k]; at++) /* towards the start, so in this order */
+                    texts[text + at] = texts[*places[k] + at];
+                *places[k] = text;
+                text += lengths[k];
+            }
+        enum group group = group_of(r.by);
+        used[group].count++;
+        used[group].text += r.text_len + r.other_len;
+        refusals[kept++] = r;
+        size_t slot;
+        find(&r, texts + r.text, texts + r.other, &slot);
+        by_hash[slot] = (uint16_t)kept;
+    }
+    refusal_count = kept;
+    text_used = text;
+    not_remembered = 0;
+    tasks_forget_missed(0);
+    if (!kept)
+        processes_forget();
 }

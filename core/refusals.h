@@ -29,6 +29,7 @@ void refusals_begin(void);
 void remember(const struct call *call, enum hindrance by, const char *text, size_t len, const char *other);
 void remember_limit(const struct call *call, const char *name, uint64_t needed); /* 0: not known */
 void refusals_limit(const char *name, pid_t inside); /* one that was seen to be met; once */
-void refusals_report(void);
+void refusals_report(uint64_t command);   /* of a living sandbox, then forgotten; 0: all */
+void refusals_forget(uint64_t command);
 
 #endif

@@ -11,9 +11,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static int parent_pidfd = -1;
+static int target = FD_STATUS;
+static bool closing; /* what comes now is the last line, for which room was left */
 
 /* Escapes for JSON and for terminals alike: everything outside printable ASCII becomes \u00XX. */
 size_t json_escape(char *out, size_t size, const char *text, size_t len) {
@@ -51,7 +54,44 @@ bool reader_waits(int fd) {
     return (fds[0].revents & POLLOUT) != 0;
 }
 
+void status_prepare(int fd) { fcntl(fd, F_SETFL, O_NONBLOCK); }
+
+void status_to(int fd) {
+    target = fd;
+    closing = false;
+}
+
+void status_closing(void) { closing = true; }
+
+void status_to_caller(void) { status_to(FD_STATUS); }
+
+/* The status of one command of many never waits for long: a line goes if the pipe keeps enough room for the
+ * last one. Half of it may be lost at the ends of pages. */
+static bool has_room(size_t len, int patience_ms) {
+    enum { LAST = 8192 };
+    int size = fcntl(target, F_GETPIPE_SZ), used = 0;
+    for (int waited = 0; size > 0; waited++) {
+        if (ioctl(target, FIONREAD, &used) < 0)
+            return false;
+        if ((size_t)used + len + LAST <= (size_t)size / 2)
+            return true;
+        if (waited >= patience_ms)
+            return false;
+        poll(NULL, 0, 1);
+    }
+    return false;
+}
+
+static uint64_t lines_lost;
+
+uint64_t status_lost(void) {
+    uint64_t lost = lines_lost;
+    lines_lost = 0;
+    return lost;
+}
+
 void emit(const char *format, ...) {
+    enum { PATIENCE_MS = 100 };
     static char line[1 << 16]; /* two paths, every byte of them escaped */
     va_list args;
     va_start(args, format);
@@ -62,9 +102,13 @@ void emit(const char *format, ...) {
     if ((size_t)len > sizeof line - 2)
         len = sizeof line - 2;
     line[len++] = '\n';
+    if (target != FD_STATUS && !closing && !has_room((size_t)len, PATIENCE_MS)) {
+        lines_lost++;
+        return;
+    }
     for (int done = 0; done < len;) {
-        ssize_t n = write(FD_STATUS, line + done, (size_t)(len - done));
-        if (n < 0 && (errno == EINTR || (errno == EAGAIN && reader_waits(FD_STATUS))))
+        ssize_t n = write(target, line + done, (size_t)(len - done));
+        if (n < 0 && (errno == EINTR || (errno == EAGAIN && target == FD_STATUS && reader_waits(FD_STATUS))))
             continue;
         if (n <= 0)
             return; /* nobody listens any more; the pidfd of the parent ends the run */
@@ -82,6 +126,8 @@ void emit_at_once(const char *format, ...) {
     if (len < 0 || (size_t)len >= sizeof line)
         return;
     line[len++] = '\n';
-    if (write(FD_STATUS, line, (size_t)len) < 0)
+    if (target != FD_STATUS && !has_room((size_t)len, 0))
+        return;
+    if (write(target, line, (size_t)len) < 0)
         return; /* full, or nobody listens */
 }

@@ -2,6 +2,7 @@
 name to ``NAMES``.
 
 wardian     our own launcher, every wall of it
+living      its living sandbox: walls that stand, and the commands behind them
 bubblewrap  the policy as options of ``bwrap``
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
 gvisor      the policy as an OCI bundle for ``runsc``
@@ -26,8 +27,10 @@ from wardian.sandbox.run.traffic import OnBytes
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NamedTuple, Protocol
+    from typing import Any, NamedTuple, Protocol
 
+    from wardian.sandbox.backends.living import LivingPlace
+    from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
 
@@ -69,6 +72,12 @@ class Job(NamedTuple):
     on_refusal: OnRefusal | None = None  # gets what a network by name refuses, as it does
     on_unreached: OnUnreached | None = None  # as it happens; a backend that can't does not call it
     tail: bool = False  # only with inherit: the result has the last of standard error
+    stdin: bool = False  # open until the caller closes it
+    pty: tuple[int, int] | None = None  # a terminal of its own: rows and columns
+    background: bool = False  # goes on when nobody has its handle, until the sandbox closes
+    given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
+    network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
+    event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
 
 def copy_records(job: Job) -> bytes:
@@ -101,6 +110,21 @@ class Backend(Protocol):
 
     def version(self) -> str:
         """What its program says of itself; nothing for our own. Raises BackendError."""
+
+
+class LivingBackend(Backend, Protocol):
+    """One that can keep a place for many commands."""
+
+    programs: tuple[str, ...]  # what the place has besides what its first command needs
+
+    def start_inside(self, job: Job) -> Process:
+        """Start the job in the place, made when it is first wanted. Raises SandboxError."""
+
+    def living(self) -> LivingPlace:
+        """The place itself. Raises SandboxError."""
+
+    def close(self) -> bool:
+        """End the place and all in it; False if that can't be done."""
 
 
 def backend(name: str) -> Backend:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Sequence
 
+from wardian.errors import SandboxError
 from wardian.sandbox.backends import Job, copy_records
-from wardian.sandbox.backends.interior import active, in_order, place
+from wardian.sandbox.backends.interior import Placed, active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
-from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.plan import Plan, finish, make_plan, timed
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
@@ -24,6 +26,8 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wardian.sandbox.backends.living import LivingPlace
+    from wardian.sandbox.network.by_request import ByRequest
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
     from wardian.sandbox.run.result import Caller
@@ -39,6 +43,11 @@ class Wardian:
         """``binary`` and ``extra`` records are for tests, which have a launcher of their own."""
         self._binary, self._extra = binary, extra
         self._plans: dict[tuple[tuple[Source, ...], bool], Plan] = {}
+        self.programs: tuple[str, ...] = ()  # of a living sandbox
+        self._lock = threading.Lock()
+        self._living: LivingPlace | None = None
+        self._over = False  # none is started any more
+        self._by_request: ByRequest | None = None
 
     def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
         """Resolve the shares and plan. Raises SandboxError."""
@@ -46,6 +55,8 @@ class Wardian:
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
+        if policy.tls and policy.network == "names":
+            self._watch_requests(policy)
         self._empty_work = not (policy.work or own_work)
         if own_work is not None:
             self._extra += record("discard", own_work)
@@ -53,6 +64,13 @@ class Wardian:
             self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
         self._plan(self._around.sources, traced=False)
+
+    def _watch_requests(self, policy: Policy) -> None:
+        from wardian.sandbox.network.by_request import ByRequest
+
+        self._by_request = ByRequest(policy, self._sources)
+        self._sources = [*self._sources, *self._by_request.sources]
+        self._extra += record("discard", self._by_request.path)
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
@@ -64,9 +82,58 @@ class Wardian:
             self._plans[more, traced] = plan
         return self._plans[more, traced]
 
+    def _placed(self, job: Job) -> Placed:
+        placed = place(job, self._policy, self._sources, self._around)
+        if self._by_request is None:
+            return placed
+        return placed._replace(env=placed.env | dict(self._by_request.variables))
+
+    def start_inside(self, job: Job) -> Process:
+        """Start it in the one living sandbox of this backend. Raises SandboxError."""
+        argv, env, more = self._placed(job)
+        living = self.living(more, job)
+        living.check(argv[0], more)
+        return uninterrupted(functools.partial(living.start, job, argv, env))
+
+    def living(self, more: tuple[Source, ...] | None = None, job: Job | None = None) -> LivingPlace:
+        """Started when it is first wanted, with what its first command needs. Raises
+        SandboxError."""
+        with self._lock:
+            if self._over:
+                raise SandboxError("this sandbox is closed")
+            if self._living is None:
+                from wardian.sandbox.backends.living import LivingPlace
+
+                every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
+                plan = self._plan(tuple(every), traced=False)
+                self._living = LivingPlace(
+                    plan,
+                    self._policy,
+                    self._host.arch,
+                    self._extra,
+                    self._binary,
+                    self._new_gateway(job or Job((), {})),
+                )
+            return self._living
+
+    def _named_programs(self) -> list[Source]:
+        """The sources of the programs that were named when the sandbox was made."""
+        jobs = (Job((program,), {}) for program in self.programs)
+        return [
+            source
+            for job in jobs
+            for source in place(job, self._policy, self._sources, self._around).more
+        ]
+
+    def close(self) -> bool:
+        """End the living sandbox, if there is one; False if that can't be done."""
+        with self._lock:
+            living, self._living, self._over = self._living, None, True
+        return living is None or living.close()
+
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources, self._around)
+        argv, env, more = self._placed(job)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
@@ -84,7 +151,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + copy_records(job),
+            extra=self._extra + _traced(job) + _asked_about(job) + copy_records(job),
         )
         gateway = self._gateway(given.fds, job)
         try:
@@ -97,34 +164,43 @@ class Wardian:
             gateway.start(launched.pid)
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
         traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
-        return Process(
+        process = Process(
             launched,
             functools.partial(
                 interpret,
                 command=job.argv,
-                plan=plan,
+                plan=timed(plan, job.time_s),
                 arch=self._host.arch,
                 policy=self._policy,
                 gateway=gateway,
             ),
             outputs=outputs,
-            stdin=ends.get(0),
+            stdin=None if job.stdin else ends.get(0),
             input_bytes=job.input_bytes or b"",
             traces=traces,
             keep=job.keep,
             time_s=job.time_s,
             on_status=_listener(job),
         )
+        if job.stdin:
+            from wardian.sandbox.run.interaction import Input
 
-    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+            process.input = Input(ends[0])
+        return process
+
+    def _new_gateway(self, job: Job) -> Gateway | None:
         if self._policy.network != "names":
             return None
         from wardian.sandbox.network.gateway import Gateway
-        from wardian.sandbox.network.rules import NetworkRules
+        from wardian.sandbox.network.in_force import RulesInForce
 
-        rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
-        gateway = Gateway(rules, self._policy, _live(job))
-        fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
+        network = job.network or RulesInForce.of(self._policy)
+        return Gateway(network, self._policy, _live(job), job.event_loop, self._by_request)
+
+    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+        gateway = self._new_gateway(job)
+        if gateway is not None:
+            fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
@@ -149,7 +225,7 @@ class Wardian:
             return given, {}
         if job.inherit:
             return streams.inherited(tty=job.tty), {}
-        return streams.captured(has_input=bool(job.input_bytes))
+        return streams.captured(has_input=bool(job.input_bytes) or job.stdin)
 
 
 def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
@@ -164,6 +240,16 @@ def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
         heard(refusal if caller is None else refusal._replace(process=caller))
 
     return tell
+
+
+def _asked_about(job: Job) -> bytes:
+    """Routes to the gateway for every address: who is asked may allow any."""
+    if job.network is None or job.network.asking is None:
+        return b""
+    import socket
+
+    families = ((socket.AF_INET, 4), (socket.AF_INET6, 16))
+    return b"".join(record("route", int(family), 0, bytes(size)) for family, size in families)
 
 
 def _traced(job: Job) -> bytes:

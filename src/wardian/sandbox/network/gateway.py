@@ -12,19 +12,22 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.errors import UsageError
 from wardian.sandbox.network.addresses import Address, parsed
 from wardian.sandbox.network.askers import GuestPort, process_at
+from wardian.sandbox.network.asking import Answer, AskedConnection, ConnectRequest
 from wardian.sandbox.network.dialing import (
     Dialers,
     Dialled,
     NotDialledError,
     dial_address,
     dial_name,
+    upstream,
 )
 from wardian.sandbox.network.first_words import NotNamedError, host_header, server_name
+from wardian.sandbox.network.in_force import RulesInForce
 from wardian.sandbox.network.inside import Inside
 from wardian.sandbox.network.listening import Listeners
 from wardian.sandbox.network.loop import Loop
@@ -35,12 +38,33 @@ from wardian.sandbox.network.outcomes import (
 )
 from wardian.sandbox.network.relay import Allowance, Pipes, Relay, SpentError, break_off
 from wardian.sandbox.network.resolver import Resolver
-from wardian.sandbox.network.rules import MissingRule, NetworkRules, normal_name
+from wardian.sandbox.network.rules import (
+    MOST_NETWORKS,
+    TLS_PORT,
+    AddressRule,
+    MissingRule,
+    NetworkRules,
+    Rule,
+    normal_name,
+    parse_rule,
+)
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Caller
 
+if TYPE_CHECKING:
+    import asyncio
+
+    from wardian.sandbox.network.by_request import ByRequest
+    from wardian.sandbox.network.terminating import RefusedRequest, Session, SessionEnd
+
 GREETING_S = 30.0
+ONCE_S = 30.0  # how long new connections go to a name that was allowed once
 MOST_LOOKED_UP = 20  # refusals whose process is looked for at once
+MOST_QUESTIONS = 3  # about one connection: its port, and the addresses that its name leads to
+WITHDRAWN_S = 10.0
+MOST_SESSIONS = 64  # each has a thread
+# What is asked about by port, where the guest can have no servers of its own: ssh, mail, the web …
+ASKED_PORTS = (21, 22, 25, 80, 110, 143, 389, 443, 465, 587, 636, 853, 873, 993, 995)
 # Which first words tell whom a connection is for, by port.
 _GREETINGS: dict[int, Callable[[bytes], str | None]] = {80: host_header, 443: server_name}
 
@@ -61,10 +85,14 @@ class _Link:
 
     def __init__(self, inside: socket.socket, target: DialTarget) -> None:
         self.inside, self.target, self.started_s = inside, target, time.monotonic()
+        self.listened_s: float | None = None  # since when its first words are waited for
+        self.granted: tuple[Rule, ...] = ()  # for this one alone
+        self.questions = 0
         self.read_name = _GREETINGS.get(target.port) if target.name is not None else None
         self.head = b""
         self.dialled: Dialled | None = None
         self.relay: Relay | None = None
+        self.session: Session | None = None
         self.over = False
 
 
@@ -73,13 +101,21 @@ class Gateway:
 
     def __init__(
         self,
-        rules: NetworkRules,
+        network: RulesInForce,
         policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
+        event_loop: asyncio.AbstractEventLoop | None = None,
+        by_request: ByRequest | None = None,
     ) -> None:
-        self.outcomes = Outcomes(self._report if on_refused is not None else None)
+        """``event_loop`` is the caller's own, for questions that are coroutines; ``by_request`` has
+        the hosts whose requests are looked at."""
+        self.outcomes = Outcomes(self._report)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
-        self._rules, self._policy = rules, policy
+        self._network, self._policy, self._event_loop = network, policy, event_loop
+        self._by_request, self._sessions = by_request, 0
+        self._rules = network.current
+        self._once: dict[Rule, float] = {}  # until when
+        self._ever: dict[Rule, None] = {}
         self._allowances = (
             Allowance(policy.max_sent_bytes, "sent"),
             Allowance(policy.max_received_bytes, "received"),
@@ -87,12 +123,14 @@ class Gateway:
         self._inside, self._loop = Inside(), Loop()
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
-        self._resolver = Resolver(rules, self._listeners, self._loop, self.outcomes)
-        self._dialers, self._pipes = Dialers(), Pipes()
+        ask = self._ask_about_name if network.asking is not None else None
+        self._resolver = Resolver(self._rules, self._listeners, self._loop, self.outcomes, ask)
+        self._dialers, self._pipes, self._upstream = Dialers(), Pipes(), upstream()
         self._links: set[_Link] = set()
         self._accepted: deque[float] = deque()
         self._closing = self._freed = False
         self._thread: threading.Thread | None = None
+        self._note(self._rules.allow)
 
     # From any thread
 
@@ -105,11 +143,13 @@ class Gateway:
         """Serve, in a thread of its own. The guest's processes are below the launcher's."""
         self._launcher = launcher
         self.launchers_end.close()
+        self._network.attach(self)
         self._thread = threading.Thread(target=self._serve, name="wardian-network", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """The run is over: end what is left, and wait for the thread. Safe to call twice."""
+        self._network.detach(self)
         self._loop.call_later(self._end)
         if self._thread is None:
             self.launchers_end.close()
@@ -117,15 +157,29 @@ class Gateway:
         elif self._thread is not threading.current_thread():
             self._thread.join(timeout=10.0)
 
-    def allow(self, rules: NetworkRules) -> None:
-        """Other rules from now on; connections that they no longer allow are ended."""
+    @property
+    def ever_allowed(self) -> tuple[str, ...]:
+        """Every rule that was in force during the run."""
+        return tuple(map(str, self._ever))
+
+    def rules_changed(self) -> None:
+        """There are more."""
+        self._loop.call_later(self._refresh)
+
+    def withdraw(self, rule: Rule) -> bool:
+        """It is not in force any more: end what it alone allowed, and wait for that. False if
+        nothing was allowed by it here."""
+        found, done = list[bool](), threading.Event()
 
         def change() -> None:
-            self._rules = self._resolver.rules = rules
-            for link in [one for one in self._links if not self._allows(one.target)]:
-                self._drop(link, "refused", "the rule was withdrawn")
+            found.append(self._withdraw(rule))
+            done.set()
 
-        self._loop.call_later(change)
+        if self._thread is threading.current_thread():
+            change()
+        elif self._loop.call_later(change):
+            done.wait(WITHDRAWN_S)
+        return any(found)
 
     # The loop
 
@@ -133,6 +187,8 @@ class Gateway:
         try:
             self._resolver.serve(*self._inside.resolver())
             self._listeners.open_numbers(self._rules)
+            if self._network.asking is not None:
+                self._listeners.open_everywhere(ASKED_PORTS)
             self._loop.attend(self._inside.channel, self._end)  # the run is over
             while not self._closing:
                 self._loop.turn(1.0)
@@ -150,7 +206,8 @@ class Gateway:
             return
         self._freed = True
         for link in list(self._links):
-            self._drop(link, "closed" if link.relay is not None else "broken", "the run ended")
+            going = link.relay is not None or link.session is not None
+            self._drop(link, "closed" if going else "broken", "the run ended")
         for part in (self._listeners, self._resolver, self._loop, self._inside):
             part.close()
         self._pipes.close()
@@ -160,8 +217,12 @@ class Gateway:
         """Who connects and says nothing, where something must be said first, is not waited for."""
         now_s = time.monotonic()
         self._resolver.expire(now_s)
+        if self._network.asking is not None:
+            self._network.asking.expire(now_s)
+        if any(until_s < now_s for until_s in self._once.values()):
+            self._refresh()
         for link in [one for one in self._links if one.read_name is not None]:
-            if now_s - link.started_s > GREETING_S:
+            if link.listened_s is not None and now_s - link.listened_s > GREETING_S:
                 self._drop(link, "broken", "nothing was said")
 
     def _report(self, refused: RefusedName, source: GuestPort | None) -> None:
@@ -169,8 +230,112 @@ class Gateway:
         if source is not None and self._looked_up < MOST_LOOKED_UP:
             self._looked_up += 1
             caller = process_at(self._launcher, source)
+            if caller is not None:
+                self.outcomes.callers[refused.name, refused.port] = caller
         if self._on_refused is not None:
             self._on_refused(refused, caller)
+
+    # Rules that change
+
+    def _refresh(self) -> None:
+        """What is in force now, and where that can be connected to."""
+        now_s, before = time.monotonic(), self._rules
+        self._once = {rule: until for rule, until in self._once.items() if until > now_s}
+        self._rules = self._resolver.rules = self._network.current.also(tuple(self._once))
+        self._note(self._rules.allow)
+        if set(before.allow) >= set(self._rules.allow):
+            return
+        try:
+            self._listeners.open_numbers(self._rules)
+            self._resolver.open_again()
+        except OSError:
+            pass  # its names and ports are too many: the one that is new is refused
+
+    def _note(self, rules: tuple[Rule, ...]) -> None:
+        for rule in rules:
+            ranges = sum(isinstance(one, AddressRule) for one in self._ever)
+            if not isinstance(rule, AddressRule) or ranges < MOST_NETWORKS:
+                self._ever[rule] = None
+
+    def _withdraw(self, rule: Rule) -> bool:
+        found = self._once.pop(rule, None) is not None
+        self._refresh()
+        for link in list(self._links):
+            target, dialled = link.target, link.dialled
+            address = target.address if target.name is None else dialled and dialled.address
+            if not rule.covers(target.name, address or None, target.port):
+                continue
+            link.granted = tuple(one for one in link.granted if one != rule)
+            rules = self._rules.also(link.granted)
+            may = self._allows(target, rules)
+            if not may or (address and rules.why_not_dialled(address, target.port) is not None):
+                self._drop(link, "refused", "the rule was withdrawn")
+                found = True
+        return found
+
+    # Questions
+
+    def _ask(
+        self,
+        request: ConnectRequest,
+        source: GuestPort | None,
+        then: Callable[[Answer, str], None],
+    ) -> None:
+        """``then`` gets the answer, and why it is no: in this loop."""
+        asking = self._network.asking
+        assert asking is not None  # noqa: S101 - else nobody asks
+
+        def answered(asked: AskedConnection, was_put: bool) -> None:
+            def go_on() -> None:
+                if was_put:
+                    self.outcomes.add_question(asked)
+                then(asked.answer, asked.error or "the answer was no")
+
+            self._loop.call_later(go_on)
+
+        def find() -> Caller | None:
+            return process_at(self._launcher, source) if source is not None else None
+
+        asking.ask(request, find, answered, self._event_loop)
+
+    def _ask_about_name(
+        self, name: str, source: GuestPort | None, then: Callable[[str | None], None]
+    ) -> None:
+        """A name that no rule allows, and none denies. ``then`` gets why not; None: it is now."""
+        reason, rule = self._rules.missing_for_name(name)
+        assert rule is not None  # noqa: S101 - none denies it
+
+        def answered(answer: Answer, why: str) -> None:
+            if answer is Answer.ALLOW:
+                self._once[parse_rule(rule)] = time.monotonic() + ONCE_S
+                self._refresh()
+            then(f"{reason}; {why}" if answer is Answer.DENY else None)
+
+        self._ask(ConnectRequest(name, None, None, reason, rule, None), source, answered)
+
+    def _lacks(self, link: _Link, missing: MissingRule, address: str | None = None) -> None:
+        """A connection waits for the answer, or is refused. ``address`` is what its name led to."""
+        (reason, rule), target = missing, link.target
+        if rule is None or self._network.asking is None or link.questions >= MOST_QUESTIONS:
+            self._refuse(link, reason, address, rule)
+            return
+        link.questions += 1
+        link.listened_s = None
+        number = address or (None if target.name is not None else str(target.address))
+        request = ConnectRequest(target.name, target.port, number, reason, rule, None)
+
+        def answered(answer: Answer, why: str) -> None:
+            if link.over:
+                return
+            if answer is Answer.DENY:
+                self._refuse(link, f"{reason}; {why}", address, rule)
+                return
+            if answer is Answer.ALLOW:
+                link.granted += (parse_rule(rule),)
+                self._note(link.granted)
+            self._proceed(link)
+
+        self._ask(request, _guest_port(link), answered)
 
     # Connections
 
@@ -184,7 +349,7 @@ class Gateway:
             inside.close()
             return
         target = DialTarget(self.names.get(where), parsed(where), port)
-        if target.address.is_loopback:
+        if target.address.is_loopback and not self._rules.shares_loopback(target.address, port):
             break_off(inside)  # a server of its own that it does not have
             inside.close()
             return
@@ -195,11 +360,15 @@ class Gateway:
             self._refuse(link, why)
             return
         if not self._allows(target):
-            reason, rule = self._missing_for(target)
-            self._refuse(link, reason, rule=rule)
+            self._lacks(link, self._missing_for(target))
             return
+        self._proceed(link)
+
+    def _proceed(self, link: _Link) -> None:
+        """It may be made."""
         if link.read_name is not None:
-            self._loop.attend(inside, lambda: self._on_first_words(link))
+            link.listened_s = time.monotonic()
+            self._loop.attend(link.inside, lambda: self._on_first_words(link))
         self._dialers.submit(lambda: self._dial(link))
 
     def _why_too_much(self, now_s: float) -> str | None:
@@ -214,10 +383,11 @@ class Gateway:
                 return f"more than {most} connections {when}"
         return None
 
-    def _allows(self, target: DialTarget) -> bool:
+    def _allows(self, target: DialTarget, rules: NetworkRules | None = None) -> bool:
+        rules = rules or self._rules
         if target.name is not None:
-            return self._rules.allows_name(target.name, target.port)
-        return self._rules.allows_address(target.address, target.port)
+            return rules.allows_name(target.name, target.port)
+        return rules.allows_address(target.address, target.port)
 
     def _missing_for(self, target: DialTarget) -> MissingRule:
         if target.name is not None:
@@ -229,7 +399,8 @@ class Gateway:
         target = link.target
         try:
             if target.name is not None:
-                dialled = dial_name(target.name, target.port, self._rules)
+                rules = self._rules.also(link.granted)
+                dialled = dial_name(target.name, target.port, rules, self._upstream)
             else:
                 dialled = dial_address(target.address, target.port)
         except NotDialledError as error:
@@ -245,7 +416,7 @@ class Gateway:
         address = str(error.address) if error.address is not None else None
         if error.forbidden and error.address is not None:
             missing = self._rules.missing_for_address(error.address, link.target.port)
-            self._refuse(link, error.why, address, missing.rule)
+            self._lacks(link, missing._replace(reason=error.why), address)
         else:
             self._drop(link, "failed", error.why, address)
 
@@ -290,6 +461,10 @@ class Gateway:
             self._begin(link, link.dialled)
 
     def _begin(self, link: _Link, dialled: Dialled) -> None:
+        name = link.target.name
+        if self._by_request is not None and name is not None and self._by_request.has(name):
+            self._begin_session(link, dialled, name, self._by_request)
+            return
         try:
             link.relay = Relay(link.inside, dialled.socket, self._allowances, link.head)
         except SpentError as error:
@@ -297,6 +472,42 @@ class Gateway:
             return
         link.head = b""
         self._move(link, link.relay)
+
+    def _begin_session(
+        self, link: _Link, dialled: Dialled, name: str, by_request: ByRequest
+    ) -> None:
+        """Its requests are looked at: a thread has both sockets from now on."""
+        if self._sessions >= MOST_SESSIONS:
+            self._refuse(
+                link, f"more than {MOST_SESSIONS} connections whose requests are looked at"
+            )
+            return
+        self._sessions += 1
+
+        def on_refused(request: RefusedRequest) -> None:
+            self._loop.call_later(lambda: self.outcomes.refuse_request(name, request))
+
+        def on_end(end: SessionEnd) -> None:
+            def over() -> None:
+                self._sessions -= 1
+                self._drop(link, end.outcome, end.reason)
+
+            self._loop.call_later(over)
+
+        link.session = by_request.session(
+            name,
+            link.inside,
+            link.head,
+            dialled,
+            redial=lambda: dial_name(
+                name, TLS_PORT, self._rules.also(link.granted), self._upstream
+            ),
+            allowances=self._allowances,
+            on_refused=on_refused,
+            on_end=on_end,
+        )
+        link.head = b""
+        link.session.start()
 
     def _move(self, link: _Link, relay: Relay) -> None:
         try:
@@ -317,12 +528,8 @@ class Gateway:
         self, link: _Link, why: str, address: str | None = None, rule: str | None = None
     ) -> None:
         target = link.target
-        try:
-            source = GuestPort("tcp", link.inside.getpeername()[1])
-        except OSError:
-            source = None  # it did not wait
         self.outcomes.refuse(
-            str(target), why, port=target.port, address=address, rule=rule, source=source
+            str(target), why, port=target.port, address=address, rule=rule, source=_guest_port(link)
         )
         self._drop(link, "refused", why, address)
 
@@ -331,12 +538,17 @@ class Gateway:
             return
         link.over = True
         self._links.discard(link)
-        self._loop.forget(link.inside)
         relay, dialled, sent, came = link.relay, link.dialled, 0, 0
+        if link.session is None:
+            self._loop.forget(link.inside)
+            if dialled is not None:
+                self._loop.forget(dialled.socket)
         if dialled is not None:
-            self._loop.forget(dialled.socket)
             address = str(dialled.address) if dialled.address is not None else None
-        if relay is not None:
+        if link.session is not None:
+            link.session.stop()
+            sent, came = link.session.sent, link.session.received
+        elif relay is not None:
             sent, came = relay.outward.bytes, relay.inward.bytes
             relay.close(broken=outcome != "closed")
         else:
@@ -358,3 +570,10 @@ class Gateway:
                 inside=str(link.target.address),
             )
         )
+
+
+def _guest_port(link: _Link) -> GuestPort | None:
+    try:
+        return GuestPort("tcp", link.inside.getpeername()[1])
+    except OSError:
+        return None  # it did not wait

@@ -88,6 +88,24 @@ class Child:
         return self.is_gone
 
 
+class SharedChild(Child):
+    """The supervisor of a living sandbox, as one command of it sees it: others wait for it, too."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+        self.pid, self.fd, self.is_gone = child.pid, child.fd, child.is_gone
+
+    def gone(self, within_s: float = 0.0) -> bool:
+        """True once it has ended."""
+        self.is_gone = self._child.gone(within_s)
+        return self.is_gone
+
+    def reap(self, within_s: float) -> bool:
+        """Left to whoever closes the sandbox."""
+        self.fd = -1
+        return True
+
+
 class Oversight:
     """How long a supervisor is waited for; ``time_s`` is the limit that it holds itself."""
 

@@ -61,6 +61,8 @@ class _Waiting:
     def _readable(self, fd: int) -> None:
         if not self._traffic.on_readable(fd):
             self._loop.remove_reader(fd)
+        if self._process.living is not None and self._traffic.told_all:
+            self._take_rest()  # what it left running may hold its streams open
 
     def _writable(self, fd: int) -> None:
         if not self._traffic.on_writable():
@@ -68,9 +70,12 @@ class _Waiting:
 
     def _look(self) -> None:
         if self._process.is_over():
-            for fd in self._traffic.readers:
-                self._loop.remove_reader(fd)
-            self._traffic.take_rest()
+            self._take_rest()
+
+    def _take_rest(self) -> None:
+        for fd in self._traffic.readers:
+            self._loop.remove_reader(fd)
+        self._traffic.take_rest()
 
     def _tick(self) -> None:
         self._guarded(self._look)

@@ -48,7 +48,17 @@ def pipe() -> tuple[int, int]:
     return raised(reader), raised(writer)
 
 
-def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Launched:
+def control_socket() -> tuple[int, int]:
+    """The launcher's end and ours of what a living sandbox is asked through."""
+    import _socket
+
+    theirs, ours = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    return raised(theirs.detach()), raised(ours.detach())
+
+
+def spawn(
+    plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER, *, living: bool = False
+) -> Launched:
     """Start the launcher; ``streams`` maps its descriptor numbers to ours. Raises BackendError."""
     opened: list[int] = []
     try:
@@ -56,7 +66,7 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
         opened.append(plan_fd)
         status, status_out = pipe()
         opened += (status, status_out)
-        control_in, control = pipe()
+        control_in, control = control_socket() if living else pipe()
         opened += (control_in, control)
         wanted = {FD_PLAN: plan_fd, FD_STATUS: status_out, FD_CONTROL: control_in} | streams
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
@@ -80,12 +90,17 @@ def spawn(plan: bytes, streams: dict[int, int], launcher: str = LAUNCHER) -> Lau
 
 
 def spawn_and_give(
-    plan: bytes, given: dict[int, int], ends: dict[int, int], launcher: str = LAUNCHER
+    plan: bytes,
+    given: dict[int, int],
+    ends: dict[int, int],
+    launcher: str = LAUNCHER,
+    *,
+    living: bool = False,
 ) -> Launched:
     """``spawn``, which takes over the descriptors that are ``given``; where it fails, our own
     ``ends`` of them are closed, too. Raises BackendError."""
     try:
-        return spawn(plan, given, launcher)
+        return spawn(plan, given, launcher, living=living)
     except BaseException:
         _close(list(ends.values()))
         raise

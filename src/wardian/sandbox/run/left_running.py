@@ -42,6 +42,11 @@ def _command_line(reported: str) -> str:
     return f"{line}…" if len(reported) >= COMMAND_BYTES else line
 
 
+def port_of(reported: str) -> int:
+    """The port of such an address."""
+    return int(reported.partition(":")[2], 16)
+
+
 def _address(reported: str) -> str:
     """ADDRESS:PORT as in /proc/net/tcp: in hexadecimal, words of 32 bits in the machine's order."""
     import socket

@@ -3,6 +3,7 @@ one of its own. On an asyncio loop: ``event_loop``."""
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import threading
@@ -16,9 +17,13 @@ from wardian.sandbox.run.traffic import OnBytes, Traffic
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from wardian.sandbox.rerunning import Given
+    from wardian.sandbox.run.interaction import Input, Output
+    from wardian.sandbox.run.living import Living
     from wardian.sandbox.run.result import Result
 
-KILL = 255
+KILL, HOLD, LET_GO = 255, 254, 253  # core/supervise.c
+OUTPUT = 253  # of a command in a living sandbox: core/commands.c
 
 Interpret = Callable[[bytes, bytes, bytes], "Result"]
 
@@ -59,11 +64,14 @@ class Process:
         time_s: float | None = None,
         send: Callable[[int], None] | None = None,
         on_status: OnBytes | None = None,
+        child: Child | None = None,
+        living: Living | None = None,
     ) -> None:
         """``keep`` also the output that a callback takes. ``time_s`` is the supervisor's to hold.
-        ``send`` delivers a signal where the supervisor can't."""
+        ``send`` delivers a signal where the supervisor can't. ``child`` is the supervisor, where it
+        is not this run's own; ``living``: the run is a command in a living sandbox."""
         self.pid = launched.pid
-        self.oversight = Oversight(Child(launched.pid), time_s)
+        self.oversight = Oversight(child or Child(launched.pid), time_s)
         self.traffic = Traffic(
             launched.status,
             outputs=outputs,
@@ -72,10 +80,17 @@ class Process:
             input_bytes=input_bytes,
             keep=keep,
             on_status=on_status,
+            room=living.output_bytes if living is not None else None,
+            tail=living.tail_bytes if living is not None else None,
         )
+        self.living = living
+        self.traffic.on_exceeded = functools.partial(self._command, OUTPUT)
+        self._streams: dict[int, Output] = {}
+        self.input: Input | None = None
         self._attended_by: int | None = None  # the thread that moves the bytes
         self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
+        self.given: Given | None = None  # how it was started, for the result
         self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control, self._send = launched.control, send
         self._interpret = interpret
@@ -103,7 +118,7 @@ class Process:
             self._done.wait(KILL_S + 2 * LAST_S)
         elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
             self._hear_it_out()
-        return self.oversight.child.gone(LAST_S)
+        return self.over if self.living is not None else self.oversight.child.gone(LAST_S)
 
     def send_signal(self, signal: int) -> None:
         """Deliver a signal to the guest, as kill(1) or a terminal would."""
@@ -112,6 +127,57 @@ class Process:
         else:
             self._command(int(signal))
 
+    @property
+    def stdin(self) -> Input:
+        """What the command reads, until ``stdin.close()``. Raises UsageError where it was started
+        without (``run``, or ``start`` with ``input``)."""
+        if self.input is None:
+            from wardian.errors import UsageError
+
+            raise UsageError("this command was started without an open standard input")
+        return self.input
+
+    @property
+    def stdout(self) -> Output:
+        """What the command prints, as it comes; on a terminal, standard error as well."""
+        return self._output(0)
+
+    @property
+    def stderr(self) -> Output:
+        """What the command prints on standard error, as it comes."""
+        return self._output(1)
+
+    def _output(self, number: int) -> Output:
+        from wardian.sandbox.run.interaction import Output
+
+        with self._lock:
+            if number not in self._streams and number < len(self.traffic.outputs):
+                self._streams[number] = Output(self.traffic.outputs[number])
+        if number not in self._streams:
+            from wardian.errors import UsageError
+
+            raise UsageError("this stream is not collected: the command has a terminal")
+        return self._streams[number]
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Set the size of the command's terminal. Raises UsageError if it has none."""
+        self._in_place("resize").resize(rows, columns)
+
+    def ports(self) -> tuple[int, ...]:
+        """The TCP ports that this command and what it started listen on, in order."""
+        return self._in_place("ports").ports(self)
+
+    def _in_place(self, what: str) -> Living:
+        if self.living is None:
+            from wardian.errors import UsageError
+
+            raise UsageError(f"{what} needs a living sandbox, not a fresh one for each run")
+        return self.living
+
+    def hold_streams(self, held: bool) -> None:
+        """Nothing is read or written for the guest meanwhile: the terminal is someone else's."""
+        self._command(HOLD if held else LET_GO)
+
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;
         UsageError in a process that was forked off the one that started it."""
@@ -119,6 +185,8 @@ class Process:
             from wardian.errors import UsageError
 
             raise UsageError("this run belongs to the process that started it")
+        if self.input is not None and not self.input.used:
+            self.input.close()  # nobody has anything to say to it
         if not self._done.wait(timeout_s):
             raise TimeoutError(f"the run did not end within {timeout_s} s")
         return self._outcome()
@@ -129,10 +197,14 @@ class Process:
         return self._done.is_set()
 
     def _command(self, byte: int) -> None:
+        self.order(bytes([byte]))
+
+    def order(self, order: bytes) -> None:
+        """What the supervisor is to do, in its own words."""
         with self._lock:
             if self._control >= 0:
                 try:
-                    os.write(self._control, bytes([byte]))
+                    os.write(self._control, order)
                 except OSError:
                     pass  # it has ended, or listens to nothing any more: it is looked after
 
@@ -150,14 +222,23 @@ class Process:
         traffic.close_input()
         streams = [*(pipe.bytes for pipe in traffic.outputs), b"", b""]
         try:
-            self._result = self._interpret(traffic.said.bytes, streams[0], streams[1])
+            result = self._interpret(traffic.said.bytes, streams[0], streams[1])
+            if self.living is not None:
+                result = self.living.counted(result, traffic)
+            self._result = result if self.given is None else result._replace(given=self.given)
         except BaseException as error:
             self._failure = error
         self.oversight.child.reap(LAST_S)  # the status line has told all
+        if self.input is not None:
+            self.input.release()
         self._close_control()  # earlier, it would be a caller that dies
         self.over = True
         self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()
+
+    def __repr__(self) -> str:
+        state = "running" if not self.ended else repr(self._result or self._failure)
+        return f"<Process {self.pid}: {state}>"
 
     def _outcome(self) -> Result:
         if self._failure is not None:
@@ -241,6 +322,8 @@ class Process:
                         poll.unregister(fd)
                 else:
                     gone = True
+            if self.living is not None and traffic.told_all:
+                traffic.take_rest()  # what it left running may hold its streams open
             if gone or not events or time.monotonic() - looked_s >= TICK_S:
                 looked_s = time.monotonic()
                 if self.is_over():

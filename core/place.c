@@ -1,0 +1,379 @@
+/* Pid 1 of a living sandbox. It goes behind the walls itself, so that every command that it forks is behind
+ * them from its birth, at no cost of its own; then it does what the supervisor asks for: starts commands,
+ * ends them with all that they started (tags.h), and reports their end.
+ *
+ * The commands of one place have no walls between them: they are processes of one user. From all of them the
+ * reaper is safe as pid 1 is: no signal of theirs reaches it, kill(2), and they can't look into it, for it is
+ * not dumpable. */
+#define _GNU_SOURCE
+#include "fortify.h"
+#include "place.h"
+#include "capabilities.h"
+#include "cgroup.h"
+#include "channel.h"
+#include "command.h"
+#include "descriptors.h"
+#include "directory.h"
+#include "fail.h"
+#include "fuse_mount.h"
+#include "guest.h"
+#include "landlock.h"
+#include "left_running.h"
+#include "monotonic.h"
+#include "names.h"
+#include "numbers.h"
+#include "omitted_walls.h"
+#include "plan.h"
+#include "reaper.h"
+#include "rlimits.h"
+#include "seccomp.h"
+#include "sockets.h"
+#include "tags.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#define SYS_pidfd_open 434
+#endif
+
+struct child {
+    pid_t pid;        /* of its first process */
+    uint64_t command; /* 0: the slot is free */
+    uint64_t tasks_before;
+    int status;
+    struct rusage usage;
+    bool ending, exited;
+};
+
+static struct place {
+    const struct plan *plan;
+    int ctl, gateway, null, loadavg, deaths;
+    bool limits_later;
+    struct child children[MAX_COMMANDS];
+} place;
+
+/* Processes of one command */
+
+struct chase {
+    uint64_t command;
+    int proc;
+    size_t found;
+    bool end;
+};
+
+static bool lives(int proc, const char *pid) {
+    char text[512];
+    const char *end = read_below(proc, pid, "stat", text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    return end && strlen(end) > 2 && end[2] != 'Z' && end[2] != 'X';
+}
+
+/* By pidfd: its number may be another process's by now. */
+static void chase_one(const char *pid, void *context) {
+    struct chase *chase = context;
+    uint64_t number;
+    if (!next_number(pid, &number) || number == 1)
+        return;
+    int fd = chase->end ? (int)syscall(SYS_pidfd_open, (pid_t)number, 0) : -1;
+    if (tag_below(chase->proc, pid) == chase->command && lives(chase->proc, pid)) {
+        chase->found++;
+        if (chase->end && (fd < 0 || syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0) && errno != ESRCH)
+            kill((pid_t)number, SIGKILL);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* How many are there? With `end`, each of them is killed: what was killed makes no more (process_tree.c), so
+ * what a few rounds find shrinks to nothing. */
+static size_t processes_of(uint64_t command, bool end) {
+    struct chase chase = {.command = command, .end = end};
+    chase.proc = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the guest's /proc is our directory */
+    if (chase.proc < 0)
+        return 0;
+    each_number(chase.proc, chase_one, &chase);
+    close(chase.proc);
+    return chase.found;
+}
+
+/* Starting */
+
+static struct child *child_of(uint64_t command) {
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (place.children[i].command == command)
+            return &place.children[i];
+    return NULL;
+}
+
+static void take_own_streams(const struct message *message, int *fds) {
+    size_t next = 0;
+    if (message->start.pty) {
+        int terminal = open_terminal(place.ctl, message->command, message->start.rows, message->start.columns);
+        if (ioctl(terminal, TIOCSCTTY, 0) < 0)
+            die(errno, "terminal", "making it the command's controlling terminal");
+        for (int i = 0; i < 3; i++)
+            dup2(terminal, i);
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        int from = message->start.streams >> i & 1 ? fds[next++] : place.null;
+        if (dup2(from, i) < 0)
+            die(errno, "streams", "giving the command its standard streams");
+    }
+}
+
+static _Noreturn void command_main(const struct message *message, int *fds, size_t count) {
+    struct plan about = *place.plan;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    fail_of_command(message->command);
+    if (setsid() < 0)
+        die(errno, "session", "starting a session");
+    tag_self(message->command);
+    command_read(&about, fds[0]);
+    take_own_streams(message, fds + 1);
+    (void)count;
+    close_others(2, &place.ctl, 1);
+    if (place.limits_later)
+        set_rlimits(place.plan);
+    if (chdir(about.cwd) < 0)
+        die(errno, "cwd", "changing to the working directory %s in the guest", about.cwd);
+    if (place.limits_later)
+        limit_open_files(place.plan);
+    struct message failed = {.kind = MSG_EXEC_FAILED, .command = message->command};
+    failed.error = become_program(&about);
+    channel_send(place.ctl, &failed, NULL, 0);
+    _exit(127);
+}
+
+static void report(const struct child *child) {
+    struct message message = {.kind = MSG_EXITED, .command = child->command};
+    const struct rusage *usage = &child->usage;
+    uint64_t now = reaper_last_pid(place.loadavg);
+    message.exited.status = child->status;
+    message.exited.tasks = now > child->tasks_before ? now - child->tasks_before : 1;
+    message.exited.user_us = (uint64_t)usage->ru_utime.tv_sec * 1000000 + (uint64_t)usage->ru_utime.tv_usec;
+    message.exited.system_us = (uint64_t)usage->ru_stime.tv_sec * 1000000 + (uint64_t)usage->ru_stime.tv_usec;
+    message.exited.peak_bytes = (uint64_t)usage->ru_maxrss * 1024;
+    channel_send(place.ctl, &message, NULL, 0);
+}
+
+static void fail_to_start(const struct message *message, int error, const char *what) {
+    struct message failed = {.kind = MSG_FAILURE, .command = message->command};
+    failed.failure.error = error;
+    memcpy(failed.failure.wall, "processes", sizeof "processes");
+    memcpy(failed.failure.what, what, strlen(what) + 1);
+    channel_send(place.ctl, &failed, NULL, 0);
+    report(&(struct child){.command = message->command, .status = 125 << 8});
+}
+
+static void start(const struct message *message, int *fds, size_t count) {
+    struct child *child = child_of(0);
+    size_t wanted = 1;
+    for (int i = 0; i < 3; i++)
+        wanted += message->start.streams >> i & 1;
+    if (!child || count != wanted) {
+        fail_to_start(message, child ? EINVAL : EAGAIN, "starting one more command");
+        return;
+    }
+    uint64_t before = reaper_last_pid(place.loadavg);
+    pid_t pid = fork();
+    if (pid == 0)
+        command_main(message, fds, count);
+    if (pid < 0)
+        fail_to_start(message, errno, "starting the command");
+    else
+        *child = (struct child){.pid = pid, .command = message->command, .tasks_before = before};
+}
+
+/* Ending */
+
+static void reap(void) {
+    int status;
+    struct rusage usage;
+    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;)
+        for (size_t i = 0; i < MAX_COMMANDS; i++) {
+            struct child *child = &place.children[i];
+            if (!child->command || child->exited || child->pid != pid)
+                continue; /* else an orphan of some command's */
+            child->exited = true;
+            child->status = status;
+            child->usage = usage;
+        }
+}
+
+/* One that is ended has ended when nothing of it is left; what an ordinary end leaves lives on. */
+static void settle(void) {
+    for (size_t i = 0; i < MAX_COMMANDS; i++) {
+        struct child *child = &place.children[i];
+        if (!child->command || (!child->exited && !child->ending))
+            continue;
+        size_t left = processes_of(child->command, child->ending);
+        if (!child->exited || (child->ending && left))
+            continue;
+        if (left)
+            left_running_of(place.ctl, child->command, false);
+        report(child);
+        *child = (struct child){0};
+    }
+}
+
+static bool some_are_ending(void) {
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (place.children[i].ending)
+            return true;
+    return false;
+}
+
+/* Keys pressed at a terminal go to the whole foreground group; what kill(1) sends, to one process. */
+static void send_signal(const struct message *message) {
+    const struct child *child = child_of(message->command);
+    if (!child || child->exited)
+        return;
+    bool group = message->number == SIGINT || message->number == SIGQUIT || message->number == SIGHUP ||
+                 message->number == SIGTSTP || message->number == SIGCONT;
+    if (!group || kill(-child->pid, message->number) < 0)
+        kill(child->pid, message->number);
+}
+
+/* What the supervisor asks for */
+
+static void answer(const struct message *asked, int fd) {
+    struct message message = {.kind = asked->kind};
+    message.number = fd < 0 ? errno : 0;
+    channel_send(place.ctl, &message, &fd, fd >= 0);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void on_request(void) {
+    struct message message;
+    int fds[MAX_PASSED];
+    size_t count;
+    pid_t sender;
+    if (!channel_receive(place.ctl, &message, fds, &count, &sender))
+        _exit(125); /* the supervisor is gone */
+    struct child *child = message.command ? child_of(message.command) : NULL;
+    switch (message.kind) {
+    case MSG_START:
+        start(&message, fds, count);
+        break;
+    case MSG_END:
+        if (child)
+            child->ending = true;
+        break;
+    case MSG_SIGNAL:
+        send_signal(&message);
+        break;
+    case MSG_LISTENING:
+        left_running_of(place.ctl, message.command, true);
+        break;
+    case MSG_SOCKET:
+        answer(&message, socket(message.number, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        break;
+    case MSG_DIRECTORY:
+        message.path[sizeof message.path - 1] = '\0';
+        answer(&message, open(message.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        break;
+    default:
+        break; /* nobody sends it here */
+    }
+    while (count > 0)
+        close(fds[--count]);
+}
+
+static _Noreturn void serve(void) {
+    struct signalfd_siginfo info;
+    for (;;) {
+        struct pollfd fds[] = {{.fd = place.ctl, .events = POLLIN},
+                               {.fd = place.deaths, .events = POLLIN},
+                               {.fd = place.gateway, .events = POLLIN}};
+        if (poll(fds, 3, some_are_ending() ? 1 : -1) < 0 && errno != EINTR)
+            _exit(125);
+        if (fds[1].revents)
+            while (read(place.deaths, &info, sizeof info) > 0)
+                ;
+        if (fds[2].revents && !names_serve(place.gateway))
+            place.gateway = -1; /* nobody asks any more */
+        if (fds[0].revents)
+            on_request();
+        reap();
+        settle();
+    }
+}
+
+/* Going behind the walls */
+
+static int raised(int fd) {
+    enum { CLEAR_OF_STREAMS = 16 };
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, CLEAR_OF_STREAMS);
+    if (fd >= 0 && high < 0)
+        die(errno, "streams", "keeping a descriptor of the reaper's");
+    return high;
+}
+
+/* What a command gets takes the places from 0 on, so those are taken. */
+static void keep_descriptors(int ctl, int *diag) {
+    place.null = raised(open("/dev/null", O_RDWR | O_CLOEXEC));
+    place.loadavg = raised(open("/proc/loadavg", O_RDONLY | O_CLOEXEC));
+    place.deaths = raised(reaper_open_deaths());
+    place.gateway = raised(place.plan->route_count ? FD_GATEWAY : -1);
+    place.ctl = raised(ctl);
+    *diag = raised(place.plan->own_network && WALL_IS_UP(place.plan, WALL_NETWORK) ? sockets_diag() : -1);
+    if (place.null < 0 || place.loadavg < 0 || place.deaths < 0)
+        die(errno, "proc", "opening what a living sandbox needs: /dev/null and a /proc of its own");
+    for (int fd = 0; fd < 3; fd++)
+        dup2(place.null, fd);
+    const int kept[] = {place.null, place.loadavg, place.deaths, place.gateway, place.ctl, *diag};
+    close_others(2, kept, sizeof kept / sizeof *kept);
+    fail_to_supervisor(place.ctl);
+}
+
+static void await_builder(pid_t builder) {
+    int status;
+    while (wait4(builder, &status, __WALL, NULL) < 0)
+        if (errno != EINTR)
+            die(errno, "proc", "waiting until /proc is masked");
+    if (status != 0)
+        _exit(125); /* it failed, and has said so */
+}
+
+_Noreturn void place_main(struct plan *plan, int ctl, pid_t builder) {
+    int diag;
+    place.plan = plan;
+    await_builder(builder);
+    cgroup_enter(plan, ctl);
+    drop_capabilities(plan);
+    forget_session_keyring(plan);
+    if (!WALL_IS_UP(plan, WALL_DUMPABLE))
+        prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    keep_descriptors(ctl, &diag);
+    restrict_with_landlock(plan);
+    fuse_mount_built(plan, place.ctl);
+    place.limits_later = may_limit_later(plan);
+    if (!place.limits_later) { /* the filter refuses what sets limits: then they are ours as well */
+        set_rlimits(plan);
+        limit_open_files(plan);
+    }
+    int listener = install_filter(plan);
+    announce(place.ctl, listener, diag);
+    if (listener >= 0)
+        close(listener);
+    if (diag >= 0)
+        close(diag);
+    plan_forget();
+    serve();
+}

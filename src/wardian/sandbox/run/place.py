@@ -1,0 +1,227 @@
+"""A living sandbox from outside: a launcher whose walls stand, asked for one command after
+another (core/commands.c)."""
+
+from __future__ import annotations
+
+import _thread
+import os
+
+from wardian.errors import BackendError, SandboxError
+from wardian.sandbox.run import launcher
+from wardian.sandbox.run.child import KILL_S, LAST_S, Child
+from wardian.sandbox.run.records import record
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import NamedTuple
+else:
+    from wardian.values import NamedTuple
+
+# core/commands.c
+KILL, BEGIN, OUTPUT, LISTENING = 255, 254, 253, 252
+_START, _SOCKET, _DIRECTORY, _CLOSE = b"s", b"n", b"d", b"q"
+_PTY, _BACKGROUND = 1, 2
+_PATH_BYTES = 64
+ANSWER_S = 30.0  # the supervisor may be busy, and the walls may still go up
+
+
+class Lines(NamedTuple):
+    """Our ends of one command's status pipe and control socket."""
+
+    status: int
+    control: int
+
+
+class Place:
+    """A launcher with a living sandbox. Safe to use from many threads."""
+
+    def __init__(self, launched: launcher.Launched) -> None:
+        self.pid = launched.pid
+        self.child = Child(launched.pid)
+        self._status, self._control = launched.status, launched.control
+        self._lock = _thread.RLock()
+        self._said: bytes | None = None  # all that the launcher said of itself, once it has ended
+        self._owner = os.getpid()
+        self._next = 1
+        os.set_blocking(self._control, True)
+
+    @property
+    def gone(self) -> bool:
+        """True once no command can be started any more."""
+        return self._control < 0 or self.child.gone()
+
+    def start(
+        self,
+        records: bytes,
+        streams: Sequence[int | None],
+        *,
+        time_ms: int = 0,
+        pty: bool = False,
+        size: tuple[int, int] = (0, 0),
+        background: bool = False,
+    ) -> Lines:
+        """Start a command; ``streams`` are the guest's ends of its own, which stay the caller's to
+        close. Raises SandboxError if the sandbox has ended."""
+        opened: list[int] = []
+        try:
+            plan = launcher.memory_file(records)
+            opened.append(plan)
+            status, status_end = launcher.pipe()
+            opened += (status, status_end)
+            control, control_end = _socket_pair()
+            opened += (control, control_end)
+            given = [fd for fd in streams if fd is not None]
+            bits = sum(1 << i for i, fd in enumerate(streams) if fd is not None)
+            flags = (_PTY if pty else 0) | (_BACKGROUND if background else 0)
+            with self._lock:
+                number, self._next = self._next, self._next + 1
+                self._ask(
+                    _request(_START, bits, flags, size=size, command=number, time_ms=time_ms),
+                    [status_end, control_end, plan, *given],
+                )
+        except OSError as error:
+            _close(opened)
+            raise self.explained(error) from None
+        except BaseException:
+            _close(opened)
+            raise
+        _close([plan, status_end, control_end])
+        return Lines(status, control)
+
+    def socket(self, family: int) -> int:
+        """A stream socket in the guest's network, not connected. Raises SandboxError."""
+        return self._answered(_request(_SOCKET, family=family), "making a socket")
+
+    def directory(self, path: str) -> int:
+        """A directory of the guest's own as a descriptor to start from (O_PATH). Raises
+        SandboxError."""
+        name = os.fsencode(path)
+        if len(name) >= _PATH_BYTES:
+            raise SandboxError(f"{path}: too long for a directory of the sandbox's own")
+        return self._answered(_request(_DIRECTORY, path=name), f"opening {path}")
+
+    def _answered(self, request: bytes, what: str) -> int:
+        import _socket
+
+        try:
+            with self._lock:
+                self._ask(request, [])
+                ours = _socket.socket(fileno=os.dup(self._control))
+                ours.settimeout(ANSWER_S)
+                room = _socket.CMSG_SPACE(4)
+                data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+        except OSError as error:
+            raise self.explained(error) from None
+        if not data:
+            raise self.explained(ConnectionResetError())
+        if not control:
+            raise SandboxError(f"{what} inside: {os.strerror(data[0]).lower()}")
+        return int.from_bytes(control[0][2][:4], "little")
+
+    def _ask(self, request: bytes, fds: list[int]) -> None:
+        import _socket
+
+        if self._control < 0:
+            raise ConnectionResetError
+        sent = _socket.socket(fileno=os.dup(self._control))
+        rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
+        extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
+        sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
+        sent.close()
+
+    def said(self) -> bytes:
+        """What the launcher said of the sandbox as a whole; waits for its end."""
+        with self._lock:
+            if self._said is None:
+                pieces = []
+                while data := os.read(self._status, 1 << 16):
+                    pieces.append(data)
+                self._said = b"".join(pieces)
+                os.close(self._status)
+            return self._said
+
+    def explained(self, error: OSError) -> SandboxError:
+        """Why nothing can be asked of it."""
+        if self._control < 0:
+            return SandboxError("this sandbox is closed")
+        if not self.child.gone(LAST_S):
+            return BackendError(f"the sandbox does not answer: {(error.strerror or '').lower()}")
+        return failure_of(self.said())
+
+    def close(self) -> bool:
+        """End everything in it and wait for that; False if it can't be ended."""
+        with self._lock:
+            if self._control < 0 or self._owner != os.getpid():
+                return True
+            try:
+                self._ask(_request(_CLOSE), [])
+            except OSError:
+                pass  # it has ended
+            control, self._control = self._control, -1
+        gone = self.child.reap(KILL_S)
+        os.close(control)
+        if gone:
+            self.said()
+        return gone
+
+
+def failure_of(said: bytes) -> SandboxError:
+    """Why a living sandbox could not be set up, or has ended, as its launcher said it."""
+    from wardian.sandbox.run.status import read_events
+
+    by_kind = {event["event"]: event for event in read_events(said)}
+    if "failed" in by_kind:
+        from wardian.sandbox.run.failures import explain
+
+        return explain(by_kind["failed"])
+    reason = by_kind["ended"]["reason"] if "ended" in by_kind else ""
+    if reason in ("cpu", "memory", "disk"):
+        return SandboxError(
+            f"this sandbox met its {reason} limit, and ended", hint="make a new one"
+        )
+    return BackendError("this sandbox was ended from outside", hint="make a new one")
+
+
+def command_records(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> bytes:
+    """One command, as core/command.c reads it."""
+    records = [record("arg", word) for word in argv]
+    records += [record("env", f"{name}={value}") for name, value in env.items()]
+    records += [record("cwd", cwd), record("path", env.get("PATH", ""))]
+    return b"".join(records)
+
+
+def _request(
+    kind: bytes,
+    streams: int = 0,
+    flags: int = 0,
+    *,
+    family: int = 0,
+    size: tuple[int, int] = (0, 0),
+    command: int = 0,
+    time_ms: int = 0,
+    path: bytes = b"",
+) -> bytes:
+    """``struct request`` of core/commands.c."""
+    return b"".join(
+        (
+            kind,
+            bytes((streams, flags, family)),
+            *(number.to_bytes(2, "little") for number in size),
+            command.to_bytes(8, "little"),
+            time_ms.to_bytes(8, "little"),
+            path.ljust(_PATH_BYTES, b"\0"),
+        )
+    )
+
+
+def _socket_pair() -> tuple[int, int]:
+    import _socket
+
+    ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    return launcher.raised(ours.detach()), launcher.raised(theirs.detach())
+
+
+def _close(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)
