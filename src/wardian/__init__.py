@@ -18,6 +18,7 @@ _HOMES = {
     "Limit": "wardian.sandbox.run.result",
     "Limits": "wardian.sandbox.policy.policy",
     "Policy": "wardian.sandbox.policy.policy",
+    "Pool": "wardian.sandbox.pool.pool",
     "Process": "wardian.sandbox.run.process",
     "Protection": "wardian.sandbox.run.result",
     "Refusal": "wardian.sandbox.run.result",
@@ -32,6 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from wardian.errors import WardianError
     from wardian.sandbox.policy.policy import Limits, Policy, Share
+    from wardian.sandbox.pool.pool import Pool
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
     from wardian.sandbox.sandbox import Sandbox
@@ -40,6 +42,7 @@ __all__ = [
     "Limit",
     "Limits",
     "Policy",
+    "Pool",
     "Process",
     "Protection",
     "Refusal",

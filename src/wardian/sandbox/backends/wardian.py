@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 
 from wardian.sandbox.backends import Job, copy_records
-from wardian.sandbox.backends.interior import active, in_order, place
+from wardian.sandbox.backends.interior import Placed, active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
@@ -52,6 +52,7 @@ class Wardian:
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
         self._empty_work = not (policy.work or own_work)
+        self._shared_extra = self._extra  # what does not differ between places
         if own_work is not None:
             self._extra += record("discard", own_work)
         if self._host.is_root:
@@ -89,6 +90,28 @@ class Wardian:
                     plan, self._policy, self._host.arch, self._extra, self._binary
                 )
             return self._living
+
+    def spare(self, more: tuple[Source, ...] = ()) -> LivingPlace:
+        """One more place under the same policy, which is its caller's to close. Safe to call from
+        many threads. Raises SandboxError."""
+        from wardian.sandbox.backends.living import LivingPlace
+
+        with self._lock:
+            every = dict.fromkeys((*self._around.sources, *more, *self._named_programs()))
+            plan = self._plan(tuple(every), traced=False)
+            extra = self._shared_extra
+            if self._host.is_root:
+                extra += record("host-id", _guest_of(self._sources))
+        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary)
+
+    @property
+    def shares_for_writing(self) -> bool:
+        """Can a guest leave anything outside of its own place?"""
+        return any(source.write for source in self._sources)
+
+    def placed(self, job: Job) -> Placed:
+        """The command as it reads inside. Raises ShareError."""
+        return place(job, self._policy, self._sources, self._around)
 
     def _named_programs(self) -> list[Source]:
         """The sources of the programs that were named when the sandbox was made."""
