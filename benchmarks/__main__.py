@@ -103,9 +103,11 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
         "packages": packages.measure,
     }
     results = Results()
-    for name in FIGURES:
-        if name in figures:
-            setattr(results, name, ways[name](field, sizes, progress))
+    chosen = [name for name in FIGURES if name in figures]
+    for number, name in enumerate(chosen, 1):
+        progress.figure(name, number, len(chosen))
+        setattr(results, name, ways[name](field, sizes, progress))
+    progress.done()
     return results
 
 

@@ -14,6 +14,7 @@ WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 3
 SETTLE_S = 0.002  # what the one before left to the kernel to clean up is not the next one's cost
 ESSENTIAL = ("bare", "wardian", "wardian exec")
+EVERY_S = 10.0  # where nobody sees a line change
 BUSY = 0.3  # of all processors, on average over the last minute
 
 
@@ -40,25 +41,41 @@ class Spread(NamedTuple):
 
 
 class Progress:
-    """One line on a terminal that says what is being measured; nothing elsewhere."""
+    """What is being measured: one line that changes on a terminal, a line now and then elsewhere."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty()
+        self._began = self._spoke = time.monotonic()
+        self._figure = ""
+
+    def figure(self, name: str, number: int, total: int) -> None:
+        """The next figure begins; the bar shows how many are done."""
+        done = number - 1
+        self._figure = f"[{'#' * done}{'.' * (total - done)}] {number}/{total} {name}"
+        self.say("")
 
     def say(self, text: str) -> None:
-        """Replace the line."""
-        if self._shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
+        """What is done just now."""
+        now = time.monotonic()
+        elapsed = f"{now - self._began:4.0f} s"
+        line = f"{elapsed} {self._figure}{': ' if self._figure and text else ''}{text}"
+        if self._terminal:
+            sys.stderr.write(f"\r\x1b[K{line}")
             sys.stderr.flush()
+        elif now - self._spoke >= EVERY_S:
+            self._spoke = now
+            print(line, file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
         """A line that stays."""
         self.done()
-        print(text, file=sys.stderr)
+        print(text, file=sys.stderr, flush=True)
 
     def done(self) -> None:
         """Clear the line."""
-        self.say("")
+        if self._terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 def interleaved(

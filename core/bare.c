@@ -185,7 +185,6 @@ static _Noreturn void bare_reaper(struct plan *plan, int ctl) {
     fail_to_supervisor(ctl);
     if (!plan->bare.same_session)
         setsid();
-    reset_realtime_signals();
     wait_for_turn(ctl);
     become_reaper();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)

@@ -36,9 +36,8 @@ static void mount_at(struct builder *b, const char *path, int covers[2]) {
     const char *name;
     b->proc = mount_new("proc", NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, "proc");
     make_covers(b, strrchr(path, '/') + 1, covers);
-    int dir = open_parent(b, path, &name);
+    int dir = parent_of(b, path, &name);
     mount_attach(b->proc, dir, name, "proc", path);
-    close(dir);
     /* Over it lies the one that the guest sees, and that becomes read-only. */
     b->writable_proc = b->proc;
     b->proc = mount_detach(b->writable_proc, ".", "proc");

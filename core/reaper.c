@@ -116,9 +116,9 @@ static pid_t start_guest(struct plan *plan, int ctl, int *between) {
 _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
     fail_to_supervisor(ctl);
-    setsid(); /* out of the terminal's reach, where the supervisor stays in it */
+    if (plan->keep_session)
+        setsid(); /* out of the terminal's reach, where the supervisor stays in it: 40 µs */
     limit_capabilities(plan); /* while the supervisor maps our ids; the guest inherits it */
-    reset_realtime_signals();
     wait_for_turn(ctl);
     if (caller_is_root() && !plan->sources_come) { /* as root while we are still root */
         open_sources(plan, false);

@@ -50,8 +50,12 @@ static void hand_over_views(const struct builder *b, int ctl) {
     if (b->proc < 0)
         return;
     static const char *const tables[] = {"sysvipc/shm", "sysvipc/sem", "sysvipc/msg"};
-    int fds[6] = {b->proc, b->files, b->writable_proc};
-    size_t count = 3;
+    /* The mount namespace as well: whoever lets go of it last takes it down, and that need not be done
+     * before the run's end is reported. */
+    int fds[7] = {b->proc, b->files, b->writable_proc, openat(b->proc, "self/ns/mnt", O_RDONLY | O_CLOEXEC)};
+    size_t count = 4;
+    if (fds[3] < 0)
+        die(errno, "mount", "holding the guest's mounts");
     for (size_t i = 0; i < 3; i++) {
         int fd = openat(b->proc, tables[i], O_RDONLY | O_CLOEXEC);
         if (fd < 0)

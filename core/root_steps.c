@@ -40,7 +40,7 @@ static void refuse_ghosts(const struct builder *b, int dir, const char *path) {
         die(EROFS, "share", "placing something at %s, which would have to be created there", path);
 }
 
-int open_parent(const struct builder *b, const char *whole, const char **name) {
+static int open_parent(const struct builder *b, const char *whole) {
     const char *path;
     char part[NAME_MAX + 1];
     int at = fcntl(base_of(b, whole, &path), F_DUPFD_CLOEXEC, 3);
@@ -68,35 +68,60 @@ int open_parent(const struct builder *b, const char *whole, const char **name) {
     }
     if (at < 0)
         die(errno, "mount", "finding %s in the guest", path);
-    *name = path;
     return at;
 }
 
-static void make_dir(const struct builder *b, const struct step *step) {
-    const char *name;
-    int dir = open_parent(b, step->path, &name);
-    if (mkdirat(dir, name, (mode_t)step->number) < 0 && errno != EEXIST)
-        die(errno, "mount", "making %s in the guest", step->path);
-    close(dir);
+static void forget_parent(struct builder *b) {
+    if (b->parent.len > 0)
+        close(b->parent.fd);
+    b->parent.len = 0;
 }
 
-static void make_file(const struct builder *b, const struct step *step) {
+int parent_of(struct builder *b, const char *whole, const char **name) {
+    const char *slash = strrchr(whole, '/');
+    size_t len = slash ? (size_t)(slash - whole) + 1 : 0;
+    *name = whole + len;
+    if (len == 0 || **name == '\0' || len >= sizeof b->parent.path)
+        die(EINVAL, "mount", "finding the directory of %s in the guest", whole);
+    if (b->parent.len == len && memcmp(b->parent.path, whole, len) == 0)
+        return b->parent.fd;
+    forget_parent(b);
+    b->parent.fd = open_parent(b, whole);
+    b->parent.ours = is_ours(b, b->parent.fd);
+    memcpy(b->parent.path, whole, len);
+    b->parent.len = len;
+    return b->parent.fd;
+}
+
+/* Something was mounted at `path`: what lies there now is another directory than before. */
+static void mounted_at(struct builder *b, const char *path) {
+    size_t len = strlen(path);
+    if (b->parent.len > len && memcmp(b->parent.path, path, len) == 0 && b->parent.path[len] == '/')
+        forget_parent(b);
+}
+
+static void make_dir(struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b, step->path, &name);
+    int dir = parent_of(b, step->path, &name);
+    if (mkdirat(dir, name, (mode_t)step->number) < 0 && errno != EEXIST)
+        die(errno, "mount", "making %s in the guest", step->path);
+}
+
+static void make_file(struct builder *b, const struct step *step) {
+    const char *name;
+    int dir = parent_of(b, step->path, &name);
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     (mode_t)step->number);
     if (fd < 0 || write(fd, step->text, step->text_len) != (ssize_t)step->text_len)
         die(errno, "mount", "writing %s in the guest", step->path);
     close(fd);
-    close(dir);
 }
 
-static void make_symlink(const struct builder *b, const struct step *step) {
+static void make_symlink(struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b, step->path, &name);
+    int dir = parent_of(b, step->path, &name);
     if (symlinkat(step->text, dir, name) < 0)
         die(errno, "mount", "linking %s in the guest", step->path);
-    close(dir);
 }
 
 static bool has_spare(struct builder *b, int base) {
@@ -136,10 +161,10 @@ static void bind_source(struct builder *b, struct step *step) {
         return; /* optional, and not there */
     const char *name;
     struct stat st, there;
-    int dir = open_parent(b, step->path, &name);
+    int dir = parent_of(b, step->path, &name);
     if (fstat(step->fd, &st) < 0)
         die(errno, "share", "looking at %s", step->text);
-    bool made = !fuse_mount_holds(step->path) && is_ours(b, dir) &&
+    bool made = !fuse_mount_holds(step->path) && b->parent.ours &&
                 (S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755) == 0 : make_file_place(b, dir, name, step->path));
     if (!made && fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0) {
         refuse_ghosts(b, dir, step->path);
@@ -151,45 +176,44 @@ static void bind_source(struct builder *b, struct step *step) {
     mount_attach(step->fd, dir, name, "mount", step->path);
     if ((step->number & BIND_COPY) && !copies_cover(b, step, dir, name))
         channel_send(b->ctl, &(struct message){.kind = MSG_NOT_COPIED}, NULL, 0);
-    close(step->fd);
-    step->fd = -1;
-    close(dir);
+    mounted_at(b, step->path);
+    step->fd = -1; /* closed with everything else, in one call, before the reaper waits */
 }
 
 /* A directory mounted on itself: its mount stays writable when the root's becomes read-only. */
-static void make_private(const struct builder *b, const struct step *step) {
+static void make_private(struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b, step->path, &name);
+    int dir = parent_of(b, step->path, &name);
     if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
         die(errno, "mount", "making %s in the guest", step->path);
     if (fchmodat(dir, name, (mode_t)step->number, 0) < 0)
         die(errno, "mount", "setting the mode of %s", step->path);
     int tree = mount_detach(dir, name, "mount");
     mount_attach(tree, dir, name, "mount", step->path);
+    mounted_at(b, step->path);
     close(tree);
-    close(dir);
 }
 
-static void mount_devpts(const struct builder *b, const struct step *step) {
+static void mount_devpts(struct builder *b, const struct step *step) {
     char max[32];
     snprintf(max, sizeof max, "%llu", (unsigned long long)step->number);
     const char *const options[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {"max", max}, {0}};
     const char *name;
-    int dir = open_parent(b, step->path, &name);
+    int dir = parent_of(b, step->path, &name);
     int pts = mount_new("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, "devpts");
     if (mkdirat(dir, name, 0755) < 0)
         die(errno, "devpts", "making %s in the guest", step->path);
     mount_attach(pts, dir, name, "devpts", step->path);
+    mounted_at(b, step->path);
     close(pts);
-    close(dir);
 }
 
 /* POSIX message queues are files of a filesystem of the ipc namespace's. It is mounted so that
  * Landlock, which otherwise refuses every queue, can have a rule for it. Where that can't be, in a
  * kernel without queues or in an ipc namespace that is not ours, queues stay refused. */
-static void mount_mqueue(const struct builder *b, const struct step *step) {
+static void mount_mqueue(struct builder *b, const struct step *step) {
     const char *name;
-    int dir = open_parent(b, step->path, &name);
+    int dir = parent_of(b, step->path, &name);
     if (mkdirat(dir, name, 0755) < 0)
         die(errno, "mount", "making %s in the guest", step->path);
     unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
@@ -199,11 +223,11 @@ static void mount_mqueue(const struct builder *b, const struct step *step) {
         queues = (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, attributes);
     if (queues >= 0) {
         mount_attach(queues, dir, name, "mount", step->path);
+        mounted_at(b, step->path);
         close(queues);
     }
     if (fs >= 0)
         close(fs);
-    close(dir);
 }
 
 void run_step(struct builder *b, struct step *step) {

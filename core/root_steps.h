@@ -5,6 +5,8 @@
 #include "fuse_root.h"
 #include "plan.h"
 
+#include <linux/limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,12 +21,19 @@ struct builder {
     int hidden;   /* a directory of the private files that it covers, or -1 */
     int spares[MAX_TOPS + 1]; /* directories that have an empty file to link places from */
     size_t spare_count;
+    struct parent { /* of the last step; the next one often has the same */
+        char path[PATH_MAX]; /* up to its last slash, which it includes */
+        size_t len;          /* 0: there is none */
+        int fd;
+        bool ours; /* on our own tmpfs */
+    } parent;
 };
 
 void run_step(struct builder *b, struct step *step);
 void remove_spares(const struct builder *b);
 
-/* Where a target's parent lies below the new root, making plain directories on the way. */
-int open_parent(const struct builder *b, const char *whole, const char **name);
+/* Where a target's parent lies below the new root, making plain directories on the way. The builder's own:
+ * not to be closed, and good until the next call or until something is mounted on the way there. */
+int parent_of(struct builder *b, const char *whole, const char **name);
 
 #endif

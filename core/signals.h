@@ -3,6 +3,5 @@
 #define WARDIAN_SIGNALS_H
 
 void reset_signals(void);
-void reset_realtime_signals(void);
 
 #endif

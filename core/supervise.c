@@ -166,8 +166,8 @@ static void on_signal(struct state *s) {
 
 static void on_views(const int *fds, size_t count) {
     struct guest_views views = {-1, -1, {-1, -1, -1}};
-    int writable_proc = -1;
-    int *const places[] = {&views.proc, &views.root, &writable_proc, &views.sysvipc[0], &views.sysvipc[1],
+    int writable_proc = -1, mounts; /* the latter is held until we end */
+    int *const places[] = {&views.proc, &views.root, &writable_proc, &mounts, &views.sysvipc[0], &views.sysvipc[1],
                            &views.sysvipc[2]};
     for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
         *places[i] = fds[i];

@@ -19,7 +19,7 @@ import pytest
 
 import wardian
 from tests.attacks.callers import ORDINARY_ID, open_to_all
-from tests.refusals.scene import Scene, standing_scene
+from tests.refusals.scene import SEEING, Scene, standing_scene
 from tests.refusals.test_walls import WALLS, changed, the_one
 from tests.refusals.wall import Wall, filled
 from tests.skill_folders import write_skill
@@ -86,7 +86,7 @@ def test_the_suggestion_in_the_document_of_a_run_helps(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     skill = write_skill(tmp_path / "walls", {"scripts/wall.sh": '#!/bin/sh\nexec "$@"\n'})
     program = [filled(word, there) for word in wall.command()]
-    options = [filled(word, there) for word in wall.options.split() if word != "-"]
+    options = [*SEEING, *(filled(word, there) for word in wall.options.split() if word != "-")]
     target = filled(wall.target, there)
 
     def document(more: list[str]) -> Any:

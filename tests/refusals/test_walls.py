@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.refusals.scene import Scene, standing_scene
+from tests.refusals.scene import SEEING, Scene, standing_scene
 from tests.refusals.wall import Wall, filled, walls
 from wardian import Policy, Result, Sandbox
 from wardian.cli.options import EXEC_OPTIONS, parse, policy_of
@@ -76,7 +76,7 @@ def test_what_is_refused_is_told_and_the_suggestion_helps(
     # The scene is one for all: what one case shares for writing must not spoil another's links.
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     program = [filled(word, there) for word in wall.command()]
-    options = [filled(word, there) for word in wall.options.split() if word != "-"]
+    options = [*SEEING, *(filled(word, there) for word in wall.options.split() if word != "-")]
     target = filled(wall.target, there)
 
     first = by_command(there, options, program)

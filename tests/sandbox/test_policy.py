@@ -56,6 +56,7 @@ def test_the_digest_is_the_same_in_another_process() -> None:
     [
         {"network": "host"},
         {"interface": True},
+        {"explain": True},
         {"work": "/tmp"},
         {"shares": (Share("/tmp", "/tmp"),)},
         {"pass_env": ("X",)},

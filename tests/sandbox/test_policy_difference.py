@@ -346,7 +346,7 @@ def _kernel(make_sandbox: MakeSandbox, policy: Policy, path: Path) -> str:
 
 def test_dimensions_are_told_in_their_order() -> None:
     wide = DEFAULT.but(
-        network="host", landlock_abi=0, degrade=("notify",), allow_syscalls=("mount",)
+        network="host", landlock_abi=0, degrade=("notify",), allow_syscalls=("mount",), explain=True
     )
     wide = wide.with_env({"A": "1"}).with_limits(files=7).with_shares([Share("/opt", "/opt")])
     found = [one.dimension for one in differences(DEFAULT, wide)]
@@ -365,6 +365,7 @@ OTHERS = {
     "max_sent_bytes": 1 << 20,
     "max_received_bytes": 1 << 20,
     "interface": True,
+    "explain": True,
     "pass_env": ("A",),
     "base": ("/usr/bin",),
     "set_env": (("A", "b"),),

@@ -66,6 +66,7 @@ WRONG = [
     ("[syscalls]\nallow = ['opennat']", 2, 1, "opennat", "openat"),
     ("[syscalls]\ndebug = 'yes'", 2, 1, "expected true or false", ""),
     ("[network]\ninterface = 1", 2, 1, "expected true or false", ""),
+    ("[refusals]\nexplain = 1", 2, 1, "expected true or false", ""),
     ("[landlock]\nabi = 'new'", 2, 1, "expected a Landlock ABI version", ""),
     ("[landlock]\nabi = -1", 2, 1, "expected a Landlock ABI version", ""),
     ("[protections]\ndegrade = ['landlok']", 2, 1, "landlok", "landlock"),
@@ -165,6 +166,7 @@ policies = st.builds(
     landlock_abi=st.integers(0, 8),
     degrade=st.sampled_from([(), ("notify",), ("landlock.refer", "proc")]),
     interface=st.booleans(),
+    explain=st.booleans(),
 )
 
 

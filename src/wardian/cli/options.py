@@ -55,6 +55,7 @@ POLICY_OPTIONS = (
     Option("policy", "FILE|PRESET", "Start from a policy file (*.toml), or a shipped preset."),
     Option("allow-syscall", "NAME", "Let a system call pass the filter.", several=True),
     Option("debug", "", "Let debuggers work on the run's own processes: gdb, strace, py-spy."),
+    Option("explain", "", "Report every file that was looked for and is not shared; slower."),
     Option("degrade", "NAME", "Give up the wall of that name, and show that.", several=True),
 )
 _SURROUNDINGS = (
@@ -215,6 +216,8 @@ def policy_of(given: Given, base: Policy | None = None) -> Policy:
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
     if "interface" in given:
         policy = policy._replace(interface=True)
+    if "explain" in given:
+        policy = policy._replace(explain=True)
     if "debug" in given:
         policy = policy.debugging()
     if "degrade" in given:

@@ -335,7 +335,9 @@ def noteworthy(result: Result) -> bool:
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
-    return bool(given_up(result) or left_running_news(result)) or worth_telling(result)
+    if given_up(result) or left_running_news(result) or lookups_unseen(result):
+        return True
+    return worth_telling(result)
 
 
 def worth_telling(result: Result) -> bool:
@@ -345,6 +347,14 @@ def worth_telling(result: Result) -> bool:
     from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)
+
+
+def lookups_unseen(result: Result) -> bool:
+    """It failed, and what it looked for and did not find was not watched on this host."""
+    from wardian.sandbox.run.protections import UNSEEN
+
+    failed = result.reason == "exited" and result.exit_code != 0
+    return failed and any(wall.enforced and wall.note == UNSEEN for wall in result.protections)
 
 
 def left_running_news(result: Result) -> bool:

@@ -6,7 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from wardian.cli.refused import refusal_lines, shell_words
-from wardian.cli.running import ORDINARY_SIGNALS, given_up, left_running_news
+from wardian.cli.running import (
+    ORDINARY_SIGNALS,
+    given_up,
+    left_running_news,
+    lookups_unseen,
+)
 from wardian.sandbox.policy.units import format_duration, format_size, human_bytes
 from wardian.text import cut, printable, shell_word
 
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
 _SIZES = ("memory", "disk", "output")
 _DURATIONS = ("time", "cpu")
 SHOWN_LEFT = 3
+UNSEEN_LINE = (
+    "wardian: files that it looked for and that are not shared may be the cause; "
+    "this host shows them only with --explain"
+)
 COMMAND_WIDTH = 60
 
 
@@ -28,6 +37,8 @@ def summary(result: Result, *, verbose: bool) -> list[str]:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
     lines += _weaker(result)
     lines += refusal_lines(result, verbose=verbose)
+    if lookups_unseen(result):
+        lines.append(UNSEEN_LINE)
     lines += _left_running(result, verbose=verbose)
     lines += ending(result)
     if result.reason in ("not found", "not executable") or (result.ok and not verbose):

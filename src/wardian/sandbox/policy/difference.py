@@ -26,6 +26,7 @@ DIMENSIONS = (
     "limits",
     "landlock",
     "protections",
+    "refusals",
 )
 _ACCESS = ("nothing", "read", "write")
 
@@ -53,6 +54,7 @@ def differences(
         *_limits(a, b),
         *_landlock(a, b),
         *_protections(a, b),
+        *_refusals(a, b),
     ]
     return sorted(found, key=lambda one: DIMENSIONS.index(one.dimension))
 
@@ -314,3 +316,11 @@ def _given_up(policy: Policy) -> set[str]:
     if "landlock" in names:
         names |= set(dict(landlock.FEATURES))
     return names
+
+
+def _refusals(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
+    """What is reported allows nothing."""
+    if a.explain != b.explain:
+        who = "A" if a.explain else "B"
+        text = f"{who} watches every call that takes a path, to report what was not found"
+        yield PolicyDifference("refusals", "explain", None, a.explain, b.explain, text)

@@ -61,6 +61,7 @@ _KNOWN: dict[str, dict[str, str]] = {
     "syscalls": {"allow": "calls", "deny": "denied", "only": "calls", "debug": "yes or no"},
     "landlock": {"abi": "abi"},
     "protections": {"degrade": "protections"},
+    "refusals": {"explain": "yes or no"},
 }
 _LIMIT_FIELDS = {
     "time": "time_s",
@@ -167,6 +168,7 @@ class _Reader:
             degrade=_union(base.degrade, get("protections", "degrade", [])),
             base=self.parts(get("files", "base", base.base), rootfs or base.rootfs),
             interface=get("network", "interface", base.interface),
+            explain=get("refusals", "explain", base.explain),
         )
         return policy.debugging() if get("syscalls", "debug", False) else policy
 

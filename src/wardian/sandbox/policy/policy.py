@@ -104,6 +104,7 @@ class Policy(NamedTuple):
     max_sent_bytes: int | None = None  # of all connections together
     max_received_bytes: int | None = None
     interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
+    explain: bool = False  # watch every call that takes a path, for refusals that are not seen else
 
     @classmethod
     def default(cls) -> Policy:

@@ -40,6 +40,8 @@ def write_policy(policy: Policy) -> str:
     lines.append(_denied_toml(policy))
     lines += ["", "[landlock]", f"abi = {policy.landlock_abi}"]
     lines += ["", "[protections]", f"degrade = {_list(policy.degrade)}", ""]
+    if policy.explain:
+        lines += ["[refusals]", "explain = true", ""]
     return "\n".join(lines)
 
 

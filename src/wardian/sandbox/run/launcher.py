@@ -20,6 +20,9 @@ FD_FIRST_COPY = 10
 FD_GATEWAY = 12
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
+# Signals that are not ignored, whatever this process ignores: all but KILL, STOP and libc's own two,
+# which core/signals.c sees to.
+DEFAULTS = [number for number in range(1, 65) if number not in (9, 19, 32, 33)]
 
 
 class Launched(NamedTuple):
@@ -72,7 +75,9 @@ def spawn(
             (os.POSIX_SPAWN_DUP2, 0, 2),
         ]
         actions += [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in wanted.items()]
-        pid = os.posix_spawn(launcher, ["wardian-launch"], {}, file_actions=actions)
+        pid = os.posix_spawn(
+            launcher, ["wardian-launch"], {}, file_actions=actions, setsigdef=DEFAULTS
+        )
     except OSError as error:
         _close(opened)
         raise explained(error, launcher) from None

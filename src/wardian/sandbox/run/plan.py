@@ -63,7 +63,7 @@ def make_plan(
     if "notify" not in standing:
         watch = "nothing"
     elif watch is None:
-        watch = _scope(host, empty_work=empty_work)
+        watch = "paths" if policy.explain else _scope(host, empty_work=empty_work)
     records = [
         MAGIC,
         record("identity", USER_ID, USER_ID),
@@ -75,7 +75,7 @@ def make_plan(
         *limit_records(policy.limits),
         *rlimit_records(policy.limits, shares_written=shares_written),
         *cgroup_records(host, standing),
-        *_flags(policy, watch),
+        *_flags(policy, host, watch),
         *_routes(policy),
         *_interface(policy),
     ]
@@ -87,14 +87,14 @@ def make_plan(
     )
 
 
-def _flags(policy: Policy, watch: Scope) -> list[bytes]:
+def _flags(policy: Policy, host: Host, watch: Scope) -> list[bytes]:
     records = [] if watch == "nothing" else [record("home", os.path.expanduser("~"))]
     flags = {
         "network": policy.network != "host",
         # Nothing that the launcher still has to do is refused or looked at, so the filter can go up
         # meanwhile.
         "early-filter": not policy.deny_syscalls and watch in ("nothing", "changes", "opens"),
-        "lookups": watch in ("changes", "opens"),
+        "lookups": host.fuse and watch in ("changes", "opens"),
         "opens": watch == "opens",
     }
     return records + [record("flag", name) for name, wanted in flags.items() if wanted]
@@ -129,10 +129,9 @@ def _interface(policy: Policy) -> list[bytes]:
 def _scope(host: Host, *, empty_work: bool) -> Scope:
     """With /dev/fuse, what is missing is seen where it is looked up; but not by a relative path,
     which a command that starts in an empty /work of its own may well use for what lies where it
-    was called. Without it, every call that takes a path is looked at."""
-    if not host.fuse:
-        return "paths"
-    return "opens" if empty_work else "changes"
+    was called. Without it, a look-up would be seen only as a call that waits for the supervisor, at
+    several times its price: that is done where ``explain`` asks for it."""
+    return "opens" if host.fuse and empty_work else "changes"
 
 
 # Landlock, filter, limits
