@@ -45,13 +45,14 @@ class Wardian:
         self._lock = threading.Lock()
         self._living: LivingPlace | None = None
 
-    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
-        """Resolve the shares and plan. Raises SandboxError."""
+    def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
+        """Resolve the shares and plan; ``pooled``: nobody was anywhere else before it came to an
+        empty /work. Raises SandboxError."""
         self._policy = policy
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
-        self._empty_work = not (policy.work or own_work)
+        self._empty_work = not (pooled or policy.work or own_work)
         self._shared_extra = self._extra  # what does not differ between places
         if own_work is not None:
             self._extra += record("discard", own_work)

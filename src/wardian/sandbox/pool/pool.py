@@ -59,7 +59,7 @@ class Pool:
         self._backend = Wardian()
         self._backend.programs = tuple(programs)
         try:
-            self._backend.prepare(self._door.policy)
+            self._backend.prepare(self._door.policy, pooled=True)
         except BaseException:
             self._door.close()
             raise

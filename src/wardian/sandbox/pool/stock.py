@@ -1,5 +1,5 @@
-"""Things made ahead of time, each handed out once; what they are, the caller knows. Threads make new
-ones and put away those that were used."""
+"""Things made ahead of time, each handed out once; what they are, the caller knows. Threads make
+new ones and put away those that were used."""
 
 from __future__ import annotations
 

@@ -108,9 +108,13 @@ class Place:
             with self._lock:
                 self._ask(request, [])
                 ours = _socket.socket(fileno=os.dup(self._control))
-                ours.settimeout(ANSWER_S)
-                room = _socket.CMSG_SPACE(4)
-                data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+                try:
+                    ours.settimeout(ANSWER_S)
+                    room = _socket.CMSG_SPACE(4)
+                    data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+                finally:
+                    ours.setblocking(True)
+                    ours.close()
         except OSError as error:
             raise self.explained(error) from None
         if not data:
@@ -127,8 +131,10 @@ class Place:
         sent = _socket.socket(fileno=os.dup(self._control))
         rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
         extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
-        sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
-        sent.close()
+        try:
+            sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
+        finally:
+            sent.close()
 
     def said(self) -> bytes:
         """What the launcher said of the sandbox as a whole; waits for its end."""
