@@ -172,18 +172,22 @@ def test_what_goes_wrong_is_raised_by_the_run_that_finds_none(tmp_path: Path) ->
 def test_a_failure_to_make_one_is_tried_again_ever_more_seldom() -> None:
     tried: list[float] = []
 
-    def make() -> int:
+    class Made:
+        def close(self) -> None:
+            pass
+
+    def make() -> Made:
         tried.append(time.monotonic())
         if len(tried) <= 4:
             raise SandboxError("not yet")
-        return len(tried)
+        return Made()
 
-    stock = Stock(make, lambda one: None, lambda one: True, 1)
+    stock = Stock(make, lambda one: True, 1)
     stock.begin()
     until = time.monotonic() + SOON_S
     while not stock.waiting and time.monotonic() < until:
         time.sleep(0.01)
-    assert stock.take() == 5
+    assert isinstance(stock.take(), Made)
     stock.close()
     pauses = [later - before for before, later in itertools.pairwise(tried[:5])]
     assert all(pause >= least for pause, least in zip(pauses, LEAST, strict=True))

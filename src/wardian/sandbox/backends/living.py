@@ -73,7 +73,7 @@ class LivingPlace:
 
     def start(self, job: Job, argv: tuple[str, ...], env: dict[str, str]) -> Process:
         """Start a command. Raises SandboxError."""
-        given, ends = _pipes(job)
+        given, ends = pipes(job)
         return self.attend(job, self.launch(job, argv, env, given, ends), ends)
 
     def launch(
@@ -174,7 +174,7 @@ def _interpreted(
     return interpret(said, stdout, stderr, **facts)
 
 
-def _pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
+def pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
     """The guest's ends of its streams, and ours by number; with a terminal there are none."""
     given: list[int | None] = [None, None, None]
     ends: dict[int, int] = {}

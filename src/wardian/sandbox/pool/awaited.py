@@ -40,6 +40,17 @@ class AsyncPool:
         """As ``Pool.run``; cancelling ends the run. Raises SandboxError, UsageError."""
         return await self._pool.run_async(command, **options)
 
+    async def run_python(
+        self,
+        script: str | None = None,
+        args: Sequence[str] = (),
+        *,
+        code: str | None = None,
+        **options: Unpack[CommandOptions],
+    ) -> Result:
+        """As ``Pool.run_python``; cancelling ends the run. Raises SandboxError, UsageError."""
+        return await self._pool.run_python_async(script, args, code=code, **options)
+
     async def close(self) -> None:
         """As ``Pool.close``."""
         await _elsewhere(self._pool.close)

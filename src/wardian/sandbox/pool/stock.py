@@ -8,11 +8,19 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from wardian.errors import UsageError
 
-T = TypeVar("T")
+
+class Closable(Protocol):
+    """What can be put away."""
+
+    def close(self) -> object:
+        """It is not needed any more."""
+
+
+T = TypeVar("T", bound=Closable)
 
 GRACE_S = 0.002  # a short run has the processors to itself before the next one is made
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 10.0  # after one that could not be made
@@ -25,15 +33,14 @@ class Stock(Generic[T]):
     def __init__(
         self,
         make: Callable[[], T],
-        put_away: Callable[[T], object],
         is_good: Callable[[T], bool],
         ready: int,
     ) -> None:
         """``is_good`` says of one that waited whether it can still be used."""
-        self._make, self._put_away, self._is_good = make, put_away, is_good
+        self._make, self._is_good = make, is_good
         self._wanted = ready
         self._waiting: deque[T] = deque()
-        self._used: deque[T] = deque()
+        self._used: deque[Closable] = deque()
         self._making = 0
         self._lock = threading.RLock()
         self._missing = threading.Condition(self._lock)  # one more is to be made
@@ -65,14 +72,14 @@ class Stock(Generic[T]):
             self._missing.notify()
             return one
 
-    def return_used(self, one: T) -> None:
+    def return_used(self, one: Closable) -> None:
         """It is put away, soon."""
         with self._lock:
             if not self._closed:
                 self._used.append(one)
                 self._used_up.notify()
                 return
-        self._put_away(one)
+        one.close()
 
     def return_unused(self, one: T) -> None:
         """It waits again."""
@@ -80,7 +87,7 @@ class Stock(Generic[T]):
             if not self._closed:
                 self._waiting.appendleft(one)
                 return
-        self._put_away(one)
+        one.close()
 
     def wait_ready(self, timeout_s: float | None = None) -> bool:
         """Wait until as many wait as are to be kept; False if that takes longer than ``timeout_s``.
@@ -125,9 +132,10 @@ class Stock(Generic[T]):
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(JOIN_S)
-        for left in (self._waiting, self._used):
-            while left:
-                self._put_away(left.popleft())
+        while self._waiting:
+            self._waiting.popleft().close()
+        while self._used:
+            self._used.popleft().close()
 
     # Its threads
 
@@ -163,7 +171,7 @@ class Stock(Generic[T]):
                     made = None
                 self._made.notify_all()
             if made is not None:
-                self._put_away(made)
+                made.close()
             longer_s = min(max(FIRST_PAUSE_S, 2 * pause_s), LONGEST_PAUSE_S)
             pause_s = GRACE_S if failure is None else longer_s
 
@@ -187,4 +195,4 @@ class Stock(Generic[T]):
                 if not self._used:
                     return
                 one = self._used.popleft()
-            self._put_away(one)
+            one.close()
