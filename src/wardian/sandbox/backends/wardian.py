@@ -49,15 +49,17 @@ class Wardian:
         self._over = False  # none is started any more
         self._by_request: ByRequest | None = None
 
-    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
-        """Resolve the shares and plan. Raises SandboxError."""
+    def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
+        """Resolve the shares and plan; ``pooled``: nobody was anywhere else before it came to an
+        empty /work. Raises SandboxError."""
         self._policy = policy
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
         if policy.tls and policy.network == "names":
             self._watch_requests(policy)
-        self._empty_work = not (policy.work or own_work)
+        self._empty_work = not (pooled or policy.work or own_work)
+        self._shared_extra = self._extra  # what does not differ between places
         if own_work is not None:
             self._extra += record("discard", own_work)
         if self._host.is_root:
@@ -115,6 +117,28 @@ class Wardian:
                     self._new_gateway(job or Job((), {})),
                 )
             return self._living
+
+    def spare(self, more: tuple[Source, ...] = ()) -> LivingPlace:
+        """One more place under the same policy, which is its caller's to close. Safe to call from
+        many threads. Raises SandboxError."""
+        from wardian.sandbox.backends.living import LivingPlace
+
+        with self._lock:
+            every = dict.fromkeys((*self._around.sources, *more, *self._named_programs()))
+            plan = self._plan(tuple(every), traced=False)
+            extra = self._shared_extra
+            if self._host.is_root:
+                extra += record("host-id", _guest_of(self._sources))
+        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary)
+
+    @property
+    def shares_for_writing(self) -> bool:
+        """Can a guest leave anything outside of its own place?"""
+        return any(source.write for source in self._sources)
+
+    def placed(self, job: Job) -> Placed:
+        """The command as it reads inside. Raises ShareError."""
+        return place(job, self._policy, self._sources, self._around)
 
     def _named_programs(self) -> list[Source]:
         """The sources of the programs that were named when the sandbox was made."""

@@ -113,6 +113,7 @@ class Place:
                     room = _socket.CMSG_SPACE(4)
                     data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
                 finally:
+                    ours.setblocking(True)
                     ours.close()
         except OSError as error:
             raise self.explained(error) from None
@@ -130,8 +131,10 @@ class Place:
         sent = _socket.socket(fileno=os.dup(self._control))
         rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
         extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
-        sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
-        sent.close()
+        try:
+            sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
+        finally:
+            sent.close()
 
     def said(self) -> bytes:
         """What the launcher said of the sandbox as a whole; waits for its end."""
