@@ -6,14 +6,14 @@ import functools
 import os
 from collections.abc import Sequence
 
-from wardian.errors import SandboxError
+from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.limits import milliseconds
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.child import SharedChild
+from wardian.sandbox.run.child import LAST_S, SharedChild
 from wardian.sandbox.run.living import Living
 from wardian.sandbox.run.place import Place, command_records, failure_of
 from wardian.sandbox.run.plan import Plan
@@ -126,8 +126,12 @@ class LivingPlace:
             ends[1] = living.take_terminal(control)
             ends[0] = os.dup(ends[1])
         except BaseException as error:
-            said = os.read(status, 1 << 16)  # why, if the supervisor knows
-            _close([control, status])
+            os.set_blocking(status, False)
+            try:
+                said = os.read(status, 1 << 16)  # why, if the supervisor knows
+            except BlockingIOError:
+                said = b""
+            _close([control, status, *ends.values()])
             raise (failure_of(said) if b'"failed"' in said else error) from None
 
     def _handle(
@@ -189,6 +193,8 @@ def _interpreted(
     """Where the supervisor said nothing of the command, it is the sandbox that ended, or never
     stood."""
     if b'"event":"ended"' not in said and b'"event":"failed"' not in said:
+        if not place.child.gone(LAST_S):
+            raise BackendError("the sandbox lost this command")
         raise failure_of(place.said())
     return interpret(said, stdout, stderr, **facts)
 

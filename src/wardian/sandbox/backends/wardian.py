@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 
-from wardian.errors import SandboxError
+from wardian.errors import UsageError
 from wardian.sandbox.backends import Job, copy_records
 from wardian.sandbox.backends.interior import Placed, active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
@@ -46,7 +46,7 @@ class Wardian:
         self.programs: tuple[str, ...] = ()  # of a living sandbox
         self._lock = threading.Lock()
         self._living: LivingPlace | None = None
-        self._over = False  # none is started any more
+        self._closed = False
         self._by_request: ByRequest | None = None
 
     def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
@@ -99,10 +99,10 @@ class Wardian:
 
     def living(self, more: tuple[Source, ...] | None = None, job: Job | None = None) -> LivingPlace:
         """Started when it is first wanted, with what its first command needs. Raises
-        SandboxError."""
+        SandboxError, and UsageError once it was closed."""
         with self._lock:
-            if self._over:
-                raise SandboxError("this sandbox is closed")
+            if self._closed:  # meanwhile, by another thread
+                raise UsageError("this sandbox is closed")
             if self._living is None:
                 from wardian.sandbox.backends.living import LivingPlace
 
@@ -152,7 +152,8 @@ class Wardian:
     def close(self) -> bool:
         """End the living sandbox, if there is one; False if that can't be done."""
         with self._lock:
-            living, self._living, self._over = self._living, None, True
+            living, self._living = self._living, None
+            self._closed = True
         return living is None or living.close()
 
     def start(self, job: Job) -> Process:
