@@ -247,8 +247,6 @@ static void on_message(struct state *s) {
         break;
     default: /* only we send it, or it was seen to above */
         break;
-    default: /* a living sandbox's, seen to above */
-        break;
     }
 }
 
