@@ -185,6 +185,19 @@ static void on_begun(struct state *s) {
     forward_early(s);
 }
 
+static void on_ready(struct state *s, const struct message *message, const int *fds, size_t count, pid_t sender) {
+    s->guest = s->announced ? s->announced : sender;
+    sockets_attach(count > (size_t)message->ready.listens ? fds[message->ready.listens] : -1);
+    notifications_begin(message->ready.listens && count > 0 ? fds[0] : -1);
+    trace_begin(s->plan);
+    fuse_root_run();
+    processes_begin(s->guest);
+    if (s->plan->living)
+        commands_begin(s->run->ctl);
+    if (!s->plan->bare.inner) /* else its walls go up only now */
+        on_begun(s);
+}
+
 static void on_message(struct state *s) {
     struct message message;
     int fds[MAX_PASSED];
@@ -217,16 +230,7 @@ static void on_message(struct state *s) {
             relay_pty(s->plan, fds[0]);
         break;
     case MSG_READY:
-        s->guest = s->announced ? s->announced : sender;
-        sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
-        notifications_begin(message.ready.listens && count > 0 ? fds[0] : -1);
-        trace_begin(s->plan);
-        fuse_root_run();
-        processes_begin(s->guest);
-        if (s->plan->living)
-            commands_begin(s->run->ctl);
-        if (!s->plan->bare.inner) /* else its walls go up only now */
-            on_begun(s);
+        on_ready(s, &message, fds, count, sender);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;
