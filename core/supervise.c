@@ -193,6 +193,7 @@ static void on_message(struct state *s) {
     if (!channel_receive(s->run->ctl, &message, fds, &count, &sender)) {
         close(s->run->ctl);
         s->run->ctl = -1;
+        commands_without_reaper();
         return;
     }
     if (message.command || message.kind >= MSG_START) {
@@ -241,12 +242,10 @@ static void on_message(struct state *s) {
     case MSG_NOT_COPIED:
         s->not_copied++;
         break;
-    case MSG_SOURCES: /* only we send it */
-        break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
         break;
-    default: /* a living sandbox's, seen to above */
+    default: /* only we send it, or it was seen to above */
         break;
     }
 }
@@ -303,7 +302,7 @@ static void check_limits(struct state *s) {
     if (now >= s->next_watch_us && !s->exited) {
         int next_ms;
         enum limit struck = limits_check(s->plan, &next_ms);
-        s->next_watch_us = now + (int64_t)next_ms * 1000;
+        s->next_watch_us = limits_next_us(now, next_ms);
         bool of_one = s->plan->living && (struck == LIMIT_MEMORY || struck == LIMIT_CPU);
         if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck)))
             end_run(s, names[struck]);
@@ -359,13 +358,12 @@ static bool hears_caller(const struct state *s) {
 
 static void turn(struct state *s) {
     static struct pollfd fds[POLL_FIXED + 3 + MAX_COMMANDS];
-    bool waits = s->plan->living && s->ready && s->run->ctl >= 0 && !commands_take_more();
     const struct pollfd fixed[POLL_FIXED] = {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
         [POLL_PARENT] = {.fd = s->killed && !s->reaped ? -1 : s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
-        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (waits ? POLLOUT : 0)},
+        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (commands_wait() ? POLLOUT : 0)},
         [POLL_CONTROL] = {.fd = hears_caller(s) ? FD_CONTROL : -1, .events = POLLIN},
         [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},

@@ -30,13 +30,13 @@ UNSEEN_LINE = (
 COMMAND_WIDTH = 60
 
 
-def summary(result: Result, *, verbose: bool) -> list[str]:
-    """The lines to print."""
+def summary(result: Result, *, verbose: bool, width: int | None = None) -> list[str]:
+    """The lines to print; ``width`` is the terminal's, unless it is this process's."""
     lines = []
     if verbose:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
-    lines += _weaker(result)
-    lines += refusal_lines(result, verbose=verbose)
+    lines += weaker(result)
+    lines += refusal_lines(result, verbose=verbose, width=width)
     if lookups_unseen(result):
         lines.append(UNSEEN_LINE)
     lines += _left_running(result, verbose=verbose)
@@ -89,7 +89,8 @@ def shown_limit(limit: Limit) -> str:
     return f"{limit.value:g}"
 
 
-def _weaker(result: Result) -> list[str]:
+def weaker(result: Result) -> list[str]:
+    """Which walls were given up, as was asked for."""
     if result.backend == "host":
         return ["wardian: backend host: this ran without any sandbox"]
     names = ", ".join(wall.name for wall in given_up(result))

@@ -408,6 +408,32 @@ class Sandbox:
             stdin=job.input_bytes is None and size is None, pty=size, background=background
         )
 
+    def start_given(
+        self,
+        command: Sequence[str],
+        streams: tuple[int | None, ...],
+        *,
+        pty: tuple[int, int] | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Process:
+        """Start a command in a living sandbox on pipes whose other ends the caller has: the guest's
+        three, None for /dev/null. They stay the caller's to close; nothing is collected or counted.
+        With ``pty`` there are none, and ``process.living.hand_over_terminal()`` has the terminal.
+        ``pump`` waits for the end. Raises SandboxError, UsageError."""
+        self._in_place("start_given")
+        job = self._job(command, cwd=cwd, env=env, timeout_s=timeout_s)
+        given = (None, None, None) if pty is not None else streams
+        return self._start(job._replace(given=given, pty=pty))
+
+    @property
+    def ended(self) -> bool:
+        """Has the place of this living sandbox ended, by a limit or from outside?"""
+        return self._closed or (
+            self._place is not None and self._prepared and self._place.living().place.gone
+        )
+
     def start_inherited(
         self,
         command: Sequence[str],

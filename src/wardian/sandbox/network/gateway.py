@@ -40,6 +40,7 @@ from wardian.sandbox.network.relay import Allowance, Pipes, Relay, SpentError, b
 from wardian.sandbox.network.resolver import Resolver
 from wardian.sandbox.network.rules import (
     MOST_NETWORKS,
+    TLS_PORT,
     AddressRule,
     MissingRule,
     NetworkRules,
@@ -53,11 +54,15 @@ from wardian.sandbox.run.result import Caller
 if TYPE_CHECKING:
     import asyncio
 
+    from wardian.sandbox.network.by_request import ByRequest
+    from wardian.sandbox.network.terminating import RefusedRequest, Session, SessionEnd
+
 GREETING_S = 30.0
 ONCE_S = 30.0  # how long new connections go to a name that was allowed once
 MOST_LOOKED_UP = 20  # refusals whose process is looked for at once
 MOST_QUESTIONS = 3  # about one connection: its port, and the addresses that its name leads to
 WITHDRAWN_S = 10.0
+MOST_SESSIONS = 64  # each has a thread
 # What is asked about by port, where the guest can have no servers of its own: ssh, mail, the web …
 ASKED_PORTS = (21, 22, 25, 80, 110, 143, 389, 443, 465, 587, 636, 853, 873, 993, 995)
 # Which first words tell whom a connection is for, by port.
@@ -87,6 +92,7 @@ class _Link:
         self.head = b""
         self.dialled: Dialled | None = None
         self.relay: Relay | None = None
+        self.session: Session | None = None
         self.over = False
 
 
@@ -99,10 +105,14 @@ class Gateway:
         policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
         event_loop: asyncio.AbstractEventLoop | None = None,
+        by_request: ByRequest | None = None,
     ) -> None:
+        """``event_loop`` is the caller's own, for questions that are coroutines; ``by_request`` has
+        the hosts whose requests are looked at."""
         self.outcomes = Outcomes(self._report)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
         self._network, self._policy, self._event_loop = network, policy, event_loop
+        self._by_request, self._sessions = by_request, 0
         self._rules = network.current
         self._once: dict[Rule, float] = {}  # until when
         self._ever: dict[Rule, None] = {}
@@ -197,7 +207,8 @@ class Gateway:
             return
         self._freed = True
         for link in list(self._links):
-            self._drop(link, "closed" if link.relay is not None else "broken", "the run ended")
+            going = link.relay is not None or link.session is not None
+            self._drop(link, "closed" if going else "broken", "the run ended")
         for part in (self._listeners, self._resolver, self._loop, self._inside):
             part.close()
         self._pipes.close()
@@ -451,6 +462,10 @@ class Gateway:
             self._begin(link, link.dialled)
 
     def _begin(self, link: _Link, dialled: Dialled) -> None:
+        name = link.target.name
+        if self._by_request is not None and name is not None and self._by_request.has(name):
+            self._begin_session(link, dialled, name, self._by_request)
+            return
         try:
             link.relay = Relay(link.inside, dialled.socket, self._allowances, link.head)
         except SpentError as error:
@@ -458,6 +473,42 @@ class Gateway:
             return
         link.head = b""
         self._move(link, link.relay)
+
+    def _begin_session(
+        self, link: _Link, dialled: Dialled, name: str, by_request: ByRequest
+    ) -> None:
+        """Its requests are looked at: a thread has both sockets from now on."""
+        if self._sessions >= MOST_SESSIONS:
+            self._refuse(
+                link, f"more than {MOST_SESSIONS} connections whose requests are looked at"
+            )
+            return
+        self._sessions += 1
+
+        def on_refused(request: RefusedRequest) -> None:
+            self._loop.call_later(lambda: self.outcomes.refuse_request(name, request))
+
+        def on_end(end: SessionEnd) -> None:
+            def over() -> None:
+                self._sessions -= 1
+                self._drop(link, end.outcome, end.reason)
+
+            self._loop.call_later(over)
+
+        link.session = by_request.session(
+            name,
+            link.inside,
+            link.head,
+            dialled,
+            redial=lambda: dial_name(
+                name, TLS_PORT, self._rules.also(link.granted), self._upstream
+            ),
+            allowances=self._allowances,
+            on_refused=on_refused,
+            on_end=on_end,
+        )
+        link.head = b""
+        link.session.start()
 
     def _move(self, link: _Link, relay: Relay) -> None:
         try:
@@ -488,12 +539,17 @@ class Gateway:
             return
         link.over = True
         self._links.discard(link)
-        self._loop.forget(link.inside)
         relay, dialled, sent, came = link.relay, link.dialled, 0, 0
+        if link.session is None:
+            self._loop.forget(link.inside)
+            if dialled is not None:
+                self._loop.forget(dialled.socket)
         if dialled is not None:
-            self._loop.forget(dialled.socket)
             address = str(dialled.address) if dialled.address is not None else None
-        if relay is not None:
+        if link.session is not None:
+            link.session.stop()
+            sent, came = link.session.sent, link.session.received
+        elif relay is not None:
             sent, came = relay.outward.bytes, relay.inward.bytes
             relay.close(broken=outcome != "closed")
         else:

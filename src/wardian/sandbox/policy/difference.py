@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.policy.tls import tls_toml
 from wardian.sandbox.policy.units import format_duration, format_size
 from wardian.sandbox.policy.view import NOTHING, READ, WRITE, Region, Resolve, View, moved, regions
 from wardian.sandbox.root.shares import is_below
@@ -156,10 +157,22 @@ def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
             more = "ab"[has[1] == (verb == "allows")]
             text = f"{'A' if has[0] else 'B'} also {verb} {rule}"
             yield PolicyDifference("network", rule, more, *has, text)
+    yield from _requests(a, b)
     for field, (noun, spelt) in _NETWORK_NOUNS.items():
         limits = getattr(a, field), getattr(b, field)
         if limits[0] != limits[1]:
             yield _limit("network", field, *limits, noun, spelt)
+
+
+def _requests(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
+    """Rules of a host allow requests; that it has some denies all others."""
+    for host in dict.fromkeys(rule.host for rule in (*a.tls, *b.tls)):
+        sides = [[one for one in policy.tls if one.host == host] for policy in (a, b)]
+        if set(sides[0]) == set(sides[1]):
+            continue
+        told = [", ".join(tls_toml(side)).partition(" = ")[2] or "any request" for side in sides]
+        text = f"A allows to {host}: {told[0]}; B: {told[1]}"
+        yield PolicyDifference("network", host, None, told[0], told[1], text)
 
 
 _NETWORK_NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
