@@ -149,6 +149,7 @@ class Gateway:
             self._listeners.open_numbers(self._rules.now)
             if self._network.asking is not None:
                 self._listeners.open_everywhere(ASKED_PORTS)
+            self._inside.ready()
             self._loop.attend(self._inside.channel, self._end)  # the run is over
             while not self._closing:
                 self._loop.turn(1.0)
