@@ -4,10 +4,8 @@ that can be seen of it compared."""
 from __future__ import annotations
 
 import glob
-import os
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -192,6 +190,10 @@ SCRIPTS = {
 }
 
 
+KEY = ("argv", "main", "path", "flags", "streams", "signals", "descriptors", "error", "syntax")
+KEY += ("interrupt raised", "exit with text", "modules", "pickle", "last", "warnings")
+
+
 @pytest.mark.parametrize("what", SCRIPTS)
 def test_a_script_runs_as_in_a_new_interpreter(both: Both, what: str) -> None:
     both.compare(SCRIPTS[what], "a", "-b", "é ü")
@@ -201,6 +203,19 @@ def test_a_script_runs_as_in_a_new_interpreter(both: Both, what: str) -> None:
 def test_code_runs_as_in_a_new_interpreter(both: Both, what: str) -> None:
     if "\0" not in SCRIPTS[what] and "spawn" not in what:  # which a -c can't import again
         both.compare_code(SCRIPTS[what].replace("script.py", "x"), "a", "-b", "é ü")
+
+
+@pytest.mark.parametrize("python", OTHERS)
+def test_other_versions_of_python_do_the_same(python: str, tmp_path: Path) -> None:
+    policy = Policy.default().but(work=str(tmp_path))
+    with (
+        Pool(policy, python=python, preload=["json"], ready=2) as pool,
+        Sandbox.create(policy, fresh=True, programs=[python]) as sandbox,
+    ):
+        for what in KEY:
+            both = Both(pool, sandbox, tmp_path, python)
+            both.compare(SCRIPTS[what], "a", "é")
+            both.compare_code(SCRIPTS[what].replace("script.py", "x"), "a", "é")
 
 
 def test_standard_input_is_the_scripts_own(both: Both) -> None:
@@ -291,6 +306,7 @@ def test_signals_from_outside(both: Both) -> None:
                 process = start([both.python, "script.py"], on_stdout=lambda _, h=heard: h.set())
                 process.pump_in_thread()
             assert heard.wait(SOON_S)
+            time.sleep(0.3)  # it sleeps by now
             process.send_signal(number)
             ends.append(process.wait(SOON_S))
         assert (ends[0].exit_code, ends[0].reason, ends[0].stderr) == (
@@ -340,9 +356,12 @@ def test_a_module_that_can_t_be_loaded_is_named() -> None:
 def test_a_module_that_ends_the_interpreter_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import os\nos.write(2, b'last words\\n')\nos._exit(3)")
     policy = Policy.default().but(work=str(tmp_path), set_env=(("PYTHONPATH", "/work"),))
-    with Pool(policy, python=PYTHON, preload=["bad"], ready=1) as pool:
-        with pytest.raises(SandboxError, match=r"ended with 3 .* before it had loaded bad"):
-            pool.run_python(code="1")
+    said = r"ended with 3 .* before it had loaded bad"
+    with (
+        Pool(policy, python=PYTHON, preload=["bad"], ready=1) as pool,
+        pytest.raises(SandboxError, match=said),
+    ):
+        pool.run_python(code="1")
 
 
 def test_what_lies_in_the_work_directory_is_not_loaded_ahead(tmp_path: Path) -> None:
