@@ -62,6 +62,7 @@ static struct place {
     const struct plan *plan;
     int ctl, gateway, null, loadavg, deaths;
     bool limits_later;
+    bool alone; /* no process of any command is left */
     struct child children[MAX_COMMANDS];
 } place;
 
@@ -204,6 +205,7 @@ static void start(const struct message *message, int *fds, size_t count) {
 static void reap(void) {
     int status;
     struct rusage usage;
+    errno = 0;
     for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;)
         for (size_t i = 0; i < MAX_COMMANDS; i++) {
             struct child *child = &place.children[i];
@@ -213,6 +215,7 @@ static void reap(void) {
             child->status = status;
             child->usage = usage;
         }
+    place.alone = errno == ECHILD; /* whatever lost its parent has become our child, pid_namespaces(7) */
 }
 
 /* One that is ended has ended when nothing of it is left; what an ordinary end leaves lives on. */
@@ -221,7 +224,7 @@ static void settle(void) {
         struct child *child = &place.children[i];
         if (!child->command || (!child->exited && !child->ending))
             continue;
-        size_t left = processes_of(child->command, child->ending);
+        size_t left = place.alone ? 0 : processes_of(child->command, child->ending);
         if (!child->exited || (child->ending && left))
             continue;
         if (left)

@@ -113,7 +113,7 @@ SCRIPTS = {
     ),
     "umask": "import os; print(oct(os.umask(0)))",
     "limits": "import resource; print([resource.getrlimit(n) for n in range(16) if n != 10])",
-    "collector": "import gc; print(gc.isenabled(), gc.get_threshold(), gc.get_freeze_count())",
+    "collector": "import gc; print(gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.callbacks, gc.garbage)",
     "recursion": "import sys; print(sys.getrecursionlimit(), sys.getswitchinterval())",
     "fault handler": "import faulthandler; print(faulthandler.is_enabled())",
     "warnings": "import warnings; print(warnings.filters); warnings.warn('w'); warnings.warn('d', DeprecationWarning)",
