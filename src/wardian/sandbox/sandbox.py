@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.paths.held import Held
     from wardian.sandbox.ports import Forward
+    from wardian.sandbox.python.session import PythonSession
     from wardian.sandbox.run.place import Place
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
@@ -224,6 +225,13 @@ class Sandbox:
         forward = Forward(self._in_place("forward"), port, host_port)
         self._forwards.append(forward)
         return forward
+
+    def python(self, python: str = "python3") -> PythonSession:
+        """A Python that runs one cell of code after another and keeps their state, for code
+        interpreters; it starts with the first cell. Raises UsageError."""
+        from wardian.sandbox.python.session import PythonSession
+
+        return PythonSession(self, python)
 
     def _in_place(self, what: str) -> Place:
         """The place, started if it is not. Raises UsageError where there can be none."""

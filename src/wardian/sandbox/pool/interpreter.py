@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.result import Result
 
 LOAD_S = 120.0  # until its modules are loaded
+ENDING_S = 2.0  # for one that closed its output
 MARSHAL = 2  # what every Python reads
 LOADED = b"+\n"
 _SAID_BYTES = 1 << 14
@@ -123,8 +124,12 @@ class Waiting:
         """What came of it, where no script ever does."""
         process = self.place.attend(job, self._launched, self._ends)
         self._ends = {}
-        process.kill()
-        return process.pump()
+        process.pump_in_thread()
+        try:
+            return process.wait(ENDING_S)
+        except TimeoutError:
+            process.kill()
+            return process.wait()
 
     def close(self) -> bool:
         """End it with its place; False if that can't be done."""
@@ -200,6 +205,5 @@ def _line(fd: int, within_s: float) -> bytes:
 def _end_of(waiting: Waiting, python: str, preload: tuple[str, ...]) -> str:
     """Why there is no interpreter."""
     result = waiting.end(Job((python,), {}))
-    last = printable(result.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
     what = f"{python} ended with {result.exit_code} ({result.reason})"
-    return f"{what} before it had loaded {', '.join(preload) or 'anything'}: {last}"
+    return f"{what} before it had loaded {', '.join(preload) or 'anything'}"

@@ -65,6 +65,7 @@ class Pool:
             policy, skill=skill, packages=packages, programs=programs, on_progress=on_progress
         )
         self._runs = Runs()
+        self._known: dict[str, Placed] = {}
         self._backend = Wardian()
         self._backend.programs = tuple(programs)
         self._stock: Stock[LivingPlace] | Stock[Waiting]
@@ -104,7 +105,7 @@ class Pool:
         program, or interpreters wait in them, one is made for it. Raises SandboxError, UsageError.
         """
         job = self._door._job(command, **options)
-        placed = self._backend.placed(job)
+        placed = self._placed(job)
         place = self._take(placed)
         result = None
         try:
@@ -116,7 +117,7 @@ class Pool:
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run."""
         job = self._door._job(command, **options)
-        placed = self._backend.placed(job)
+        placed = self._placed(job)
         place = await _elsewhere(self._take, placed)
         result = None
         try:
@@ -124,6 +125,17 @@ class Pool:
         finally:
             self._return(place, result)
         return result
+
+    def _placed(self, job: Job) -> Placed:
+        """The command as it reads inside; known, where nothing of it can change meanwhile."""
+        program = job.argv[0]
+        fixed = program == self._python or program.startswith(("/usr/", "/bin/"))
+        if not fixed or job.env or self.policy.pass_env:
+            return self._backend.placed(job)
+        if program not in self._known:
+            self._known[program] = self._backend.placed(job)
+        known = self._known[program]
+        return known._replace(argv=(known.argv[0], *job.argv[1:]))
 
     def _take(self, placed: Placed) -> LivingPlace:
         self._stock.check()
@@ -185,7 +197,7 @@ class Pool:
             raise UsageError("this pool has no interpreters", hint='Pool(python="python3")')
         script = Script.of(path, args, code)
         job = self._door._job([self._python, *script.words], **options)
-        placed = self._backend.placed(job)
+        placed = self._placed(job)
         return script.with_request(job, placed.env), job, placed
 
     def _told(self, waiting: Waiting, script: Script, job: Job, placed: Placed) -> Process:
