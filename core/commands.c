@@ -47,6 +47,7 @@ struct command {
     int status, control;
     bool background;    /* goes on when the caller lets go of it */
     bool failed;        /* could not be started, which was reported */
+    bool end_asked;     /* of the reaper */
     const char *reason; /* why it is being ended */
     int64_t started_us, deadline_us;
     int exec_error;
@@ -55,19 +56,32 @@ struct command {
 
 static struct command commands[MAX_COMMANDS];
 static int reaper_ctl = -1;
+static bool on;
 static bool closed; /* by the caller, who waits for the end */
 
 bool commands_closed(void) { return closed; }
 
-void commands_begin(int ctl) { reaper_ctl = ctl; }
+void commands_begin(int ctl) {
+    reaper_ctl = ctl;
+    on = true;
+}
 
-bool commands_on(void) { return reaper_ctl >= 0; }
+void commands_without_reaper(void) { reaper_ctl = -1; }
+
+bool commands_on(void) { return on; }
 
 static struct command *find(uint64_t number) {
     for (size_t i = 0; i < MAX_COMMANDS; i++)
         if (commands[i].number == number)
             return &commands[i];
     return NULL;
+}
+
+bool commands_known(uint64_t number) { return find(number) != NULL; }
+
+int64_t commands_began_us(uint64_t number) {
+    const struct command *command = find(number);
+    return command ? command->started_us : 0;
 }
 
 size_t commands_running(void) {
@@ -85,15 +99,32 @@ void commands_status(uint64_t number) {
         status_to_caller();
 }
 
+bool commands_take_more(void) { return channel_has_room(reaper_ctl); }
+
+static bool waits_for_end(const struct command *command) {
+    return command->number && command->reason && !command->end_asked;
+}
+
+bool commands_wait(void) {
+    bool waits = on && reaper_ctl >= 0 && !commands_take_more();
+    for (size_t i = 0; i < MAX_COMMANDS && !waits; i++)
+        waits = waits_for_end(&commands[i]);
+    return waits;
+}
+
+/* Only where the reaper takes more, and then no more than a handful at once: we may never wait for it, for it
+ * may be waiting for us. */
 static void ask(const struct message *message, const int *fds, size_t count) {
     if (reaper_ctl >= 0)
         channel_send(reaper_ctl, message, fds, count);
 }
 
 static void end(struct command *command, const char *reason) {
-    if (command->reason)
-        return;
-    command->reason = reason;
+    if (!command->reason)
+        command->reason = reason;
+    if (command->end_asked || !commands_take_more())
+        return; /* commands_check asks */
+    command->end_asked = true;
     ask(&(struct message){.kind = MSG_END, .command = command->number}, NULL, 0);
 }
 
@@ -115,12 +146,15 @@ static bool in_foreground(const struct command *but) {
 static bool begin(const struct request *request, const int *fds, size_t count) {
     struct command *command = find(0);
     enum { STATUS, CONTROL, RECORDS };
-    if (request->command == 0 || request->command >= UINT64_C(1) << 61 || find(request->command) || count < 3)
-        return false;
-    if (!command) {
-        status_to(fds[STATUS]);
-        emit_failure(&(struct failure){EAGAIN, "processes", "starting one more command in this sandbox"});
-        status_to_caller();
+    bool wrong = request->command == 0 || request->command >= UINT64_C(1) << 61 || find(request->command) || count < 3;
+    if (wrong || !command) {
+        if (count > STATUS) {
+            status_to(fds[STATUS]);
+            status_prepare(fds[STATUS]);
+            emit_failure(wrong ? &(struct failure){EINVAL, "command", "taking what a command was started with"}
+                               : &(struct failure){EAGAIN, "commands", "starting one more command in this sandbox"});
+            status_to_caller();
+        }
         return false;
     }
     *command = (struct command){.number = request->command, .status = fds[STATUS], .control = fds[CONTROL],
@@ -200,8 +234,6 @@ bool commands_hear(void) {
     return true;
 }
 
-bool commands_take_more(void) { return channel_has_room(reaper_ctl); }
-
 /* What the reaper says */
 
 static const char *reason_of(const struct command *command, int status) {
@@ -280,6 +312,8 @@ static uint16_t slots[MAX_COMMANDS];
 
 size_t commands_poll(struct pollfd *fds, size_t room) {
     polled = 0;
+    if (!commands_take_more())
+        return 0; /* what they order is for the reaper */
     for (size_t i = 0; i < MAX_COMMANDS && polled < room; i++)
         if (commands[i].number && commands[i].control >= 0) {
             slots[polled] = (uint16_t)i;
@@ -328,7 +362,7 @@ static void obey(struct command *command) {
 }
 
 void commands_step(const struct pollfd *fds, size_t count) {
-    for (size_t i = 0; i < count && i < polled; i++) {
+    for (size_t i = 0; i < count && i < polled && commands_take_more(); i++) {
         struct command *command = &commands[slots[i]];
         if (fds[i].revents && command->number && command->control == fds[i].fd)
             obey(command);
@@ -341,6 +375,8 @@ int64_t commands_check(int64_t now) {
     int64_t next = 0;
     for (size_t i = 0; i < MAX_COMMANDS; i++) {
         struct command *command = &commands[i];
+        if (waits_for_end(command))
+            end(command, command->reason);
         if (!command->number || !command->deadline_us || command->reason)
             continue;
         if (now >= command->deadline_us)

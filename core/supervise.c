@@ -185,6 +185,19 @@ static void on_begun(struct state *s) {
     forward_early(s);
 }
 
+static void on_ready(struct state *s, const struct message *message, const int *fds, size_t count, pid_t sender) {
+    s->guest = s->announced ? s->announced : sender;
+    sockets_attach(count > (size_t)message->ready.listens ? fds[message->ready.listens] : -1);
+    notifications_begin(message->ready.listens && count > 0 ? fds[0] : -1);
+    trace_begin(s->plan);
+    fuse_root_run();
+    processes_begin(s->guest);
+    if (s->plan->living)
+        commands_begin(s->run->ctl);
+    if (!s->plan->bare.inner) /* else its walls go up only now */
+        on_begun(s);
+}
+
 static void on_message(struct state *s) {
     struct message message;
     int fds[MAX_PASSED];
@@ -193,6 +206,7 @@ static void on_message(struct state *s) {
     if (!channel_receive(s->run->ctl, &message, fds, &count, &sender)) {
         close(s->run->ctl);
         s->run->ctl = -1;
+        commands_without_reaper();
         return;
     }
     if (message.command || message.kind >= MSG_START) {
@@ -216,16 +230,7 @@ static void on_message(struct state *s) {
             relay_pty(s->plan, fds[0]);
         break;
     case MSG_READY:
-        s->guest = s->announced ? s->announced : sender;
-        sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
-        notifications_begin(message.ready.listens && count > 0 ? fds[0] : -1);
-        trace_begin(s->plan);
-        fuse_root_run();
-        processes_begin(s->guest);
-        if (s->plan->living)
-            commands_begin(s->run->ctl);
-        if (!s->plan->bare.inner) /* else its walls go up only now */
-            on_begun(s);
+        on_ready(s, &message, fds, count, sender);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;
@@ -241,12 +246,10 @@ static void on_message(struct state *s) {
     case MSG_NOT_COPIED:
         s->not_copied++;
         break;
-    case MSG_SOURCES: /* only we send it */
-        break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
         break;
-    default: /* a living sandbox's, seen to above */
+    default: /* only we send it, or it was seen to above */
         break;
     }
 }
@@ -303,7 +306,7 @@ static void check_limits(struct state *s) {
     if (now >= s->next_watch_us && !s->exited) {
         int next_ms;
         enum limit struck = limits_check(s->plan, &next_ms);
-        s->next_watch_us = now + (int64_t)next_ms * 1000;
+        s->next_watch_us = limits_next_us(now, next_ms);
         bool of_one = s->plan->living && (struck == LIMIT_MEMORY || struck == LIMIT_CPU);
         if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck)))
             end_run(s, names[struck]);
@@ -359,13 +362,12 @@ static bool hears_caller(const struct state *s) {
 
 static void turn(struct state *s) {
     static struct pollfd fds[POLL_FIXED + 3 + MAX_COMMANDS];
-    bool waits = s->plan->living && s->ready && s->run->ctl >= 0 && !commands_take_more();
     const struct pollfd fixed[POLL_FIXED] = {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
         [POLL_PARENT] = {.fd = s->killed && !s->reaped ? -1 : s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
-        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (waits ? POLLOUT : 0)},
+        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (commands_wait() ? POLLOUT : 0)},
         [POLL_CONTROL] = {.fd = hears_caller(s) ? FD_CONTROL : -1, .events = POLLIN},
         [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
@@ -379,7 +381,7 @@ static void turn(struct state *s) {
     commands_step(fds + POLL_FIXED + relayed, running);
     if (fds[POLL_LISTENER].revents)
         notifications_answer(s->plan, fds[POLL_LISTENER].revents,
-                             (const int[URGENT]){s->run->reaper_pidfd, fuse_root_fd()});
+                             (const int[URGENT]){s->plan->living ? s->run->ctl : s->run->reaper_pidfd, fuse_root_fd()});
     if (fds[POLL_LOOKUPS].revents)
         fuse_root_answer();
     if (fds[POLL_TRACE].revents)

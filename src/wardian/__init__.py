@@ -27,6 +27,7 @@ _HOMES = {
     "Limit": "wardian.sandbox.run.result",
     "Limits": "wardian.sandbox.policy.policy",
     "Policy": "wardian.sandbox.policy.policy",
+    "Pool": "wardian.sandbox.pool.pool",
     "Process": "wardian.sandbox.run.process",
     "Protection": "wardian.sandbox.run.result",
     "Reason": "wardian.sandbox.run.reason",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.files.values import CopyReport, FileChange, FileInfo
     from wardian.sandbox.network.asking import Answer, ConnectRequest
     from wardian.sandbox.policy.policy import Limits, Policy, Secret, Share, TlsRule
+    from wardian.sandbox.pool.pool import Pool
     from wardian.sandbox.ports import Forward
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.reason import Reason
@@ -67,6 +69,7 @@ __all__ = [
     "Limit",
     "Limits",
     "Policy",
+    "Pool",
     "Process",
     "Protection",
     "Reason",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import signal
 import socket
 import time
@@ -208,10 +209,21 @@ def test_a_background_command_is_no_idleness(living: Living) -> None:
     until(lambda: not living.status("dev"), "it does not end", 15.0)
 
 
-def test_a_sandbox_whose_limit_struck_ends_as_a_whole(living: Living) -> None:
-    living.up("dev", "--cpu", "1s")
-    assert living.inside("dev", "sh", "-c", "while :; do :; done").returncode != 0
-    until(lambda: not living.status("dev"), "it does not end", 15.0)
+def test_a_holder_whose_sandbox_is_gone_ends(living: Living) -> None:
+    living.up("dev")
+    holder = living.status("dev")["pid"]
+    (launcher,) = Path(f"/proc/{holder}/task/{holder}/children").read_text().split()
+    os.kill(int(launcher), signal.SIGKILL)
+    until(lambda: not alive(holder), "it does not end", 15.0)
+    assert "the sandbox itself ended" in living("logs", "dev").stdout.splitlines()[-1]
+
+
+def test_a_holder_that_nobody_can_reach_ends(living: Living) -> None:
+    """As when the login manager removes the runtime directory."""
+    living.up("dev", "--keep")
+    holder = living.status("dev")["pid"]
+    (living.directory / "dev.sock").unlink()
+    until(lambda: not alive(holder), "it does not end", 15.0)
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -256,6 +268,7 @@ def test_its_process_holds_nothing_of_its_caller(living: Living) -> None:
     starting = living.start("up", "dev", pass_fds=[writer])
     os.close(writer)
     assert starting.communicate(timeout=30)[0] == "dev\n"
+    assert select.select([reader], [], [], 10)[0], "it holds the pipe"
     assert os.read(reader, 1) == b""
     os.close(reader)
     holder = living.status("dev")["pid"]

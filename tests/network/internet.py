@@ -234,6 +234,7 @@ class Web(BaseHTTPRequestHandler):
         if self.path.startswith("/early"):  # without reading
             self.send_error(413)
             self.close_connection = True
+            time.sleep(0.5)  # a reset, which comes of bytes that nobody read, may lose the answer
             return
         self.came = 0
         if "chunked" in self.headers.get("Transfer-Encoding", ""):

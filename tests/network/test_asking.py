@@ -15,7 +15,7 @@ API, THIRD = "other.example.org", "third.example.org"
 PRELUDE = r"""
 import asyncio, json, sys, threading, time
 from wardian import Answer, Policy, Sandbox
-from wardian.sandbox.network import asking, gateway
+from wardian.sandbox.network import asking, run_rules
 ALLOW, RUN, DENY = Answer.ALLOW, Answer.ALLOW_RUN, Answer.DENY
 asked = []
 def answering(answers, otherwise=DENY):
@@ -119,7 +119,7 @@ def test_what_a_rule_denies_is_not_asked_about(internet: Internet) -> None:
 def test_allowing_once_ends(internet: Internet) -> None:
     found = python(
         internet,
-        "gateway.ONCE_S = 1.0\n"
+        "run_rules.ONCE_S = 1.0\n"
         "with Sandbox.create(policy(), on_connect=answering({}, ALLOW)) as sandbox:\n"
         "    words = curl('other.example.org', 'other.example.org')\n"
         "    words[2] += 'sleep 2.5;' + curl('other.example.org')[2]\n"

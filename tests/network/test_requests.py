@@ -485,3 +485,21 @@ def test_a_policy_with_such_rules_reads_as_it_is_written(tmp_path: Path) -> None
     assert Policy.from_toml(path) == policy
     assert policy.digest != policy.but(tls=policy.tls[:2]).digest
     assert policy.without_rules("host").tls == ()
+
+
+def test_rules_that_a_program_made_are_as_strict(tmp_path: Path) -> None:
+    from wardian import Policy, Sandbox, Secret, TlsRule
+    from wardian.errors import UsageError
+
+    for rule in (
+        TlsRule("API.example.com"),
+        TlsRule("api.example.com."),
+        TlsRule(API, ("get",)),
+        TlsRule(API, (), ("/v1/%61",)),
+        TlsRule(API, (), ("/v1/../*",)),
+        TlsRule(API, (), (), Secret("Host", "env:HOME")),
+        TlsRule(API, (), (), Secret("A", "env:HOME", "\r\nB: c")),
+    ):
+        policy = Policy.default().but(network="names", tls=(rule,))
+        with Sandbox.create(policy) as sandbox, pytest.raises(UsageError):
+            sandbox.run(["true"])

@@ -6,7 +6,8 @@ Python, and a sandbox that starts in milliseconds should not wait for it.
 commands    the others by name, as click knows them
 exec, run, trace, learn           commands that run something
 inside      exec in a sandbox that stays
-up, ps, logs, forward, down       sandboxes that stay; supervised: their results in words
+up, ps, logs, forward, down       sandboxes that stay
+supervised  the results of their commands in words, in the process that holds one
 running     what exec and run share
 assembled   a skill and packages for the command that is run
 signals     signals and the terminal while a guest runs

@@ -29,7 +29,7 @@ def _lines(result: Result, verbose: bool, width: int, *, rootfs: bool) -> list[s
     if verbose or running.noteworthy(result):
         from wardian.cli.summary import summary
 
-        lines += summary(result, verbose=verbose, width=width)
+        lines += summary(result, verbose=verbose, width=width, lives_on=True)
     return lines
 
 

@@ -6,14 +6,14 @@ import functools
 import os
 from collections.abc import Sequence
 
-from wardian.errors import SandboxError
+from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.limits import milliseconds
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.child import SharedChild
+from wardian.sandbox.run.child import LAST_S, SharedChild
 from wardian.sandbox.run.living import Living
 from wardian.sandbox.run.place import Place, command_records, failure_of
 from wardian.sandbox.run.plan import Plan
@@ -65,20 +65,39 @@ class LivingPlace:
     def check(self, program: str, more: Sequence[Source]) -> None:
         """Raises SandboxError for a program that lies in nothing that this place has."""
         for source in more:
-            if self._shared.get(source.at) != source:
+            if not self.has([source]):
                 raise SandboxError(
                     f"{program} is not in this sandbox, which was started without {source.path}",
                     hint="name it when the sandbox is made: wardian up --program PROGRAM, "
                     "Sandbox.create(programs=[…])",
                 )
 
+    def has(self, more: Sequence[Source]) -> bool:
+        """Are all of these in it?"""
+        return all(self._shared.get(source.at) == source for source in more)
+
+    def stands(self) -> None:
+        """Returns once its walls stand. Raises SandboxError for those that can't be put up."""
+        os.close(self.place.directory("/"))
+
     def start(self, job: Job, argv: tuple[str, ...], env: dict[str, str]) -> Process:
         """Start a command. Raises SandboxError."""
-        records = command_records(argv, env, job.cwd or WORK)
-        given, ends = _pipes(job)
+        given, ends = pipes(job)
+        return self.attend(job, self.launch(job, argv, env, given, ends), ends)
+
+    def launch(
+        self,
+        job: Job,
+        argv: tuple[str, ...],
+        env: dict[str, str],
+        given: Sequence[int | None],
+        ends: dict[int, int],
+    ) -> launcher.Launched:
+        """Start a command on the streams that are given, which are closed here; if that fails, our
+        ends of them as well. Raises SandboxError."""
         try:
             lines = self.place.start(
-                records,
+                command_records(argv, env, job.cwd or WORK),
                 given,
                 time_ms=0 if job.time_s is None else milliseconds(job.time_s),
                 pty=job.pty is not None,
@@ -89,12 +108,16 @@ class LivingPlace:
             _close([*given, *ends.values()])
             raise
         _close(given)
+        return launcher.Launched(self.place.pid, *lines)
+
+    def attend(self, job: Job, launched: launcher.Launched, ends: dict[int, int]) -> Process:
+        """The handle of a command that was launched. Raises SandboxError."""
         living = Living(self.place, self._policy.limits.output_bytes, background=job.background)
         if job.pty is not None:
-            self._take_terminal(living, lines.control, ends, lines.status)
+            self._take_terminal(living, launched.control, ends, launched.status)
         if job.given is not None:
             _close([ends.pop(i) for i in list(ends)])  # the caller takes the terminal itself
-        return self._handle(job, living, launcher.Launched(self.place.pid, *lines), ends)
+        return self._handle(job, living, launched, ends)
 
     def _take_terminal(
         self, living: Living, control: int, ends: dict[int, int], status: int
@@ -103,8 +126,12 @@ class LivingPlace:
             ends[1] = living.take_terminal(control)
             ends[0] = os.dup(ends[1])
         except BaseException as error:
-            said = os.read(status, 1 << 16)  # why, if the supervisor knows
-            _close([control, status])
+            os.set_blocking(status, False)
+            try:
+                said = os.read(status, 1 << 16)  # why, if the supervisor knows
+            except BlockingIOError:
+                said = b""
+            _close([control, status, *ends.values()])
             raise (failure_of(said) if b'"failed"' in said else error) from None
 
     def _handle(
@@ -166,11 +193,13 @@ def _interpreted(
     """Where the supervisor said nothing of the command, it is the sandbox that ended, or never
     stood."""
     if b'"event":"ended"' not in said and b'"event":"failed"' not in said:
+        if not place.child.gone(LAST_S):
+            raise BackendError("the sandbox lost this command")
         raise failure_of(place.said())
     return interpret(said, stdout, stderr, **facts)
 
 
-def _pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
+def pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
     """The guest's ends of its streams, and ours by number; with a terminal there are none."""
     given: list[int | None] = [None, None, None]
     ends: dict[int, int] = {}

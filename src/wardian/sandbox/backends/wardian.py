@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 
-from wardian.errors import SandboxError
+from wardian.errors import UsageError
 from wardian.sandbox.backends import Job, copy_records
 from wardian.sandbox.backends.interior import Placed, active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
@@ -46,18 +46,20 @@ class Wardian:
         self.programs: tuple[str, ...] = ()  # of a living sandbox
         self._lock = threading.Lock()
         self._living: LivingPlace | None = None
-        self._over = False  # none is started any more
+        self._closed = False
         self._by_request: ByRequest | None = None
 
-    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
-        """Resolve the shares and plan. Raises SandboxError."""
+    def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
+        """Resolve the shares and plan; ``pooled``: nobody was anywhere else before it came to an
+        empty /work. Raises SandboxError."""
         self._policy = policy
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
         if policy.tls and policy.network == "names":
             self._watch_requests(policy)
-        self._empty_work = not (policy.work or own_work)
+        self._empty_work = not (pooled or policy.work or own_work)
+        self._shared_extra = self._extra  # what does not differ between places
         if own_work is not None:
             self._extra += record("discard", own_work)
         if self._host.is_root:
@@ -97,10 +99,10 @@ class Wardian:
 
     def living(self, more: tuple[Source, ...] | None = None, job: Job | None = None) -> LivingPlace:
         """Started when it is first wanted, with what its first command needs. Raises
-        SandboxError."""
+        SandboxError, and UsageError once it was closed."""
         with self._lock:
-            if self._over:
-                raise SandboxError("this sandbox is closed")
+            if self._closed:  # meanwhile, by another thread
+                raise UsageError("this sandbox is closed")
             if self._living is None:
                 from wardian.sandbox.backends.living import LivingPlace
 
@@ -116,6 +118,28 @@ class Wardian:
                 )
             return self._living
 
+    def spare(self, more: tuple[Source, ...] = ()) -> LivingPlace:
+        """One more place under the same policy, which is its caller's to close. Safe to call from
+        many threads. Raises SandboxError."""
+        from wardian.sandbox.backends.living import LivingPlace
+
+        with self._lock:
+            every = dict.fromkeys((*self._around.sources, *more, *self._named_programs()))
+            plan = self._plan(tuple(every), traced=False)
+            extra = self._shared_extra
+            if self._host.is_root:
+                extra += record("host-id", _guest_of(self._sources))
+        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary)
+
+    @property
+    def shares_for_writing(self) -> bool:
+        """Can a guest leave anything outside of its own place?"""
+        return any(source.write for source in self._sources)
+
+    def placed(self, job: Job) -> Placed:
+        """The command as it reads inside. Raises ShareError."""
+        return place(job, self._policy, self._sources, self._around)
+
     def _named_programs(self) -> list[Source]:
         """The sources of the programs that were named when the sandbox was made."""
         jobs = (Job((program,), {}) for program in self.programs)
@@ -128,7 +152,8 @@ class Wardian:
     def close(self) -> bool:
         """End the living sandbox, if there is one; False if that can't be done."""
         with self._lock:
-            living, self._living, self._over = self._living, None, True
+            living, self._living = self._living, None
+            self._closed = True
         return living is None or living.close()
 
     def start(self, job: Job) -> Process:

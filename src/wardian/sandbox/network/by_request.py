@@ -13,7 +13,7 @@ from wardian.errors import PolicyError, UsageError, WardianError
 from wardian.sandbox.network.dialing import Dialled
 from wardian.sandbox.network.relay import Allowance
 from wardian.sandbox.policy.policy import Policy, Secret
-from wardian.sandbox.policy.tls import check_secrets
+from wardian.sandbox.policy.tls import check_rules
 from wardian.sandbox.root.shares import Source, is_below
 
 try:
@@ -41,7 +41,7 @@ class ByRequest:
 
     def __init__(self, policy: Policy, shared: Sequence[Source]) -> None:
         """``shared``: what the guest can read. Raises UsageError, PolicyError and SandboxError."""
-        check_secrets(policy.tls, lambda host, message: UsageError(f"{host}: {message}"))
+        check_rules(policy.tls)
         hosts = tuple(dict.fromkeys(rule.host for rule in policy.tls))
         self._hosts = {
             host: HostRequests(

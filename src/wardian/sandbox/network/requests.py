@@ -39,7 +39,7 @@ class AmbiguousError(ValueError):
     """Servers differ in what such a target means: in words."""
 
 
-class Verdict(NamedTuple):
+class RequestVerdict(NamedTuple):
     """``why`` is None for an allowed request; ``path`` is what a rule would have to name, if one
     could allow it."""
 
@@ -47,27 +47,27 @@ class Verdict(NamedTuple):
     path: str | None = None
 
 
-def verdict(rules: Iterable[TlsRule], method: str, target: str) -> Verdict:
+def verdict(rules: Iterable[TlsRule], method: str, target: str) -> RequestVerdict:
     """Of a request in origin form: does one of the host's rules allow it?"""
     if method in NEVER:
-        return Verdict(f"{method} is not passed on")
+        return RequestVerdict(f"{method} is not passed on")
     if not _METHOD.match(method):
-        return Verdict("this is no method")
+        return RequestVerdict("this is no method")
     if not target.startswith("/") or len(target) > LONGEST_TARGET:
-        return Verdict("it asks for no path of this host")
+        return RequestVerdict("it asks for no path of this host")
     of_host = list(rules)
     try:
         path = normal_path(target)
     except AmbiguousError as error:
         if any(not rule.paths and _has_method(rule, method) for rule in of_host):
-            return Verdict(None)  # any path will do
-        return Verdict(str(error))
+            return RequestVerdict(None)  # any path will do
+        return RequestVerdict(str(error))
     fitting = [rule for rule in of_host if not rule.paths or _matches(rule, path)]
     if not fitting:
-        return Verdict("no rule allows this path", path)
+        return RequestVerdict("no rule allows this path", path)
     if not any(_has_method(rule, method) for rule in fitting):
-        return Verdict("no rule allows this method", path)
-    return Verdict(None)
+        return RequestVerdict("no rule allows this method", path)
+    return RequestVerdict(None)
 
 
 def _has_method(rule: TlsRule, method: str) -> bool:

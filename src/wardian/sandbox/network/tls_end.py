@@ -8,8 +8,8 @@ import socket
 import ssl
 import time
 
-CHUNK = 1 << 16
-MOST_WAITING = 1 << 18  # bytes for an end that does not read
+CHUNK = 1 << 18
+MOST_WAITING = 1 << 20  # bytes for an end that does not read
 
 
 class TlsEnd:
@@ -74,12 +74,19 @@ class TlsEnd:
 
     def read(self) -> bytes | None:
         """In clear; None: nothing yet; empty: no more will come. Raises OSError."""
+        pieces, size = list[bytes](), 0
         try:
-            return self._tls.read(CHUNK)
+            while size < CHUNK:  # each is one record, of 16 KB at most
+                pieces.append(self._tls.read(CHUNK - size))
+                size += len(pieces[-1])
+                if not pieces[-1]:
+                    break
         except ssl.SSLWantReadError:
-            return None
+            if not pieces:
+                return None
         except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-            return b""
+            pass  # said again at the next time
+        return b"".join(pieces)
 
     def write(self, data: bytes) -> None:
         """It goes as the socket takes it. Raises OSError."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from wardian import toml
-from wardian.errors import PolicyError, UsageError
+from wardian.errors import UsageError, WardianError
 from wardian.sandbox.network.requests import check_header, check_method, check_pattern
 from wardian.sandbox.network.rules import normal_name
 from wardian.sandbox.policy.policy import Secret, TlsRule
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    At = Callable[[list[str], str, str | None], PolicyError]
+    At = Callable[[list[str], str, str | None], WardianError]
 
 _KEYS = ("methods", "paths", "secret")
 _SECRET = ("header", "from", "prefix")
@@ -78,6 +78,28 @@ def _secret(host: str, raw: Any, at: At) -> Secret:
     except UsageError as error:
         raise at([host, "secret"], f"header: {error}", error.hint) from None
     return Secret(header, raw["from"], raw.get("prefix", ""))
+
+
+def check_rules(rules: Iterable[TlsRule]) -> None:
+    """Rules that a program made, as strictly as those of a file: one that is compared in another
+    form than it has would not hold. Raises UsageError."""
+    listed = tuple(rules)
+
+    def error(keys: list[str], message: str, hint: str | None) -> UsageError:
+        return UsageError(f"{keys[0]}: {message}", hint=hint)
+
+    for rule in listed:
+        table: dict[str, Any] = {"methods": list(rule.methods), "paths": list(rule.paths)}
+        table = {key: value for key, value in table.items() if value}
+        if rule.secret is not None:
+            header, source, prefix = rule.secret
+            table["secret"] = {"header": header, "from": source, "prefix": prefix}
+        if read_tls({rule.host: table}, error) != (rule,):
+            raise UsageError(
+                f"{rule.host}: a rule for requests is not in its normal form",
+                hint="names in lower case, paths without needless escapes",
+            )
+    check_secrets(listed, lambda host, message: error([host], message, None))
 
 
 def check_secrets(rules: Iterable[TlsRule], error: Callable[[str, str], Exception]) -> None:

@@ -32,6 +32,7 @@ class Living:
         self._listening: list[bytes] = []
         self._heard = b""
         self._answered = threading.Event()
+        self._asking = threading.Lock()
 
     def take_terminal(self, control: int) -> int:
         """The end of the command's terminal that is ours, once it has one. Raises SandboxError if
@@ -91,16 +92,18 @@ class Living:
 
     def ports(self, process: Process) -> tuple[int, ...]:
         """Asks the reaper, which looks at the sockets of this command's processes."""
-        if process.ended:
-            return ()
-        self._listening.clear()
-        self._answered.clear()
-        process.order(bytes([LISTENING]))
-        self._answered.wait(ANSWER_S)
+        with self._asking:
+            if process.ended:
+                return ()
+            self._listening.clear()
+            self._answered.clear()
+            process.order(bytes([LISTENING]))
+            self._answered.wait(ANSWER_S)
+            heard = list(self._listening)
         from wardian.sandbox.run.left_running import port_of
         from wardian.sandbox.run.status import read_events
 
-        events = read_events(b"\n".join(self._listening))
+        events = read_events(b"\n".join(heard))
         found = {port_of(word) for event in events for word in event["listening"].split()}
         return tuple(sorted(found))
 

@@ -111,14 +111,16 @@ class Process:
     def end(self) -> bool:
         """End the run and wait until it is over; False if that can't be had within a minute."""
         self.kill()
-        here = self._attended_by == threading.get_ident()
+        here, heard = self._attended_by == threading.get_ident(), False
         if self._claim(threading.get_ident()):
             self.abandon()
         elif not here:
             self._done.wait(KILL_S + 2 * LAST_S)
         elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
-            self._hear_it_out()
-        return self.over if self.living is not None else self.oversight.child.gone(LAST_S)
+            heard = self._hear_it_out()
+        if self.living is not None:
+            return self.over or heard
+        return self.oversight.child.gone(LAST_S)
 
     def send_signal(self, signal: int) -> None:
         """Deliver a signal to the guest, as kill(1) or a terminal would."""
@@ -259,15 +261,17 @@ class Process:
             self.traffic.drop(self.traffic.said)
         self.finish()
 
-    def _hear_it_out(self) -> None:
-        """Take what the supervisor says until it has ended, or can't be expected to."""
+    def _hear_it_out(self) -> bool:
+        """Take what the supervisor says until it says no more, or can't be expected to; False if
+        the run may go on."""
         said = self.traffic.said.fd
         poll = self._poll(*([said] if said >= 0 else []))
         while not self.is_over():
             for fd, _ in poll.poll(int(STOPPED_S * 1000)):
                 # else it is gone, which the next look tells
                 if fd == said and not self.traffic.hear():
-                    return
+                    return True
+        return self.oversight.child.gone()
 
     def _poll(self, *readable: int) -> select.poll:
         poll = select.poll()
