@@ -216,12 +216,15 @@ class Pool:
         return process
 
     def _return(self, place: LivingPlace, result: Result | None) -> None:
-        """What was left running could still be heard of where something is shared: there it has
-        ended before the result is returned."""
-        if self._is_seen or result is None or result.left_running or result.left_running_more:
-            place.close()
-        else:
+        """What was left running could still be heard of where something is shared: there, and
+        where something is known to be left, it has ended before the result is returned."""
+        alone = result is not None and not (result.left_running or result.left_running_more)
+        if alone and self._is_seen:
+            alone = result is not None and result.usage.processes == 1
+        if alone:
             self._stock.return_used(place)
+        else:
+            place.close()
 
     def close(self) -> None:
         """End the runs that go on, and every sandbox that waits. Safe to call twice, and from any
