@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 WARM_UP_ROUNDS = 3
 LEAST_ROUNDS = 3
+MOST_S = 16.0  # of all contestants together, for one figure of about a dozen
 SETTLE_S = 0.002  # what the one before left to the kernel to clean up is not the next one's cost
 ESSENTIAL = ("bare", "wardian", "wardian exec")
 EVERY_S = 10.0  # where nobody sees a line change
@@ -41,7 +42,7 @@ class Spread(NamedTuple):
 
 
 class Progress:
-    """What is being measured: one line that changes on a terminal, a line now and then elsewhere."""
+    """What is being measured: one changing line on a terminal, a line now and then elsewhere."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -86,11 +87,13 @@ def interleaved(
     label: str,
     progress: Progress,
     warm_up: int = WARM_UP_ROUNDS,
+    most_s: float = MOST_S,
 ) -> dict[str, Spread]:
     """Each turn once per round, in an order of chance; a turn returns its figure.
 
     A contestant that has used up its budget of time sits the remaining rounds out, but not before
-    the third. One that fails is left out of the figure, with a note; ours may not fail.
+    the third. After ``most_s`` there are no more rounds at all, but for the first. One that fails
+    is left out of the figure, with a note; ours may not fail.
     """
     values: dict[str, list[float]] = {name: [] for name in turns}
     spent = dict.fromkeys(turns, 0.0)
@@ -98,8 +101,13 @@ def interleaved(
     chance = random.Random(1)  # so that nobody always follows the same one
     gc.collect()
     gc.disable()
+    until = time.monotonic() + most_s
     try:
         for number in range(-warm_up, rounds):
+            if number > 0 and time.monotonic() > until:
+                break
+            if number < 0 and time.monotonic() > until - most_s / 2:
+                continue
             progress.say(f"{label}: round {max(number + 1, 0)} of {rounds}")
             for name in chance.sample(list(turns), len(turns)):
                 if name in out:

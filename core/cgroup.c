@@ -375,7 +375,6 @@ bool cgroup_cpu_us(uint64_t *us) {
 
 /* Has the kernel killed one of the run's processes for memory? */
 static uint64_t forgiven; /* a living sandbox goes on after one */
-
 uint64_t cgroup_kills(void) {
     char text[512];
     return read_count(&events, text, sizeof text) > 0 ? number_after(text, "oom_kill ", false) : 0;

@@ -12,7 +12,9 @@
 #include "directory.h"
 #include "ending.h"
 #include "fail.h"
+#include "fuse_root.h"
 #include "left_running.h"
+#include "limits.h"
 #include "monotonic.h"
 #include "numbers.h"
 #include "place.h"
@@ -45,6 +47,7 @@ struct command {
     int status, control;
     bool background;    /* goes on when the caller lets go of it */
     bool failed;        /* could not be started, which was reported */
+    bool end_asked;     /* of the reaper */
     const char *reason; /* why it is being ended */
     int64_t started_us, deadline_us;
     int exec_error;
@@ -53,19 +56,32 @@ struct command {
 
 static struct command commands[MAX_COMMANDS];
 static int reaper_ctl = -1;
+static bool on;
 static bool closed; /* by the caller, who waits for the end */
 
 bool commands_closed(void) { return closed; }
 
-void commands_begin(int ctl) { reaper_ctl = ctl; }
+void commands_begin(int ctl) {
+    reaper_ctl = ctl;
+    on = true;
+}
 
-bool commands_on(void) { return reaper_ctl >= 0; }
+void commands_without_reaper(void) { reaper_ctl = -1; }
+
+bool commands_on(void) { return on; }
 
 static struct command *find(uint64_t number) {
     for (size_t i = 0; i < MAX_COMMANDS; i++)
         if (commands[i].number == number)
             return &commands[i];
     return NULL;
+}
+
+bool commands_known(uint64_t number) { return find(number) != NULL; }
+
+int64_t commands_began_us(uint64_t number) {
+    const struct command *command = find(number);
+    return command ? command->started_us : 0;
 }
 
 size_t commands_running(void) {
@@ -83,15 +99,32 @@ void commands_status(uint64_t number) {
         status_to_caller();
 }
 
+bool commands_take_more(void) { return channel_has_room(reaper_ctl); }
+
+static bool waits_for_end(const struct command *command) {
+    return command->number && command->reason && !command->end_asked;
+}
+
+bool commands_wait(void) {
+    bool waits = on && reaper_ctl >= 0 && !commands_take_more();
+    for (size_t i = 0; i < MAX_COMMANDS && !waits; i++)
+        waits = waits_for_end(&commands[i]);
+    return waits;
+}
+
+/* Only where the reaper takes more, and then no more than a handful at once: we may never wait for it, for it
+ * may be waiting for us. */
 static void ask(const struct message *message, const int *fds, size_t count) {
     if (reaper_ctl >= 0)
         channel_send(reaper_ctl, message, fds, count);
 }
 
 static void end(struct command *command, const char *reason) {
-    if (command->reason)
-        return;
-    command->reason = reason;
+    if (!command->reason)
+        command->reason = reason;
+    if (command->end_asked || !commands_take_more())
+        return; /* commands_check asks */
+    command->end_asked = true;
     ask(&(struct message){.kind = MSG_END, .command = command->number}, NULL, 0);
 }
 
@@ -101,24 +134,37 @@ static void let_go(int *fd) {
     *fd = -1;
 }
 
+static bool in_foreground(const struct command *but) {
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (commands[i].number && !commands[i].background && &commands[i] != but)
+            return true;
+    return false;
+}
+
 /* The caller's requests */
 
 static bool begin(const struct request *request, const int *fds, size_t count) {
     struct command *command = find(0);
     enum { STATUS, CONTROL, RECORDS };
-    if (request->command == 0 || request->command >= UINT64_C(1) << 61 || find(request->command) || count < 3)
-        return false;
-    if (!command) {
-        status_to(fds[STATUS]);
-        emit_failure(&(struct failure){EAGAIN, "processes", "starting one more command in this sandbox"});
-        status_to_caller();
+    bool wrong = request->command == 0 || request->command >= UINT64_C(1) << 61 || find(request->command) || count < 3;
+    if (wrong || !command) {
+        if (count > STATUS) {
+            status_to(fds[STATUS]);
+            status_prepare(fds[STATUS]);
+            emit_failure(wrong ? &(struct failure){EINVAL, "command", "taking what a command was started with"}
+                               : &(struct failure){EAGAIN, "commands", "starting one more command in this sandbox"});
+            status_to_caller();
+        }
         return false;
     }
     *command = (struct command){.number = request->command, .status = fds[STATUS], .control = fds[CONTROL],
                                 .background = request->flags & IN_BACKGROUND, .started_us = now_us(),
                                 .starved_before = cgroup_kills()};
+    if (!command->background && !in_foreground(command))
+        limits_cpu_anew(); /* CPU time is for what runs at once: a place may live for long */
     if (request->wall_ms)
         command->deadline_us = command->started_us + (int64_t)request->wall_ms * 1000;
+    fuse_root_anew();
     status_prepare(command->status);
     fcntl(command->control, F_SETFL, O_NONBLOCK);
     struct message message = {.kind = MSG_START, .command = request->command};
@@ -187,8 +233,6 @@ bool commands_hear(void) {
         close(fds[--count]);
     return true;
 }
-
-bool commands_take_more(void) { return channel_has_room(reaper_ctl); }
 
 /* What the reaper says */
 
@@ -268,6 +312,8 @@ static uint16_t slots[MAX_COMMANDS];
 
 size_t commands_poll(struct pollfd *fds, size_t room) {
     polled = 0;
+    if (!commands_take_more())
+        return 0; /* what they order is for the reaper */
     for (size_t i = 0; i < MAX_COMMANDS && polled < room; i++)
         if (commands[i].number && commands[i].control >= 0) {
             slots[polled] = (uint16_t)i;
@@ -316,7 +362,7 @@ static void obey(struct command *command) {
 }
 
 void commands_step(const struct pollfd *fds, size_t count) {
-    for (size_t i = 0; i < count && i < polled; i++) {
+    for (size_t i = 0; i < count && i < polled && commands_take_more(); i++) {
         struct command *command = &commands[slots[i]];
         if (fds[i].revents && command->number && command->control == fds[i].fd)
             obey(command);
@@ -329,6 +375,8 @@ int64_t commands_check(int64_t now) {
     int64_t next = 0;
     for (size_t i = 0; i < MAX_COMMANDS; i++) {
         struct command *command = &commands[i];
+        if (waits_for_end(command))
+            end(command, command->reason);
         if (!command->number || !command->deadline_us || command->reason)
             continue;
         if (now >= command->deadline_us)
@@ -341,29 +389,50 @@ int64_t commands_check(int64_t now) {
 
 struct weighing {
     int proc;
-    uint64_t pages[MAX_COMMANDS];
+    bool by_cpu; /* else by memory */
+    uint64_t weights[MAX_COMMANDS];
 };
+
+/* Resident pages; or ticks of CPU time, with those of the children that it waited for. */
+static uint64_t weight_of(const struct weighing *w, const char *pid) {
+    enum { UTIME = 11, CSTIME = 14 };
+    char text[1024];
+    uint64_t field = 0, sum = 0;
+    if (read_below(w->proc, pid, w->by_cpu ? "stat" : "statm", text, sizeof text) <= 0)
+        return 0;
+    const char *at = w->by_cpu ? strrchr(text, ')') : text;
+    if (!w->by_cpu)
+        return (at = next_number(at, &field)) && next_number(at, &field) ? field + 1 : 0;
+    at = at && strlen(at) > 3 ? at + 3 : NULL; /* past ") S" */
+    for (int i = 1; i <= CSTIME && at && (at = next_number(at, &field)); i++)
+        sum += i >= UTIME ? field : 0;
+    return sum + 1;
+}
 
 static void weigh(const char *pid, void *context) {
     struct weighing *w = context;
-    char text[128];
-    uint64_t size, resident, tag = tag_below(w->proc, pid);
+    uint64_t tag = tag_below(w->proc, pid);
     const struct command *command = tag ? find(tag) : NULL;
-    const char *at = read_below(w->proc, pid, "statm", text, sizeof text) > 0 ? next_number(text, &size) : NULL;
-    if (command && at && next_number(at, &resident))
-        w->pages[command - commands] += resident + 1;
+    if (command)
+        w->weights[command - commands] += weight_of(w, pid);
 }
 
-bool commands_end_largest(int proc) {
-    struct weighing w = {.proc = proc};
-    size_t largest = 0;
+bool commands_end_largest(int proc, enum limit limit) {
+    struct weighing w = {.proc = proc, .by_cpu = limit == LIMIT_CPU};
+    size_t largest = MAX_COMMANDS;
+    if (limit == LIMIT_MEMORY && cgroup_out_of_memory()) {
+        cgroup_forgive(); /* the kernel has chosen, and ended, one of them */
+        return true;
+    }
     each_number(proc, weigh, &w);
-    for (size_t i = 1; i < MAX_COMMANDS; i++)
-        if (!commands[i].reason && (w.pages[i] > w.pages[largest] || commands[largest].reason))
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (w.weights[i] && !commands[i].reason && (largest == MAX_COMMANDS || w.weights[i] > w.weights[largest]))
             largest = i;
-    if (!w.pages[largest] || commands[largest].reason)
+    if (largest == MAX_COMMANDS)
         return false;
-    end(&commands[largest], "memory");
+    end(&commands[largest], limit == LIMIT_CPU ? "cpu" : "memory");
+    if (limit == LIMIT_CPU)
+        limits_cpu_anew();
     return true;
 }
 

@@ -175,6 +175,8 @@ void fuse_root_hear(enum message_kind kind, const int *fds, size_t count) {
 
 int fuse_root_fd(void) { return device; }
 
+void fuse_root_anew(void) { memset(asked, 0, sizeof asked); }
+
 void fuse_root_run(void) { running = true; }
 
 static void answer(uint64_t unique, int error, const void *payload, size_t len) {
@@ -214,7 +216,6 @@ static uint32_t always_up_to(const char *name) {
 }
 
 static void on_lookup(const struct fuse_in_header *in, const char *name) {
-    int64_t began = now_us();
     size_t i = in->nodeid == ROOT ? top_of(name, strlen(name)) : MAX_TOPS;
     if (i == MAX_TOPS) {
         if (running)
@@ -222,11 +223,13 @@ static void on_lookup(const struct fuse_in_header *in, const char *name) {
         answer(in->unique, ENOENT, "", 0);
         return;
     }
+    bool rests = ++asked[i] > always_up_to(name);
+    int64_t began = rests ? now_us() : 0;
     if (running && shape->watched[i])
         lookup_judge(the_plan, (pid_t)in->pid);
     struct fuse_entry_out entry;
     uint64_t rest_ns = 0;
-    if (++asked[i] > always_up_to(name))
+    if (rests)
         rest_ns = (uint64_t)(now_us() - began + 30) * 1000 * SHARE_OF_TIME;
     fill_entry(&entry, i, rest_ns > 999999999 ? 999999999 : rest_ns);
     answer(in->unique, 0, &entry, sizeof entry);

@@ -26,6 +26,7 @@ bool fuse_root_own(size_t top); /* a directory of our own making */
 /* In the supervisor. */
 void fuse_root_hear(enum message_kind kind, const int *fds, size_t count); /* MSG_FUSE_* */
 void fuse_root_run(void);   /* the guest runs from here on */
+void fuse_root_anew(void);  /* another command does: it is asked as often again */
 int fuse_root_fd(void);     /* to be polled, or -1 */
 void fuse_root_answer(void);
 

@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GRACE_US = 10000, READING_US = 50000, PATIENCE_US = 100000 };
-enum { MOST_DESCRIBED = 20, MOST_LISTENING = 32, MOST_FILES = 256, TABLE_BYTES = 1 << 16 };
+enum { GRACE_US = 10000, READING_US = 50000, PATIENCE_US = 100000, ASKED_US = 2000000 };
+enum { MOST_DESCRIBED = 20, MOST_LISTENING = 32, MOST_FILES = 256, TABLE_BYTES = 1 << 16, MOST_READERS = 16 };
 
 struct listener {
     uint64_t inode;
@@ -133,13 +133,25 @@ static void find_listening(struct search *s, const char *pid) {
 
 /* Who runs */
 
-/* "pid (name) state": a zombie does nothing any more. False also where it is gone. */
+/* "pid (name) state …": a zombie does nothing any more. But the state is the first thread's alone, which may
+ * have ended before the others: field 20 is how many there are. */
+bool stat_runs(const char *stat) {
+    enum { THREADS_AFTER_STATE = 17 };
+    const char *end = strrchr(stat, ')');
+    uint64_t threads;
+    if (!end || strlen(end) < 3)
+        return false;
+    return (end[2] != 'Z' && end[2] != 'X') ||
+           (next_number(field(end + 2, THREADS_AFTER_STATE), &threads) && threads > 1);
+}
+
+/* False also where it is gone. */
 static bool runs(const struct search *s, const char *pid, struct left_running *found) {
     char text[512];
     if (read_below(s->proc, pid, "stat", text, sizeof text) <= 0)
         return false;
     const char *name = strchr(text, '('), *end = strrchr(text, ')');
-    if (!name || !end || end < name || strlen(end) < 3 || end[2] == 'Z' || end[2] == 'X')
+    if (!name || !end || end < name || !stat_runs(text))
         return false;
     size_t len = (size_t)(end - name + 1); /* without a command line, it is "(name)" */
     found->command_len = (uint32_t)(len < sizeof found->command ? len : sizeof found->command);
@@ -183,7 +195,7 @@ static void search(int ctl, bool briefly, uint64_t command, bool asked) {
     enum { PROCFS = 0x9fa0 };
     static struct search s; /* large for a stack */
     struct statfs fs;
-    s = (struct search){.ctl = ctl, .until_us = now_us() + READING_US, .briefly = briefly, .command = command,
+    s = (struct search){.ctl = ctl, .until_us = now_us() + (asked ? ASKED_US : READING_US), .briefly = briefly, .command = command,
                         .command_asked = asked};
     s.proc = open(tree_watched() ? "/proc" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s.proc < 0 || fstatfs(s.proc, &fs) < 0 || fs.f_type != PROCFS)
@@ -207,7 +219,39 @@ static bool any_left(void) {
     }
 }
 
-/* In a child, which a guest may hold: it is waited for so long and no longer. */
+/* Readers that the caller waits for, each in its own time. */
+static struct reader {
+    pid_t pid;
+    int64_t until_us;
+} readers[MOST_READERS];
+
+static bool leave_alone(pid_t pid) {
+    for (size_t i = 0; i < MOST_READERS; i++)
+        if (!readers[i].pid) {
+            readers[i] = (struct reader){pid, now_us() + 2 * ASKED_US};
+            return true;
+        }
+    return false;
+}
+
+void left_running_reaped(pid_t pid) {
+    for (size_t i = 0; i < MOST_READERS; i++)
+        if (readers[i].pid == pid)
+            readers[i].pid = 0;
+}
+
+bool left_running_reads(void) {
+    bool some = false;
+    for (size_t i = 0; i < MOST_READERS; i++) {
+        if (readers[i].pid && now_us() >= readers[i].until_us)
+            kill(readers[i].pid, SIGKILL); /* a guest holds it, or has stopped it */
+        some = some || readers[i].pid;
+    }
+    return some;
+}
+
+/* In a child, which a guest may hold: it is waited for so long and no longer. Where the caller asked, it may
+ * take its time. */
 static void search_in_child(int ctl, uint64_t command, bool asked) {
     int64_t until = now_us() + PATIENCE_US;
     pid_t reader = fork();
@@ -219,8 +263,15 @@ static void search_in_child(int ctl, uint64_t command, bool asked) {
         search(ctl, false, command, asked);
         _exit(0);
     }
-    while (wait4(reader, NULL, __WALL | WNOHANG, NULL) == 0 && now_us() < until)
+    if (asked && leave_alone(reader))
+        return;
+    while (wait4(reader, NULL, __WALL | WNOHANG, NULL) == 0) {
+        if (now_us() >= until) {
+            kill(reader, SIGKILL); /* a guest may also have stopped it */
+            return;
+        }
         poll(NULL, 0, 1);
+    }
 }
 
 void left_running_send(int ctl) {

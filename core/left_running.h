@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct left_running {
     bool asked;           /* by the caller, of a command that runs */
@@ -20,6 +21,13 @@ void left_running_send(int ctl);
 /* In the reaper of a living sandbox: the processes of one command, which live on. `asked`: by the caller,
  * while the command runs. */
 void left_running_of(int ctl, uint64_t command, bool asked);
+
+/* What reads for a caller that asked runs beside the reaper: one of those may have been reaped; are there some? */
+void left_running_reaped(pid_t pid);
+bool left_running_reads(void);
+
+/* Does a process with this /proc/PID/stat still do anything? */
+bool stat_runs(const char *stat);
 
 /* In the supervisor: on to the caller. */
 void left_running_report(const struct left_running *left);

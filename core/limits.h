@@ -20,8 +20,10 @@ struct guest_views {
 void limits_start(const struct plan *plan, pid_t reaper);
 void limits_attach(const struct guest_views *views);
 bool limits_alone(void); /* at the last look, the reaper was all there was */
+void limits_cpu_anew(void); /* in a living sandbox: time used so far does not count any more */
 int limits_proc(void); /* the guest's /proc, or -1 */
 enum limit limits_check(const struct plan *plan, int *next_ms);
+int64_t limits_next_us(int64_t looked_at, int next_ms); /* when to look again */
 bool limits_had_process(uint32_t pid); /* by its number inside; perhaps it did */
 bool limits_files_full(const struct plan *plan, pid_t task);
 bool limits_space_full(void); /* of the private files */

@@ -9,6 +9,7 @@
 #include "notifications.h"
 #include "bpf.h"
 #include "call.h"
+#include "fuse_root.h"
 #include "judge.h"
 #include "monotonic.h"
 #include "own_files.h"
@@ -141,28 +142,29 @@ static void answer_one(const struct plan *plan) {
     if (own < 0 || !own_file_hand_over(listener, &in.request, own, &about))
         ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
     if (watched && predict_alters(&about.call, about.watched))
-        sight_changed();
+        sight_changed(predict_alters_files(&about.call, about.watched));
 }
 
 int notifications_fd(void) { return trace_full() ? -1 : listener; }
 
-/* Calls come in runs. Between two of them only the run's end is looked for; everything else can
- * wait for a millisecond. */
+/* Calls come in runs, and each looks up its path in the root once it goes on. Between two of them only
+ * the run's end is looked for; everything else can wait for a millisecond. */
 static void answer_run(const struct plan *plan, const int urgent[URGENT]) {
-    enum { AT_MOST = 64, AT_MOST_US = 5000 }; /* the clock is looked at between two rounds */
+    enum { AT_MOST = 128, AT_MOST_US = 5000, BETWEEN_LOOKS = 8 }; /* at the clock */
+    struct pollfd fds[] = {{.fd = listener, .events = POLLIN, .revents = POLLIN},
+                           {.fd = urgent[REAPER], .events = POLLIN},
+                           {.fd = urgent[LOOKUPS], .events = POLLIN}};
     int64_t until_us = now_us() + AT_MOST_US;
-    for (int i = 0; i < AT_MOST && !trace_full() && now_us() < until_us; i++) {
-        answer_one(plan);
-        struct pollfd fds[1 + URGENT] = {{.fd = listener, .events = POLLIN}};
-        bool other = false;
-        for (int k = 0; k < URGENT; k++)
-            fds[1 + k] = (struct pollfd){.fd = urgent[k], .events = POLLIN};
-        if (poll(fds, 1 + URGENT, 1) <= 0)
+    for (int i = 1; i <= AT_MOST && !trace_full(); i++) {
+        if (fds[0].revents & POLLIN)
+            answer_one(plan);
+        if (i % BETWEEN_LOOKS == 0 && now_us() >= until_us)
             return;
-        for (int k = 0; k < URGENT; k++)
-            other = other || fds[1 + k].revents;
-        if (other || !(fds[0].revents & POLLIN))
+        if (poll(fds, sizeof fds / sizeof *fds, 1) <= 0 || fds[1].revents || (fds[0].revents & ~POLLIN))
             return;
+        if (fds[2].revents)
+            fuse_root_answer();
+        fds[2].fd = fuse_root_fd();
     }
 }
 

@@ -8,7 +8,7 @@ void notifications_begin(int listener); /* or -1: there are none */
 int notifications_fd(void);             /* to be polled, or -1 */
 
 /* What poll(2) says of it; and what else must not wait until a run of calls is over. */
-enum { URGENT = 2 };
+enum { REAPER, LOOKUPS, URGENT };
 void notifications_answer(const struct plan *plan, short events, const int urgent[URGENT]);
 
 #endif

@@ -19,7 +19,7 @@ static const struct {
     {"without-capabilities", WALL_CAPABILITIES}, {"without-mask", WALL_MASK},
     {"without-sysctl", WALL_SYSCTL},       {"without-dumpable", WALL_DUMPABLE},
     {"without-session", WALL_SESSION},     {"without-death", WALL_DEATH},
-    {"without-control-groups", WALL_CONTROL},
+    {"without-control-groups", WALL_CONTROL}, {"without-tags", WALL_TAGS},
 };
 
 uint32_t wall_named(const char *name) {

@@ -27,6 +27,7 @@ enum wall {
     WALL_SESSION = 1 << 18,
     WALL_DEATH = 1 << 19,
     WALL_CONTROL = 1 << 20,
+    WALL_TAGS = 1 << 21,
 };
 
 #ifdef WARDIAN_TEST_WALLS

@@ -66,50 +66,12 @@ static struct place {
     struct child children[MAX_COMMANDS];
 } place;
 
-/* Processes of one command */
+/* Processes by command */
 
 struct chase {
-    uint64_t command;
     int proc;
-    size_t found;
-    bool end;
+    size_t left[MAX_COMMANDS]; /* of each that has ended, or is to */
 };
-
-static bool lives(int proc, const char *pid) {
-    char text[512];
-    const char *end = read_below(proc, pid, "stat", text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
-    return end && strlen(end) > 2 && end[2] != 'Z' && end[2] != 'X';
-}
-
-/* By pidfd: its number may be another process's by now. */
-static void chase_one(const char *pid, void *context) {
-    struct chase *chase = context;
-    uint64_t number;
-    if (!next_number(pid, &number) || number == 1)
-        return;
-    int fd = chase->end ? (int)syscall(SYS_pidfd_open, (pid_t)number, 0) : -1;
-    if (tag_below(chase->proc, pid) == chase->command && lives(chase->proc, pid)) {
-        chase->found++;
-        if (chase->end && (fd < 0 || syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0) && errno != ESRCH)
-            kill((pid_t)number, SIGKILL);
-    }
-    if (fd >= 0)
-        close(fd);
-}
-
-/* How many are there? With `end`, each of them is killed: what was killed makes no more (process_tree.c), so
- * what a few rounds find shrinks to nothing. */
-static size_t processes_of(uint64_t command, bool end) {
-    struct chase chase = {.command = command, .end = end};
-    chase.proc = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the guest's /proc is our directory */
-    if (chase.proc < 0)
-        return 0;
-    each_number(chase.proc, chase_one, &chase);
-    close(chase.proc);
-    return chase.found;
-}
-
-/* Starting */
 
 static struct child *child_of(uint64_t command) {
     for (size_t i = 0; i < MAX_COMMANDS; i++)
@@ -117,6 +79,47 @@ static struct child *child_of(uint64_t command) {
             return &place.children[i];
     return NULL;
 }
+
+static bool lives(int proc, const char *pid) {
+    char text[512];
+    return read_below(proc, pid, "stat", text, sizeof text) > 0 && stat_runs(text);
+}
+
+/* By pidfd, and only if its tag is still the same: its number may be another process's by now. */
+static void end_process(int proc, const char *pid, pid_t number, uint64_t command) {
+    int fd = (int)syscall(SYS_pidfd_open, number, 0);
+    if (tag_below(proc, pid) == command && (fd < 0 || syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0) &&
+        errno != ESRCH)
+        kill(number, SIGKILL);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void chase_one(const char *pid, void *context) {
+    struct chase *chase = context;
+    uint64_t number, command;
+    if (!next_number(pid, &number) || number == 1 || !(command = tag_below(chase->proc, pid)))
+        return;
+    const struct child *child = child_of(command);
+    if (!child || !(child->ending || child->exited) || !lives(chase->proc, pid))
+        return;
+    chase->left[child - place.children]++;
+    if (child->ending)
+        end_process(chase->proc, pid, (pid_t)number, command);
+}
+
+/* How many are left? Those of commands that are to end are killed: what was killed makes no more
+ * (process_tree.c), so what a few rounds find shrinks to nothing. */
+static bool chase_all(struct chase *chase) {
+    chase->proc = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the guest's /proc is our directory */
+    if (chase->proc < 0)
+        return false;
+    each_number(chase->proc, chase_one, chase);
+    close(chase->proc);
+    return true;
+}
+
+/* Starting */
 
 static void take_own_streams(const struct message *message, int *fds) {
     size_t next = 0;
@@ -143,7 +146,7 @@ static _Noreturn void command_main(const struct message *message, int *fds, size
     fail_of_command(message->command);
     if (setsid() < 0)
         die(errno, "session", "starting a session");
-    tag_self(message->command);
+    tag_self(place.plan, message->command);
     command_read(&about, fds[0]);
     take_own_streams(message, fds + 1);
     (void)count;
@@ -172,10 +175,10 @@ static void report(const struct child *child) {
     channel_send(place.ctl, &message, NULL, 0);
 }
 
-static void fail_to_start(const struct message *message, int error, const char *what) {
+static void fail_to_start(const struct message *message, int error, const char *wall, const char *what) {
     struct message failed = {.kind = MSG_FAILURE, .command = message->command};
     failed.failure.error = error;
-    memcpy(failed.failure.wall, "processes", sizeof "processes");
+    memcpy(failed.failure.wall, wall, strlen(wall) + 1);
     memcpy(failed.failure.what, what, strlen(what) + 1);
     channel_send(place.ctl, &failed, NULL, 0);
     report(&(struct child){.command = message->command, .status = 125 << 8});
@@ -187,7 +190,7 @@ static void start(const struct message *message, int *fds, size_t count) {
     for (int i = 0; i < 3; i++)
         wanted += message->start.streams >> i & 1;
     if (!child || count != wanted) {
-        fail_to_start(message, child ? EINVAL : EAGAIN, "starting one more command");
+        fail_to_start(message, child ? EINVAL : EAGAIN, "commands", "starting one more command");
         return;
     }
     uint64_t before = reaper_last_pid(place.loadavg);
@@ -195,7 +198,7 @@ static void start(const struct message *message, int *fds, size_t count) {
     if (pid == 0)
         command_main(message, fds, count);
     if (pid < 0)
-        fail_to_start(message, errno, "starting the command");
+        fail_to_start(message, errno, "processes", "starting the command");
     else
         *child = (struct child){.pid = pid, .command = message->command, .tasks_before = before};
 }
@@ -206,7 +209,8 @@ static void reap(void) {
     int status;
     struct rusage usage;
     errno = 0;
-    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;)
+    for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;) {
+        left_running_reaped(pid);
         for (size_t i = 0; i < MAX_COMMANDS; i++) {
             struct child *child = &place.children[i];
             if (!child->command || child->exited || child->pid != pid)
@@ -215,30 +219,38 @@ static void reap(void) {
             child->status = status;
             child->usage = usage;
         }
+    }
     place.alone = errno == ECHILD; /* whatever lost its parent has become our child, pid_namespaces(7) */
+}
+
+static bool is_settled(const struct child *child) { return !child->command || !(child->exited || child->ending); }
+
+static bool all_are_settled(void) {
+    for (size_t i = 0; i < MAX_COMMANDS; i++)
+        if (!is_settled(&place.children[i]))
+            return false;
+    return true;
 }
 
 /* One that is ended has ended when nothing of it is left; what an ordinary end leaves lives on. */
 static void settle(void) {
+    static struct chase chase;
+    chase = (struct chase){0};
+    if (all_are_settled() || (!place.alone && !chase_all(&chase)))
+        return;
     for (size_t i = 0; i < MAX_COMMANDS; i++) {
         struct child *child = &place.children[i];
-        if (!child->command || (!child->exited && !child->ending))
+        if (is_settled(child))
             continue;
-        size_t left = place.alone ? 0 : processes_of(child->command, child->ending);
-        if (!child->exited || (child->ending && left))
+        if (!child->exited)
+            kill(child->pid, SIGKILL); /* another command may have stopped it before it had its tag */
+        if (!child->exited || (child->ending && chase.left[i]))
             continue;
-        if (left)
+        if (chase.left[i])
             left_running_of(place.ctl, child->command, false);
         report(child);
         *child = (struct child){0};
     }
-}
-
-static bool some_are_ending(void) {
-    for (size_t i = 0; i < MAX_COMMANDS; i++)
-        if (place.children[i].ending)
-            return true;
-    return false;
 }
 
 /* Keys pressed at a terminal go to the whole foreground group; what kill(1) sends, to one process. */
@@ -299,19 +311,20 @@ static void on_request(void) {
 }
 
 static _Noreturn void serve(void) {
+    enum { AT_ONCE = 64, LATE_MS = 100 }; /* requests, before those that ended are seen to */
     struct signalfd_siginfo info;
     for (;;) {
         struct pollfd fds[] = {{.fd = place.ctl, .events = POLLIN},
                                {.fd = place.deaths, .events = POLLIN},
                                {.fd = place.gateway, .events = POLLIN}};
-        if (poll(fds, 3, some_are_ending() ? 1 : -1) < 0 && errno != EINTR)
+        if (poll(fds, 3, !all_are_settled() ? 1 : left_running_reads() ? LATE_MS : -1) < 0 && errno != EINTR)
             _exit(125);
         if (fds[1].revents)
             while (read(place.deaths, &info, sizeof info) > 0)
                 ;
         if (fds[2].revents && !names_serve(place.gateway))
             place.gateway = -1; /* nobody asks any more */
-        if (fds[0].revents)
+        for (int more = AT_ONCE; fds[0].revents && more; more = poll(fds, 1, 0) > 0 ? more - 1 : 0)
             on_request();
         reap();
         settle();

@@ -215,3 +215,8 @@ bool predict_alters(const struct call *call, const struct watched *w) {
         return false;
     }
 }
+
+bool predict_alters_files(const struct call *call, const struct watched *w) {
+    bool whole = w->directory || (argument(call, w->flags) & AT_REMOVEDIR);
+    return w->kind == WATCH_OPEN || (w->kind == WATCH_REMOVE && !whole);
+}

@@ -22,5 +22,7 @@ enum hindrance predict_hindrance(const struct call *call, const struct watched *
 
 /* Will what lies anywhere in the guest's root be another afterwards? */
 bool predict_alters(const struct call *call, const struct watched *watched);
+/* Of those: only what is no directory comes or goes. */
+bool predict_alters_files(const struct call *call, const struct watched *watched);
 
 #endif

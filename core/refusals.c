@@ -43,6 +43,7 @@ struct refusal {
     uint32_t hash;
     int call;
     enum hindrance by;
+    enum group group;
     int process;
     pid_t task; /* who asked last, once that was announced */
     int64_t at_us;
@@ -106,6 +107,20 @@ static enum group group_of(enum hindrance by) {
     default:
         return ABSENT;
     }
+}
+
+/* One that floods leaves a quarter of the room to the others that run at the same time. */
+static bool has_share(enum group group, uint64_t command, size_t len) {
+    size_t count = 0, text = 0;
+    if (!command)
+        return true;
+    for (size_t i = 0; i < refusal_count; i++)
+        if (refusals[i].group == group && refusals[i].command == command) {
+            count++;
+            text += refusals[i].text_len + refusals[i].other_len;
+        }
+    return 4 * count < 3 * (budgets[group].most - (used[group].count - count)) &&
+           4 * (text + len) <= 3 * (budgets[group].room - (used[group].text - text));
 }
 
 static bool has_room(enum group group, size_t len) {
@@ -178,6 +193,8 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
         other = "";
     struct refusal fresh = {.command = command_of(call->task), .call = call->number, .by = by, .count = 1, .text_len = (uint32_t)len,
                             .other_len = (uint32_t)strlen(other)};
+    if (fresh.command && !commands_known(fresh.command))
+        return; /* left running by a command that has ended: nobody is there to hear of it */
     fresh.hash = hash_bytes(hash_bytes(HASH_START, text, len), other, fresh.other_len);
     fresh.hash = hash_number(fresh.hash, (uint32_t)fresh.call) ^ (uint32_t)by;
     fresh.hash = hash_number(fresh.hash, (uint32_t)fresh.command);
@@ -192,15 +209,17 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
         return;
     }
     enum group group = group_of(by);
-    if (group == ABSENT && !has_room(group, len))
+    if (group == ABSENT && !(has_room(group, len) && has_share(group, fresh.command, len)))
         group = second_group(by, text);
-    if (group == GROUPS || !has_room(group, len + fresh.other_len)) {
+    if (group == GROUPS || !has_room(group, len + fresh.other_len) ||
+        !has_share(group, fresh.command, len + fresh.other_len)) {
         not_remembered++;
         return;
     }
     used[group].count++;
     used[group].text += len + fresh.other_len;
-    fresh.at_us = now_us() - began_us;
+    fresh.group = group;
+    fresh.at_us = now_us() - (fresh.command ? commands_began_us(fresh.command) : began_us);
     memcpy(fresh.args, call->args, sizeof fresh.args);
     fresh.text = keep(text, len);
     fresh.other = keep(other, fresh.other_len);
@@ -289,9 +308,8 @@ void refusals_forget(uint64_t command) {
                 *places[k] = text;
                 text += lengths[k];
             }
-        enum group group = group_of(r.by);
-        used[group].count++;
-        used[group].text += r.text_len + r.other_len;
+        used[r.group].count++;
+        used[r.group].text += r.text_len + r.other_len;
         refusals[kept++] = r;
         size_t slot;
         find(&r, texts + r.text, texts + r.other, &slot);

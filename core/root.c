@@ -99,7 +99,7 @@ void build_root(struct plan *plan, int ctl, int guest) {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         die(errno, "mount", "making the mounts private");
     struct builder b = {.plan = plan, .ctl = ctl, .files = own_files(plan),
-                        .proc = -1, .writable_proc = -1, .hidden = -1};
+                        .proc = -1, .writable_proc = -1, .hidden = -1, .parent.fd = -1};
     b.device = device_of(b.files);
     const char *place = attach_somewhere(b.files);
     if (plan->sources_come)

@@ -72,8 +72,9 @@ static int open_parent(const struct builder *b, const char *whole) {
 }
 
 static void forget_parent(struct builder *b) {
-    if (b->parent.len > 0)
+    if (b->parent.fd >= 0)
         close(b->parent.fd);
+    b->parent.fd = -1;
     b->parent.len = 0;
 }
 
@@ -81,15 +82,17 @@ int parent_of(struct builder *b, const char *whole, const char **name) {
     const char *slash = strrchr(whole, '/');
     size_t len = slash ? (size_t)(slash - whole) + 1 : 0;
     *name = whole + len;
-    if (len == 0 || **name == '\0' || len >= sizeof b->parent.path)
+    if (len == 0 || **name == '\0')
         die(EINVAL, "mount", "finding the directory of %s in the guest", whole);
     if (b->parent.len == len && memcmp(b->parent.path, whole, len) == 0)
         return b->parent.fd;
     forget_parent(b);
     b->parent.fd = open_parent(b, whole);
-    b->parent.ours = is_ours(b, b->parent.fd);
-    memcpy(b->parent.path, whole, len);
-    b->parent.len = len;
+    b->parent.ours = !fuse_mount_holds(whole) && is_ours(b, b->parent.fd); /* that root would ask the supervisor */
+    if (len <= sizeof b->parent.path) {
+        memcpy(b->parent.path, whole, len);
+        b->parent.len = len;
+    }
     return b->parent.fd;
 }
 
@@ -164,7 +167,7 @@ static void bind_source(struct builder *b, struct step *step) {
     int dir = parent_of(b, step->path, &name);
     if (fstat(step->fd, &st) < 0)
         die(errno, "share", "looking at %s", step->text);
-    bool made = !fuse_mount_holds(step->path) && b->parent.ours &&
+    bool made = b->parent.ours &&
                 (S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755) == 0 : make_file_place(b, dir, name, step->path));
     if (!made && fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0) {
         refuse_ghosts(b, dir, step->path);

@@ -5,7 +5,6 @@
 #include "fuse_root.h"
 #include "plan.h"
 
-#include <linux/limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -22,9 +21,9 @@ struct builder {
     int spares[MAX_TOPS + 1]; /* directories that have an empty file to link places from */
     size_t spare_count;
     struct parent { /* of the last step; the next one often has the same */
-        char path[PATH_MAX]; /* up to its last slash, which it includes */
-        size_t len;          /* 0: there is none */
-        int fd;
+        char path[128]; /* up to its last slash, which it includes */
+        size_t len;     /* 0: it is too long */
+        int fd;         /* -1: there is none */
         bool ours; /* on our own tmpfs */
     } parent;
 };

@@ -302,14 +302,85 @@ static struct {
 static uint32_t age = 1;
 static int64_t changed_us;
 
-void sight_changed(void) {
+/* A directory of the run's own, not read-only, where something was to be made. A program that makes and
+ * removes many files there is looked at with one call each. No file that comes or goes makes another
+ * directory of it: only what moves, links, makes or removes something else may. */
+static struct {
+    char path[SEEN_ROOM];
+    size_t len; /* 0: none */
+    int fd;
+    unsigned elsewhere; /* looks in a row that were not here */
+} calm;
+static int64_t moved_us;
+
+static void forget_calm(void) {
+    if (calm.len > 0)
+        close(calm.fd);
+    calm.len = 0;
+    calm.elsewhere = 0;
+}
+
+void sight_changed(bool files_only) {
     age++;
     changed_us = now_us();
+    if (files_only)
+        return;
+    moved_us = changed_us;
+    forget_calm();
+}
+
+static size_t parent_len(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+static void note_calm(const char *path, const struct sight *sight) {
+    enum { PATIENCE = 8 };
+    size_t len = parent_len(path);
+    struct stat st;
+    if (sight->there || !sight->ours || !sight->parent || sight->read_only || personal)
+        return;
+    if ((calm.len > 0 && calm.elsewhere < PATIENCE) || len == 0 || len >= sizeof calm.path || !is_plain(path, len) || now_us() - moved_us < SETTLED_US)
+        return;
+    forget_calm();
+    memcpy(calm.path, path, len);
+    calm.path[len] = '\0';
+    calm.fd = root_view_open(calm.path, 0, RESOLVE_NO_LINKS);
+    if (calm.fd >= 0 && fstat(calm.fd, &st) == 0 && st.st_dev == own_device && !read_only(calm.fd))
+        calm.len = len;
+    else if (calm.fd >= 0)
+        close(calm.fd);
+}
+
+/* A file, or nothing, in the calm directory; anything else is looked at as usual. */
+static bool look_at_calm(const char *path, struct sight *sight) {
+    struct stat st;
+    const char *name = path + calm.len + 1;
+    if (calm.len == 0)
+        return false;
+    if (parent_len(path) != calm.len || memcmp(path, calm.path, calm.len) != 0 || *name == '\0' ||
+        strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        calm.elsewhere++;
+        return false;
+    }
+    calm.elsewhere = 0;
+    if (fstatat(calm.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        *sight = (struct sight){.ours = true, .parent = true};
+        return errno == ENOENT;
+    }
+    *sight = (struct sight){.there = true, .ours = true, .mode = (uint16_t)st.st_mode, .owner = st.st_uid};
+    sight->masked = (st.st_mode & 07777) == 0;
+    return S_ISREG(st.st_mode) && st.st_dev == own_device;
 }
 
 bool sight_look(const char *path, bool follow, struct sight *sight, char *resolved) {
     if (!root_view_known())
         return false;
+    if (look_at_calm(path, sight)) {
+        if (resolved)
+            memcpy(resolved, path, strlen(path) + 1);
+        return true;
+    }
     size_t len = strlen(path), slot = hash_bytes(HASH_START ^ follow, path, len) % MAX_SEEN;
     if (seen[slot].age == age && seen[slot].follow == follow && strcmp(seen[slot].path, path) == 0) {
         *sight = seen[slot].sight;
@@ -317,6 +388,7 @@ bool sight_look(const char *path, bool follow, struct sight *sight, char *resolv
     }
     if (!look(path, follow, sight, resolved))
         return false;
+    note_calm(path, sight);
     if (!sight->there && sight->ours)
         return true; /* the way there is worth walking again, for it is told */
     if (personal || len >= SEEN_ROOM)

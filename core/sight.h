@@ -20,6 +20,6 @@ void sight_asker(pid_t task); /* whose /proc/self is meant from here on */
  * on the way to something missing lead. */
 bool sight_look(const char *path, bool follow, struct sight *sight, char *resolved);
 bool sight_empty(const char *path); /* a directory that can be removed, as far as we may look */
-void sight_changed(void); /* what was seen may be so no longer */
+void sight_changed(bool files_only); /* what was seen may be so no longer; directories are where they were */
 
 #endif

@@ -4,8 +4,11 @@
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "signals.h"
+#include "fail.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 #include <stddef.h>
 
 void reset_signals(void) {
@@ -16,4 +19,21 @@ void reset_signals(void) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Nothing interrupts the supervisor: what is sent to it is read. */
+int listen_for_signals(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
+                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&wanted, signals[i]);
+    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        die(errno, "supervisor", "listening for signals");
+    return fd;
 }

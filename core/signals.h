@@ -3,5 +3,6 @@
 #define WARDIAN_SIGNALS_H
 
 void reset_signals(void);
+int listen_for_signals(void); /* in the supervisor: a descriptor to read them from */
 
 #endif

@@ -17,6 +17,7 @@
 static int parent_pidfd = -1;
 static int target = FD_STATUS;
 static bool closing; /* what comes now is the last line, for which room was left */
+static bool impatient; /* its reader was waited for once, and did not read */
 
 /* Escapes for JSON and for terminals alike: everything outside printable ASCII becomes \u00XX. */
 size_t json_escape(char *out, size_t size, const char *text, size_t len) {
@@ -58,7 +59,7 @@ void status_prepare(int fd) { fcntl(fd, F_SETFL, O_NONBLOCK); }
 
 void status_to(int fd) {
     target = fd;
-    closing = false;
+    closing = impatient = false;
 }
 
 void status_closing(void) { closing = true; }
@@ -75,8 +76,10 @@ static bool has_room(size_t len, int patience_ms) {
             return false;
         if ((size_t)used + len + LAST <= (size_t)size / 2)
             return true;
-        if (waited >= patience_ms)
+        if (waited >= patience_ms || impatient) {
+            impatient = impatient || patience_ms > 0;
             return false;
+        }
         poll(NULL, 0, 1);
     }
     return false;

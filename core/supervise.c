@@ -19,31 +19,27 @@
 #include "limits.h"
 #include "monotonic.h"
 #include "notifications.h"
-#include "own_files.h"
 #include "place.h"
 #include "plan.h"
 #include "process_tree.h"
 #include "processes.h"
 #include "refusals.h"
 #include "relay.h"
-#include "sight.h"
 #include "sockets.h"
+#include "signals.h"
 #include "status.h"
-#include "tasks.h"
 #include "trace.h"
+#include "views.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef SYS_pidfd_send_signal
@@ -51,7 +47,8 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10, COMMAND_KILL = 255 };
+enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10 };
+enum { COMMAND_KILL = 255, COMMAND_HOLD = 254, COMMAND_LET_GO = 253 }; /* or the number of a signal */
 enum { UNKILLABLE_MS = 20000, LEAVING_MS = 5000 };
 
 struct state {
@@ -64,7 +61,7 @@ struct state {
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     int64_t next_deadline_us; /* of a command in a living sandbox */
     int64_t killed_us; /* when; what hangs in the kernel is waited for so long and no longer */
-    bool ready, reaped, killed, overran;
+    bool ready, reaped, killed, overran, held; /* the last: its streams, while the caller has the terminal */
     bool starved; /* the kernel killed a process of it for memory */
     const char *reason; /* why we ended it; NULL while nothing did */
     bool exited;        /* the guest's own end was reported */
@@ -143,6 +140,8 @@ static void on_control(struct state *s, short events) {
     for (ssize_t i = 0; i < n; i++) {
         if (commands[i] == COMMAND_KILL)
             stop(s, "killed");
+        else if (commands[i] == COMMAND_HOLD || commands[i] == COMMAND_LET_GO)
+            s->held = commands[i] == COMMAND_HOLD;
         else
             forward(s, commands[i]);
     }
@@ -162,25 +161,6 @@ static void on_signal(struct state *s) {
     } else if (info.ssi_code != SI_KERNEL) {
         end_run(s, "supervisor");
     }
-}
-
-static void on_views(const int *fds, size_t count) {
-    struct guest_views views = {-1, -1, {-1, -1, -1}};
-    int writable_proc = -1, mounts; /* the latter is held until we end */
-    int *const places[] = {&views.proc, &views.root, &writable_proc, &mounts, &views.sysvipc[0], &views.sysvipc[1],
-                           &views.sysvipc[2]};
-    for (size_t i = 0; i < count && i < sizeof places / sizeof *places; i++)
-        *places[i] = fds[i];
-    /* What fsmount returns is O_PATH, and can't be listed. */
-    int listable = openat(views.proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (listable >= 0) {
-        close(views.proc);
-        views.proc = listable;
-    }
-    limits_attach(&views);
-    tasks_attach(views.proc);
-    own_files_attach(writable_proc);
-    sight_attach(views.root, views.proc);
 }
 
 /* Counted as in a pid namespace, where the reaper is one of them. */
@@ -205,6 +185,19 @@ static void on_begun(struct state *s) {
     forward_early(s);
 }
 
+static void on_ready(struct state *s, const struct message *message, const int *fds, size_t count, pid_t sender) {
+    s->guest = s->announced ? s->announced : sender;
+    sockets_attach(count > (size_t)message->ready.listens ? fds[message->ready.listens] : -1);
+    notifications_begin(message->ready.listens && count > 0 ? fds[0] : -1);
+    trace_begin(s->plan);
+    fuse_root_run();
+    processes_begin(s->guest);
+    if (s->plan->living)
+        commands_begin(s->run->ctl);
+    if (!s->plan->bare.inner) /* else its walls go up only now */
+        on_begun(s);
+}
+
 static void on_message(struct state *s) {
     struct message message;
     int fds[MAX_PASSED];
@@ -213,6 +206,7 @@ static void on_message(struct state *s) {
     if (!channel_receive(s->run->ctl, &message, fds, &count, &sender)) {
         close(s->run->ctl);
         s->run->ctl = -1;
+        commands_without_reaper();
         return;
     }
     if (message.command || message.kind >= MSG_START) {
@@ -229,23 +223,14 @@ static void on_message(struct state *s) {
         fuse_root_hear(message.kind, fds, count);
         break;
     case MSG_PROC:
-        on_views(fds, count);
+        views_attach(fds, count);
         break;
     case MSG_PTY:
         if (count == 1)
             relay_pty(s->plan, fds[0]);
         break;
     case MSG_READY:
-        s->guest = s->announced ? s->announced : sender;
-        sockets_attach(count > (size_t)message.ready.listens ? fds[message.ready.listens] : -1);
-        notifications_begin(message.ready.listens && count > 0 ? fds[0] : -1);
-        trace_begin(s->plan);
-        fuse_root_run();
-        processes_begin(s->guest);
-        if (s->plan->living)
-            commands_begin(s->run->ctl);
-        if (!s->plan->bare.inner) /* else its walls go up only now */
-            on_begun(s);
+        on_ready(s, &message, fds, count, sender);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;
@@ -261,17 +246,10 @@ static void on_message(struct state *s) {
     case MSG_NOT_COPIED:
         s->not_copied++;
         break;
-    case MSG_SOURCES: /* only we send it */
-        break;
-    case MSG_START: /* seen to above */
-    case MSG_END:
-    case MSG_SIGNAL:
-    case MSG_LISTENING:
-    case MSG_SOCKET:
-    case MSG_DIRECTORY:
-        break;
     case MSG_GO: /* the guest; another process says for it that it is ready */
         s->announced = sender;
+        break;
+    default: /* only we send it, or it was seen to above */
         break;
     }
 }
@@ -328,10 +306,9 @@ static void check_limits(struct state *s) {
     if (now >= s->next_watch_us && !s->exited) {
         int next_ms;
         enum limit struck = limits_check(s->plan, &next_ms);
-        s->next_watch_us = now + (int64_t)next_ms * 1000;
-        if (struck == LIMIT_MEMORY && s->plan->living && commands_end_largest(limits_proc()))
-            cgroup_forgive(); /* the others go on */
-        else if (struck != LIMIT_NONE)
+        s->next_watch_us = limits_next_us(now, next_ms);
+        bool of_one = s->plan->living && (struck == LIMIT_MEMORY || struck == LIMIT_CPU);
+        if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck)))
             end_run(s, names[struck]);
     }
 }
@@ -363,22 +340,6 @@ static int poll_timeout_ms(const struct state *s) {
     return at <= now ? 0 : (int)((at - now + 999) / 1000);
 }
 
-static int block_signals(void) {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGUSR1, SIGUSR2,
-                                  SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(&wanted, signals[i]);
-    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        die(errno, "supervisor", "listening for signals");
-    return fd;
-}
-
 static bool finished(const struct state *s) {
     if (!s->reaped)
         return s->killed && now_us() - s->killed_us >= (int64_t)UNKILLABLE_MS * 1000;
@@ -401,13 +362,12 @@ static bool hears_caller(const struct state *s) {
 
 static void turn(struct state *s) {
     static struct pollfd fds[POLL_FIXED + 3 + MAX_COMMANDS];
-    bool waits = s->plan->living && s->ready && s->run->ctl >= 0 && !commands_take_more();
     const struct pollfd fixed[POLL_FIXED] = {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
         [POLL_PARENT] = {.fd = s->killed && !s->reaped ? -1 : s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
         /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
-        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (waits ? POLLOUT : 0)},
+        [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (commands_wait() ? POLLOUT : 0)},
         [POLL_CONTROL] = {.fd = hears_caller(s) ? FD_CONTROL : -1, .events = POLLIN},
         [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
@@ -415,13 +375,13 @@ static void turn(struct state *s) {
         [POLL_INNER] = {.fd = inner_fd(), .events = POLLIN},
     };
     memcpy(fds, fixed, sizeof fixed);
-    size_t relayed = relay_poll(fds + POLL_FIXED, 3), running = commands_poll(fds + POLL_FIXED + relayed, MAX_COMMANDS);
+    size_t relayed = s->held && !s->reaped ? 0 : relay_poll(fds + POLL_FIXED, 3), running = commands_poll(fds + POLL_FIXED + relayed, MAX_COMMANDS);
     if (poll(fds, POLL_FIXED + relayed + running, poll_timeout_ms(s)) < 0 && errno != EINTR)
         die(errno, "supervisor", "waiting");
     commands_step(fds + POLL_FIXED + relayed, running);
     if (fds[POLL_LISTENER].revents)
         notifications_answer(s->plan, fds[POLL_LISTENER].revents,
-                             (const int[URGENT]){s->run->reaper_pidfd, fuse_root_fd()});
+                             (const int[URGENT]){s->plan->living ? s->run->ctl : s->run->reaper_pidfd, fuse_root_fd()});
     if (fds[POLL_LOOKUPS].revents)
         fuse_root_answer();
     if (fds[POLL_TRACE].revents)
@@ -470,7 +430,7 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     if (!plan->trace) /* that tells which program is tried first */
         plan_forget(); /* only numbers are needed from here on */
     struct state s = {.plan = plan, .run = run, .started_us = now_us()};
-    s.signals = block_signals();
+    s.signals = listen_for_signals();
     while (!finished(&s))
         turn(&s);
     relay_restore_terminal();

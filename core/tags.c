@@ -9,6 +9,7 @@
 #include "directory.h"
 #include "fail.h"
 #include "numbers.h"
+#include "omitted_walls.h"
 #include "tasks.h"
 
 #include <errno.h>
@@ -34,15 +35,27 @@
 #define LOAD_HIGH(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + 4)
 #define IF(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no))
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, (value))
+#define REFUSE ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define REFUSE_IF(call, arg, value) LOAD(nr), IF(call, 0, 3), LOAD(args[arg]), IF(value, 0, 1), REFUSE
 
-/* What is refused: setting this one limit, and setting any limit of another process. */
+enum { REAPER = 1, OF_USER = 2, IO_OF_USER = 3 }; /* setpriority(2), ioprio_set(2) */
+
+/* What is refused: setting this one limit, setting any limit of another process, and how the reaper is
+ * scheduled, which its next commands would inherit: it is a process of the same user. */
 static struct sock_filter program[] = {
     LOAD(arch),
-    IF(NATIVE, 0, 13), /* the main filter refuses all others */
+    IF(NATIVE, 1, 0), /* the main filter refuses all others */
+    ANSWER(SECCOMP_RET_ALLOW),
+    REFUSE_IF(SYS_setrlimit, 0, RLIMIT_LOCKS),
+    REFUSE_IF(SYS_setpriority, 0, OF_USER),
+    REFUSE_IF(SYS_setpriority, 1, REAPER), /* it leads its group as well */
+    REFUSE_IF(SYS_ioprio_set, 0, IO_OF_USER),
+    REFUSE_IF(SYS_ioprio_set, 1, REAPER),
+    REFUSE_IF(SYS_sched_setparam, 0, REAPER),
+    REFUSE_IF(SYS_sched_setscheduler, 0, REAPER),
+    REFUSE_IF(SYS_sched_setattr, 0, REAPER),
+    REFUSE_IF(SYS_sched_setaffinity, 0, REAPER),
     LOAD(nr),
-    IF(SYS_setrlimit, 0, 2),
-    LOAD(args[0]),
-    IF(RLIMIT_LOCKS, 10, 9),
     IF(SYS_prlimit64, 0, 8),
     LOAD(args[2]), /* the new limit's address: none is set without one */
     IF(0, 0, 2),
@@ -53,13 +66,15 @@ static struct sock_filter program[] = {
     LOAD(args[1]),
     IF(RLIMIT_LOCKS, 1, 0),
     ANSWER(SECCOMP_RET_ALLOW),
-    ANSWER(SECCOMP_RET_ERRNO | EPERM),
+    REFUSE,
 };
 
-void tag_self(uint64_t command) {
+void tag_self(const struct plan *plan, uint64_t command) {
     const struct rlimit tag = {NO_COMMAND - command, NO_COMMAND - command};
     if (setrlimit(RLIMIT_LOCKS, &tag) < 0)
         die(errno, "limits", "marking the processes of a command");
+    if (!WALL_IS_UP(plan, WALL_TAGS))
+        return;
     const struct sock_fprog kept = {.len = sizeof program / sizeof *program, .filter = program};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &kept) < 0)
         die(errno, "seccomp", "keeping the mark of a command's processes");

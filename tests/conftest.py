@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -65,7 +66,7 @@ def make_sandbox() -> Iterator[MakeSandbox]:
     """Make sandboxes with ``make_sandbox(policy)``; all of them are closed after the test."""
     made: list[Sandbox] = []
 
-    def make(policy: Policy | None = None, **options: str) -> Sandbox:
+    def make(policy: Policy | None = None, **options: Any) -> Sandbox:
         made.append(Sandbox.create(policy, **options))
         return made[-1]
 
@@ -78,6 +79,12 @@ def make_sandbox() -> Iterator[MakeSandbox]:
 def sandbox(make_sandbox: MakeSandbox) -> Sandbox:
     """A sandbox under the default policy."""
     return make_sandbox()
+
+
+@pytest.fixture
+def fresh_sandbox(make_sandbox: MakeSandbox) -> Sandbox:
+    """The same, with namespaces and a supervisor for each run."""
+    return make_sandbox(fresh=True)
 
 
 @pytest.fixture

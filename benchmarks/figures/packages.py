@@ -52,7 +52,7 @@ def measure(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers
             turns = {way: _turn(one, way, base, warm) for way in (one.name, WARDIAN)}
             found[label] = interleaved(
                 turns, rounds=max(sizes.rounds // 3, 3), budget_s=sizes.budget_s * 10,
-                label=label, progress=progress, warm_up=1 if warm else 0,
+                label=label, progress=progress, warm_up=1 if warm else 0, most_s=sizes.install_s,
             )  # fmt: skip
     return found
 

@@ -17,6 +17,15 @@ WardianError
 ├── PortClosed           nothing listens there; also a ConnectionRefusedError
 ├── BuildError           a specimen can't be compiled
 ├── NotProven            nothing was learned that could be shown to hold       exit 1
+├── FileError            a file of a sandbox can't be had; an OSError too, with ``errno``
+│   ├── FileMissing      there is none (FileNotFoundError)
+│   ├── FileExists       there is one already (FileExistsError)
+│   ├── IsADirectory     a file was meant (IsADirectoryError)
+│   ├── NotADirectory    a directory was meant, or stands on the way (NotADirectoryError)
+│   ├── DirectoryNotEmpty
+│   ├── FileDenied       by permissions, or it is read-only (PermissionError)
+│   ├── FileTooLarge     more bytes or files than were asked for at most
+│   └── NotARegularFile  a link, a pipe, a socket or a device
 └── CommandFailed        a result that was not 0, for callers who asked by ``result.check()``
 
 Each class owns the exit code that the command line ends with. ``hint`` says what to do about it.
@@ -120,10 +129,74 @@ class PortClosed(WardianError, ConnectionRefusedError):  # noqa: N818 - reads as
         self.errno = errno.ECONNREFUSED
 
 
-class CommandFailed(WardianError):  # noqa: N818 - reads as the fact it states
-    """The guest's command did not exit with 0; ``result`` is all there is to know."""
+class FileError(WardianError, OSError):
+    """A file of a sandbox can't be had, or changed. ``path`` is the guest's, ``errno`` the kernel's
+    reason."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, message: str, *, path: str, number: int, hint: str | None = None) -> None:
+        OSError.__init__(self, number, message, path)
+        self.path, self.hint = path, hint
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _file_error_again, (type(self), str(self), self.path, self.errno, self.hint)
+
+
+def _file_error_again(
+    kind: type[FileError], message: str, path: str, number: int, hint: str | None
+) -> FileError:
+    return kind(message, path=path, number=number, hint=hint)
+
+
+class FileMissing(FileError, FileNotFoundError):  # noqa: N818 - reads as the fact it states
+    """There is nothing of that name."""
+
+
+class FileExists(FileError, FileExistsError):  # noqa: N818
+    """Something has that name already."""
+
+
+class IsADirectory(FileError, IsADirectoryError):  # noqa: N818
+    """A directory, where a file was meant."""
+
+
+class NotADirectory(FileError, NotADirectoryError):  # noqa: N818
+    """No directory, where one was meant or stands on the way: a link is none."""
+
+
+class DirectoryNotEmpty(FileError):  # noqa: N818
+    """Something is in it."""
+
+
+class FileDenied(FileError, PermissionError):  # noqa: N818
+    """Its permissions, or a read-only place, stand in the way."""
+
+
+class FileTooLarge(FileError):  # noqa: N818
+    """It holds more than was asked for at most."""
+
+
+class NotARegularFile(FileError):  # noqa: N818
+    """A link, a pipe, a socket or a device: never opened."""
+
+
+class CommandFailed(WardianError):  # noqa: N818 - reads as the fact it states
+    """The guest's command did not exit with 0; ``result`` is all there is to know. ``stderr`` is
+    the end of its standard error as harmless text, ``likely_causes`` the refusals that mattered;
+    the message has both, cut short."""
+
+    def __init__(self, result: Result, message: str, *, stderr: str = "") -> None:
         self.result = result
         self.exit_code = result.exit_code
-        super().__init__(f"{result.command[0]} ended with {result.exit_code} ({result.reason})")
+        self.stderr = stderr
+        self.likely_causes = result.likely_causes
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _failed_again, (self.result, str(self), self.stderr)
+
+
+def _failed_again(result: Result, message: str, stderr: str) -> CommandFailed:
+    return CommandFailed(result, message, stderr=stderr)

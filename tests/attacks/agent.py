@@ -43,16 +43,31 @@ def high_water_kb(pid: int) -> int:
     return int(found[0]) if found else 0
 
 
-def run(request: dict[str, Any]) -> dict[str, Any]:
-    """One command in a sandbox of its own, behind all walls or all but those named."""
-    sandbox = Sandbox(policy_of(request))
+PREPARATION = "/programs/hostile.py"
+
+
+def made(request: dict[str, Any]) -> Sandbox:
+    """A sandbox behind all walls or all but those named; a living one has seen a hostile command."""
+    living = request["living"]
+    sandbox = Sandbox(policy_of(request), living=living)
     records = b"".join(record(*fields) for fields in request["records"])
     if request["without"]:
         flags = b"".join(record("flag", f"without-{wall}") for wall in request["without"])
         sandbox._backend = Wardian(binary=request["test_launcher"], extra=flags + records)
     elif records:
         sandbox._backend = Wardian(extra=records)
-    with sandbox:
+    if living:
+        sandbox._place = sandbox._backend
+        prepared = sandbox.run(["/usr/bin/python3", "-I", "-S", PREPARATION], timeout_s=20)
+        if prepared.stdout != b"prepared\n":
+            sandbox.close()
+            raise OSError(f"the hostile first command failed: {prepared}")
+    return sandbox
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """One command, alone or as the second one."""
+    with made(request) as sandbox:
         process = sandbox.start(request["command"], env=request["env"], cwd=request["cwd"])
         launcher_kb = 0
         while not process.ended:

@@ -61,6 +61,7 @@ def open_to_all(stage: Path) -> None:
 
 def build(into: Path) -> None:
     """The launcher that can leave walls out, and the attack programs."""
+    shutil.copy(HERE / "hostile.py", into)
     launcher = into / "wardian-launch-test"
     subprocess.run(["make", "-s", "-C", CORE, f"OUT={into}", launcher], check=True)
     for source in sorted((HERE / "programs").glob("*.c")):
@@ -97,6 +98,7 @@ class Caller:
 
     def __init__(self, name: str, stage: Path) -> None:
         self.name, self.stage = name, stage
+        self.living = False  # its attacks come second, in a living sandbox
         self.uid = ORDINARY_ID if ROOT and name == "user" else os.geteuid()
         self.gid = ORDINARY_ID if ROOT and name == "user" else os.getegid()
         self._made: list[Path] = []
@@ -163,6 +165,7 @@ class Caller:
         request = {
             "command": words,
             "natively": natively,
+            "living": self.living and not without,
             "without": list(without),
             "test_launcher": str(self.stage / PROGRAMS / "wardian-launch-test"),
             "shares": [(str(self.stage / PROGRAMS), INSIDE, False), *shares],

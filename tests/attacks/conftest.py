@@ -30,12 +30,35 @@ def _callers(stage: Path) -> Iterator[dict[str, Caller]]:
         caller.close()
 
 
+# They leave walls out, to show that it is these that hold: as before, in a sandbox of its own.
+_WITHOUT_WALLS = {"assert_harmful", "assert_each_wall_holds"}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every attack is carried out twice: alone, and as the second command of a living sandbox whose
+    first one was hostile (hostile.py)."""
+    if "caller" in metafunc.fixturenames and not (
+        _WITHOUT_WALLS & set(metafunc.function.__code__.co_names)
+    ):
+        metafunc.fixturenames.append("moment")
+        metafunc.parametrize("moment", ["alone", "second"], indirect=True)
+
+
 @pytest.fixture
-def caller(request: pytest.FixtureRequest, stage: Path, _callers: dict[str, Caller]) -> Caller:
+def moment(request: pytest.FixtureRequest) -> str:
+    """Whether an attack is ``alone`` or comes ``second``."""
+    return str(getattr(request, "param", "alone"))
+
+
+@pytest.fixture
+def caller(
+    request: pytest.FixtureRequest, stage: Path, _callers: dict[str, Caller], moment: str
+) -> Caller:
     """The user whose name the test is parametrised with."""
     name = request.param
     if name not in _callers:
         _callers[name] = Caller(name, stage)
+    _callers[name].living = moment == "second"
     return _callers[name]
 
 

@@ -139,12 +139,10 @@ def test_a_wheel_by_url_serves_no_requirement_by_name(
     with serving(Index()) as other:
         name, data = wheel("friendly", {"friendly.py": "X = 'poisoned'"}, version="9.0")
         other.add(name, data)
-        index.add(*wheel("lure", {"lure.py": ""}, (f"friendly @ {other.url}/files/{name}",)))
         skill = make_skill({"scripts/a.py": PLAIN})
         by_url = f"friendly @ {other.url}/files/{name}"
-        for wish in (by_url, "lure") if tool == "pip" else (by_url,):  # uv refuses it by itself
-            done = wardian("run", skill, "a.py", "--with", wish, env=settings)
-            assert done.stdout == "friendly poisoned\n", done.stderr
+        done = wardian("run", skill, "a.py", "--with", by_url, env=settings)
+        assert done.stdout == "friendly poisoned\n", done.stderr
     offline = wardian("run", skill, "a.py", "--with", "friendly", "--offline", env=settings)
     assert (offline.returncode, offline.stdout) == (125, ""), offline.stderr
     done = wardian("run", skill, "a.py", "--with", "friendly", env=settings)

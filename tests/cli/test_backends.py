@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.test_terminal import Terminal
 from tests.command import Wardian
+from tests.skill_folders import write_skill
 from wardian import Policy
 from wardian.sandbox.backends import shortfall
 
@@ -62,6 +63,18 @@ def test_a_network_by_name_is_refused_with_what_can_be_had(
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr.startswith(f"error: {flags[1]} has no network by name\n")
     assert "--net none or --net host, or use --backend wardian" in done.stderr
+
+
+def test_a_skill_s_request_can_t_be_granted_there(
+    flags: list[str], wardian: Wardian, tmp_path: Path
+) -> None:
+    fields = 'metadata:\n  wardian-net: "api.example.com"\n'
+    skill = write_skill(tmp_path / "asker", {"scripts/a.sh": "echo ran"}, fields=fields)
+    done = wardian("run", skill, "a.sh", *flags)
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    done = wardian("run", skill, "a.sh", *flags, "--grant")
+    assert (done.returncode, done.stdout) == (125, "")
+    assert f"error: {flags[1]} has no network by name\n" in done.stderr
 
 
 def test_without_giving_up_what_it_lacks_it_does_not_run(

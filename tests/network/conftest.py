@@ -15,6 +15,8 @@ import pytest
 
 from tests.command import COMMAND
 from tests.network import internet as program
+from tests.network.servers import clean
+from tests.network.stock import stock
 
 PYTHON = "/usr/bin/python3"
 
@@ -81,6 +83,13 @@ class Internet:
         answer = json.loads(self._process.stdout.readline())
         return Done(**answer)
 
+    def start(self, argv: tuple[str, ...], port: int) -> None:
+        """A server that answers at this port of every address."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps({"server": argv, "port": port}), file=self._process.stdin, flush=True)
+        assert json.loads(self._process.stdout.readline())["problem"] == ""
+
     def exec(self, *words: object, **more: Any) -> Done:
         """``wardian exec --json WORDS``."""
         return self.run(*COMMAND, "exec", "--json", *words, **more)
@@ -94,8 +103,9 @@ class Internet:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=60)
         self._process.stdout.close()
+        clean(self.directory)
 
 
 def certificates(directory: Path) -> None:
@@ -124,3 +134,10 @@ def internet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Internet]:
     made = Internet(directory)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def stocked(internet: Internet) -> Internet:
+    """The internet, with something to be had from its servers."""
+    stock(internet)
+    return internet

@@ -3,33 +3,35 @@ is refused another with the rule that would allow it, and with that rule reaches
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import os
 import shlex
 import shutil
-import subprocess
 import sys
-import zipfile
-from pathlib import Path
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
 
 from tests.network.conftest import PYTHON, Done, Internet
 from tests.network.internet import OTHER, PUBLIC, REACHED
+from tests.network.servers import POSTGRES, REDIS, SERVERS, SSH
+from tests.network.stock import BUILDS
 
+CLIENT = "ssh -i @DIR@/ssh/id -o BatchMode=yes"
+CLIENT += " -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
 API, ANOTHER = "api.example.com", "other.example.org"
 CA = "@CA@"
-JAVA = (
-    "import java.net.*;public class F{public static void main(String[] a)throws Exception{"
-    "System.out.println(new String(new URL(a[0]).openStream().readAllBytes()));}}"
-)
 FETCH = "fetch('http://@HOST@/x').then(r => r.text()).then(console.log)"
 NODE_HTTPS = "require('https').get('https://@HOST@/x', r => r.pipe(process.stdout))"
 URLLIB = "import urllib.request as u; print(u.urlopen('https://@HOST@/x').read().decode())"
 REQUESTS = "import requests; print(requests.get('https://@HOST@/x').text)"
+HTTPX = "import httpx; print(httpx.get('https://@HOST@/x').text)"
+AIOHTTP = """
+import asyncio, aiohttp
+async def main():
+    async with aiohttp.ClientSession() as session, session.get('https://@HOST@/x') as answer:
+        print(await answer.text())
+asyncio.run(main())
+"""
 ASYNC = """
 import asyncio
 async def main():
@@ -42,14 +44,16 @@ asyncio.run(main())
 
 class Tool(NamedTuple):
     """``@HOST@`` stands for the host, ``@CA@`` for the file of the authority, ``@DIR@`` for the
-    directory of the internet, which is shared. A program that speaks to the server in vain has
-    ``port``, and counts as one that works if it got there."""
+    directory of the internet, which is shared, ``@USER@`` for who logs in by ssh. A program that
+    speaks to the server in vain has ``port``, and counts as one that works if it got there."""
 
     name: str
     command: tuple[str, ...]
     env: tuple[str, ...] = ()
     port: int | None = None
     slow: bool = False
+    server: str | None = None  # of its own program, and what the tool prints if it got there
+    prints: str = REACHED
 
 
 TOOLS = [
@@ -60,6 +64,8 @@ TOOLS = [
     Tool("Python urllib", (PYTHON, "-c", URLLIB), (f"SSL_CERT_FILE={CA}",)),
     Tool("Python asyncio", (PYTHON, "-c", ASYNC)),
     Tool("Python requests", (sys.executable, "-c", REQUESTS), (f"REQUESTS_CA_BUNDLE={CA}",)),
+    Tool("Python httpx", (sys.executable, "-c", HTTPX), (f"SSL_CERT_FILE={CA}",)),
+    Tool("Python aiohttp", (sys.executable, "-c", AIOHTTP), (f"SSL_CERT_FILE={CA}",)),
     Tool(
         "pip",
         (
@@ -87,9 +93,13 @@ TOOLS = [
         slow=True,
     ),
     Tool("git", ("git", "ls-remote", "https://@HOST@/files/repo.git"), (f"GIT_SSL_CAINFO={CA}",)),
-    Tool("git over ssh", ("git", "ls-remote", "git@@HOST@:repo.git"),
-         ("GIT_SSH_COMMAND=ssh -o StrictHostKeyChecking=no",), port=22),
-    Tool("ssh", ("ssh", "-o", "StrictHostKeyChecking=no", "git@@HOST@"), port=22),
+    Tool("git over ssh", ("git", "ls-remote", f"ssh://@USER@@@HOST@:{SSH}@DIR@/files/repo.git"),
+         (f"GIT_SSH_COMMAND={CLIENT}",), server="sshd", port=SSH, prints="refs/heads/main"),
+    Tool("ssh", (*CLIENT.split(), "-p", str(SSH), "@USER@@@HOST@", "cat", "@DIR@/ssh/greeting"),
+         server="sshd", port=SSH),
+    Tool("scp", ("sh", "-c", f"{CLIENT.replace('ssh', 'scp', 1)} -P {SSH} "
+                 "@USER@@@HOST@:@DIR@/ssh/greeting /tmp/got && cat /tmp/got"),
+         server="sshd", port=SSH),
     Tool("java", ("java", "-XX:TieredStopAtLevel=1", "@DIR@/F.java", "http://@HOST@/x"), slow=True),
     Tool("perl", ("perl", "-MHTTP::Tiny", "-e",
                   "my $r = HTTP::Tiny->new->get('http://@HOST@/x'); print $r->{content};"
@@ -98,7 +108,10 @@ TOOLS = [
          (f"SSL_CERT_FILE={CA}",)),
     Tool("R", ("Rscript", "-e", "cat(readLines(url('http://@HOST@/x')))")),
     Tool("php", ("php", "-r", "echo file_get_contents('http://@HOST@/x') or exit(1);")),
-    Tool("psql", ("psql", "-w", "-h", "@HOST@", "-U", "me", "db"), port=5432),
+    Tool("psql", ("psql", "-h", "@HOST@", "-p", str(POSTGRES), "-U", "tester", "-d", "postgres",
+                  "-Atc", f"select '{REACHED}'"), server="postgres", port=POSTGRES),
+    Tool("redis-cli", ("redis-cli", "-h", "@HOST@", "-p", str(REDIS), "ECHO", REACHED),
+         server="redis", port=REDIS),
     Tool("openssl", ("openssl", "s_client", "-verify_return_error", "-CAfile", CA, "-connect",
                      "@HOST@:443"), port=443),
     Tool("bash", ("bash", "-c",
@@ -106,101 +119,34 @@ TOOLS = [
                   "Connection: close\\r\\n\\r\\n' >&3; cat <&3")),
     Tool("socat", ("socat", "-", "TCP:@HOST@:9999"), port=9999),
     Tool("nc", ("nc", "-w", "1", "@HOST@", "9999"), port=9999),
-    Tool("a static program", ("@DIR@/static", "@HOST@")),
+    Tool("a static C program", ("@DIR@/static-c", "@HOST@")),
+    Tool("a static Go program", ("@DIR@/static-go", "@HOST@")),
+    Tool("a static Rust program", ("@DIR@/static-rust", "@HOST@")),
 ]  # fmt: skip
-STATIC = r"""
-#include <netdb.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-    struct addrinfo wanted = {.ai_socktype = SOCK_STREAM}, *found;
-    char text[4096];
-    if (argc < 2 || getaddrinfo(argv[1], "80", &wanted, &found)) return 2;
-    int fd = socket(found->ai_family, SOCK_STREAM, 0);
-    if (connect(fd, found->ai_addr, found->ai_addrlen)) return 3;
-    int n = snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
-                     argv[1]);
-    if (write(fd, text, n) != n) return 4;
-    while ((n = read(fd, text, sizeof text)) > 0) fwrite(text, 1, n, stdout);
-    return 0;
-}
-"""
 
 
 @pytest.fixture(scope="session")
-def stocked(internet: Internet) -> Internet:
-    """The internet, with an index of Python packages, one of npm's, and a repository of git's."""
-    files = internet.directory / "files"
-    wheel = make_wheel(files / "simple" / "tiny")
-    (files / "simple" / "tiny" / "index.html").write_text(
-        f"<!DOCTYPE html><a href='{wheel.name}'>{wheel.name}</a>"
-    )
-    (files / "npm").mkdir(parents=True)
-    npm = {
-        "name": "tiny",
-        "dist-tags": {"latest": "1.0.0"},
-        "versions": {
-            "1.0.0": {"name": "tiny", "version": "1.0.0", "description": REACHED, "dist": {}}
-        },
-    }
-    (files / "npm" / "tiny").write_text(json.dumps(npm))
-    (internet.directory / "F.java").write_text(JAVA)
-    (internet.directory / "static.c").write_text(STATIC)
-    uv = Path(sys.executable).with_name("uv")
-    if uv.exists():
-        shutil.copy(uv.resolve(), internet.directory / "uv")
-    if shutil.which("gcc"):
-        build = ["gcc", "-static", "-w", "-o", "static", "static.c"]
-        subprocess.run(build, cwd=internet.directory, check=False, capture_output=True)
-    if shutil.which("git"):
-        repository(files / "repo.git")
-    return internet
+def started(stocked: Internet) -> Callable[[str], None]:
+    """Starts a real server, once."""
+    running: set[str] = set()
 
+    def start(name: str) -> None:
+        if name not in running:
+            server = SERVERS[name](stocked.directory)
+            stocked.start(server.argv, server.port)
+            running.add(name)
 
-def make_wheel(directory: Path) -> Path:
-    directory.mkdir(parents=True)
-    path = directory / "tiny-1.0-py3-none-any.whl"
-    contents = {
-        "tiny.py": f"WHAT = {REACHED!r}\n",
-        "tiny-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
-        "tiny-1.0.dist-info/WHEEL": (
-            "Wheel-Version: 1.0\nGenerator: hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        ),
-    }
-    lines = []
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in contents.items():
-            archive.writestr(name, text)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
-            lines.append(f"{name},sha256={digest.rstrip(b'=').decode()},{len(text)}")
-        lines.append("tiny-1.0.dist-info/RECORD,,")
-        archive.writestr("tiny-1.0.dist-info/RECORD", "\n".join(lines) + "\n")
-    return path
-
-
-def repository(bare: Path) -> None:
-    def git(*words: object) -> str:
-        env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}
-        who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-        done = subprocess.run(
-            ["git", *who, *map(str, words)], env=env, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
-
-    git("init", "--bare", "-q", "-b", "main", bare)
-    empty = git("--git-dir", bare, "hash-object", "-t", "tree", "-w", "/dev/null")
-    commit = git("--git-dir", bare, "commit-tree", "-m", "first", empty)
-    git("--git-dir", bare, "update-ref", "refs/heads/main", commit)
-    git("--git-dir", bare, "update-server-info")
+    return start
 
 
 def missing(tool: Tool, internet: Internet) -> str | None:
     program = tool.command[0].replace("@DIR@", str(internet.directory))
     if shutil.which(program) is None:
-        return f"{program} is not installed"
-    if tool.name == "Python requests" and not has_module("requests"):
-        return "requests is not installed"
+        maker = next((b[0] for b, _ in BUILDS if program.endswith(b[b.index("-o") + 1])), program)
+        return f"{maker} is not installed"
+    name = tool.name.removeprefix("Python ")
+    if program == sys.executable and not has_module(name):
+        return f"{name} is not installed"
     return None
 
 
@@ -212,10 +158,11 @@ def has_module(name: str) -> bool:
 
 def use(tool: Tool, host: str, internet: Internet, *rules: str) -> Done:
     directory = internet.directory
+    who = (directory / "ssh/user").read_text() if tool.server == "sshd" else ""
 
     def filled(word: str) -> str:
         word = word.replace(CA, str(directory / "ca.pem")).replace("@DIR@", str(directory))
-        return word.replace("@HOST@", host)
+        return word.replace("@USER@", who).replace("@HOST@", host)
 
     nets = [word for rule in rules for word in ("--net", rule)]
     env = [word for one in tool.env for word in ("--env", filled(one))]
@@ -225,6 +172,10 @@ def use(tool: Tool, host: str, internet: Internet, *rules: str) -> Done:
 
 
 def succeeded(tool: Tool, done: Done, address: str) -> bool:
+    if tool.server is not None:
+        result = done.document
+        there = {one["address"] for one in result["connections"]} == {address}
+        return bool(result["exit_code"] == 0 and tool.prints in result["stdout"] and there)
     visits = [one for one in done.visits if one[0] in ("web", "text", "sni")]
     if tool.port is not None:
         return bool(visits)
@@ -240,11 +191,13 @@ def succeeded(tool: Tool, done: Done, address: str) -> bool:
     ],
 )
 def test_a_tool_reaches_what_is_allowed_and_is_told_what_would_allow_the_rest(
-    tool: Tool, stocked: Internet
+    tool: Tool, stocked: Internet, started: Callable[[str], None]
 ) -> None:
     why = missing(tool, stocked)
     if why is not None:
         pytest.skip(why)
+    if tool.server is not None:
+        started(tool.server)
     suffix = f":{tool.port}" if tool.port not in (None, 443) else ""
     allowed = API + suffix
     done = use(tool, API, stocked, allowed)

@@ -13,6 +13,7 @@ import pytest
 from tests.refusals.wall import PYTHON
 from wardian import Policy, Result, Sandbox
 from wardian.sandbox.refusals.ranking import is_routine
+from wardian.sandbox.run.protections import with_look_ups
 from wardian.sandbox.run.result import Caller
 
 WANTED = "/srv"  # every host has it, no guest does
@@ -109,6 +110,6 @@ def test_short_lived_programs_are_told_by_name_every_time(sandbox: Sandbox) -> N
 def test_a_program_that_ends_at_once_is_told_of_every_time(tmp_path: Path) -> None:
     """In directories of our own, too, and where only looking names up tells of it."""
     there = next(one for one in ("/etc/fstab", "/etc/shells", "/etc/debian_version") if exists(one))
-    with Sandbox.create(Policy.default().but(work=str(tmp_path))) as sandbox:
+    with Sandbox.create(with_look_ups(Policy.default().but(work=str(tmp_path)))) as sandbox:
         for _ in range(40):
             assert there in [one.target for one in sandbox.run(["/bin/cat", there]).refusals]

@@ -148,7 +148,7 @@ def test_what_run_prints_is_done_and_cures(
     code = filled(case.code, there)
     start = "#!/bin/sh\nset -e\n" if case.script.endswith(".sh") else ""
     skill = write_skill(tmp_path / "case", {f"scripts/{case.script}": f"{start}{code}\n"})
-    options, added = list(case.options), []
+    options, added = [*SEEING, *case.options], []
     for _ in range(MOST_ROUNDS):
         done = ran(there, skill, case.script, options, list(case.args))
         if done.returncode == 0:

@@ -24,6 +24,8 @@ class Index:
         self.asked: list[str] = []
         self.login = login
         self.wrong: set[str] = set()
+        self.pages: dict[str, str] = {}  # what a package's page says, if not its files
+        self.redirects: dict[str, str] = {}  # by path
         self.url = ""
 
     @property
@@ -39,6 +41,8 @@ class Index:
         if parts[0] == "files":
             found = self.files.get(parts[-1])
             return None if found is None else ("application/octet-stream", found)
+        if parts[0] == "simple" and parts[-1] in self.pages:
+            return "text/html", f"<!DOCTYPE html>{self.pages[parts[-1]]}".encode()
         if parts[0] == "simple" and len(parts) == 2:
             names = [n for n in self.files if n.split("-")[0].replace("_", "-") == parts[1]]
             links = "".join(f'<a href="/files/{n}#sha256={self.hash(n)}">{n}</a>\n' for n in names)
@@ -65,6 +69,12 @@ def serving(index: Index) -> Iterator[Index]:
             if wanted and given not in (basic(wanted), f"Bearer {wanted}"):
                 self.send_response(401)
                 self.send_header("WWW-Authenticate", "Basic")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            if self.path in index.redirects:
+                self.send_response(302)
+                self.send_header("Location", index.redirects[self.path])
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return

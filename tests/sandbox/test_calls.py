@@ -108,7 +108,7 @@ def test_user_namespaces_nest_only_if_unshare_is_allowed_by_name(make_sandbox: M
     assert told(make_sandbox(allowed), script) == "fine\n"
 
 
-def test_threads_are_named_and_nothing_is_reported(sandbox: Sandbox) -> None:
+def test_threads_are_named_and_nothing_is_reported(fresh_sandbox: Sandbox) -> None:
     script = """
 import threading
 done, started = threading.Event(), threading.Barrier(9)
@@ -130,7 +130,7 @@ for path in "/proc/self/comm", f"/proc/{os.getpid()}/comm", "/proc/thread-self/c
     print(open("/proc/self/comm").read(), end="")
 print(os.readlink(f"/proc/self/fd/{os.open('/proc/self/comm', os.O_RDWR)}"))
 """
-    result = sandbox.run([PYTHON, "-c", CALL + script])
+    result = fresh_sandbox.run([PYTHON, "-c", CALL + script])
     named = "".join(f"0 worker {number}\n" for number in range(8))
     assert result.text == named + "oc/self/comm\n/proc/2/comm\nad-self/comm\n/proc/2/comm\n"
     assert not [one for one in result.refusals if one.target.startswith("/proc/")]

@@ -45,9 +45,9 @@ def test_waiting_can_time_out_and_go_on(sandbox: Sandbox) -> None:
     assert process.wait(10).reason == "killed"
 
 
-def test_killing_ends_every_process_of_the_run(sandbox: Sandbox) -> None:
+def test_killing_ends_every_process_of_the_run(fresh_sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
-    process = sandbox.start(
+    process = fresh_sandbox.start(
         ["sh", "-c", "trap '' TERM; setsid sleep 100 & echo up; sleep 100"],
         on_stdout=pieces.append,
         keep=True,
@@ -91,9 +91,9 @@ def test_a_signal_that_is_not_handled_ends_the_guest(sandbox: Sandbox) -> None:
     assert process.wait(20).exit_code == 128 + signal.SIGTERM
 
 
-def test_the_launcher_killed_takes_the_guest_along_and_is_told(sandbox: Sandbox) -> None:
+def test_the_launcher_killed_takes_the_guest_along_and_is_told(fresh_sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
-    process = sandbox.start(["sh", "-c", "echo up; sleep 100"], on_stdout=pieces.append)
+    process = fresh_sandbox.start(["sh", "-c", "echo up; sleep 100"], on_stdout=pieces.append)
     assert until(lambda: pieces)
     os.kill(process.pid, signal.SIGKILL)
     with pytest.raises(SandboxError, match="supervisor was killed"):
@@ -155,11 +155,11 @@ def test_many_async_runs_share_the_loop_and_do_not_block_it(sandbox: Sandbox) ->
     assert asyncio.run(main()) == [f"{n}\n" for n in range(20)]
 
 
-def test_cancelling_ends_the_run(sandbox: Sandbox) -> None:
+def test_cancelling_ends_the_run(fresh_sandbox: Sandbox) -> None:
     pieces: list[bytes] = []
 
     async def main() -> None:
-        run = sandbox.run_async(["sh", "-c", "echo up; sleep 100"], on_stdout=pieces.append)
+        run = fresh_sandbox.run_async(["sh", "-c", "echo up; sleep 100"], on_stdout=pieces.append)
         task = asyncio.create_task(run)
         while not pieces:
             await asyncio.sleep(0.01)
@@ -167,7 +167,7 @@ def test_cancelling_ends_the_run(sandbox: Sandbox) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    sandbox.run(["true"])  # from here on its work directory is open
+    fresh_sandbox.run(["true"])  # from here on its work directory is open
     before = sorted(os.listdir("/proc/self/fd"))
     start = time.monotonic()
     asyncio.run(main())

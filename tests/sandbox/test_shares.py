@@ -23,9 +23,11 @@ def share(*texts: str, write: bool = False) -> list[Share]:
     return [Share.parse(text, write=write) for text in texts]
 
 
-def sandbox_with(make: MakeSandbox, *shares: Share, work: Path | None = None) -> Sandbox:
+def sandbox_with(
+    make: MakeSandbox, *shares: Share, work: Path | None = None, fresh: bool = False
+) -> Sandbox:
     policy = Policy.default().with_shares(shares)
-    return make(policy.but(work=str(work)) if work else policy)
+    return make(policy.but(work=str(work)) if work else policy, fresh=fresh)
 
 
 def shell(sandbox: Sandbox, script: str) -> Result:
@@ -309,7 +311,7 @@ def test_a_share_that_vanishes_between_two_runs_is_named(
     tmp_path: Path, make_sandbox: MakeSandbox
 ) -> None:
     (tmp_path / "d").mkdir()
-    sandbox = sandbox_with(make_sandbox, Share(f"{tmp_path}/d", "/in"))
+    sandbox = sandbox_with(make_sandbox, Share(f"{tmp_path}/d", "/in"), fresh=True)
     assert shell(sandbox, "true").ok
     (tmp_path / "d").rmdir()
     with pytest.raises(ShareError, match=f"{tmp_path}/d"):
@@ -321,7 +323,7 @@ def test_a_share_that_turns_into_a_link_is_not_followed(
 ) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "secret").mkdir()
-    sandbox = sandbox_with(make_sandbox, Share(f"{tmp_path}/d", "/in"))
+    sandbox = sandbox_with(make_sandbox, Share(f"{tmp_path}/d", "/in"), fresh=True)
     assert shell(sandbox, "true").ok
     (tmp_path / "d").rmdir()
     (tmp_path / "d").symlink_to(tmp_path / "secret")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import alive
+from tests.conftest import MakeSandbox, alive
 from wardian import Sandbox
 from wardian.errors import BackendError, UsageError, WardianError
 from wardian.sandbox.run import child
@@ -25,6 +25,18 @@ from wardian.sandbox.run.process import Process
 
 SOON_S = 15.0
 WARDIAN = [sys.executable, "-m", "wardian"]
+
+
+@pytest.fixture
+def sandbox(fresh_sandbox: Sandbox) -> Sandbox:
+    """Each run has a supervisor of its own to be killed or stopped."""
+    return fresh_sandbox
+
+
+@pytest.fixture(params=["fresh", "living"])
+def either(request: pytest.FixtureRequest, make_sandbox: MakeSandbox) -> Sandbox:
+    """What holds for both kinds."""
+    return make_sandbox(fresh=request.param == "fresh")
 
 
 @contextmanager
@@ -90,11 +102,11 @@ def test_a_stopped_supervisor_is_ended_by_kill(sandbox: Sandbox) -> None:
     assert not alive(process.pid)
 
 
-def test_a_sandbox_is_closed_although_a_supervisor_is_stopped(sandbox: Sandbox) -> None:
-    process, path = started(sandbox), Path(sandbox.work_path)
+def test_a_sandbox_is_closed_although_a_supervisor_is_stopped(either: Sandbox) -> None:
+    process, path = started(either), Path(either.work_path)
     os.kill(process.pid, signal.SIGSTOP)
     began = time.monotonic()
-    sandbox.close()
+    either.close()
     assert time.monotonic() - began < SOON_S
     assert process.ended
     assert not path.exists()
@@ -112,8 +124,8 @@ def test_a_time_limit_that_a_stopped_supervisor_can_not_hold_is_held_outside(
         process.wait(SOON_S)
 
 
-def test_abandoning_a_stopped_run_ends(sandbox: Sandbox) -> None:
-    process = sandbox._start(sandbox._job(["sleep", "100"]))
+def test_abandoning_a_stopped_run_ends(either: Sandbox) -> None:
+    process = either._start(either._job(["sleep", "100"]))
     os.kill(process.pid, signal.SIGSTOP)
     began = time.monotonic()
     process.abandon()
@@ -121,15 +133,15 @@ def test_abandoning_a_stopped_run_ends(sandbox: Sandbox) -> None:
     assert not alive(process.pid)
 
 
-def test_a_callback_may_close_the_sandbox(sandbox: Sandbox) -> None:
+def test_a_callback_may_close_the_sandbox(either: Sandbox) -> None:
     began = time.monotonic()
-    result = sandbox.run(
-        ["sh", "-c", "echo up; sleep 100"], on_stdout=lambda data: sandbox.close(), keep=True
+    result = either.run(
+        ["sh", "-c", "echo up; sleep 100"], on_stdout=lambda data: either.close(), keep=True
     )
     assert (result.reason, result.stdout) == ("killed", b"up\n")
     assert time.monotonic() - began < SOON_S
     with pytest.raises(UsageError, match="closed"):
-        sandbox.run(["true"])
+        either.run(["true"])
 
 
 def test_a_run_lives_as_long_as_its_handle_and_so_does_its_directory() -> None:
@@ -245,7 +257,7 @@ def test_a_caller_comes_back_whoever_is_killed_at_whatever_moment(seed: int) -> 
     """The launcher, the guest's first process, the guest, during the first milliseconds: a process
     that waited for the supervisor's answer once held up the kernel, and with it the caller."""
     chance = random.Random(seed)
-    with Sandbox.create() as sandbox:
+    with Sandbox.create(fresh=True) as sandbox:
         for _ in range(60):
             process = sandbox.start(["sh", "-c", "cat /nothing /etc/nothing; ls / > /dev/null"])
             time.sleep(chance.random() * 0.012)

@@ -12,7 +12,7 @@ from wardian.cli.options import Given, one, policy_of
 from wardian.errors import SandboxError, SkillError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from wardian.cli.running import RunWatcher
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wardian.runner.location import Located
     from wardian.runner.outputs import Written
     from wardian.runner.script import Chosen
+    from wardian.runner.wishes import SkillWishes
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import Sandbox
@@ -49,8 +50,9 @@ def perform(
 
     as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = one(given, "backend") or "wardian"
-    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given)
+    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
     say = _nothing if "quiet" in given else output.say
+    policy, wishes = _granted(policy, skill, given, _nothing if as_json else say)
     try:
         call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
     except (SkillError, SandboxError) as error:
@@ -64,8 +66,16 @@ def perform(
         with make(under(running.for_guest(policy), call), backend_name=backend) as sandbox:
             name = script.path if script is not None else ""
             ran_as = (skill.name, skill.origin, name, skill.path) if skill is not None else None
+            asked = wishes.document(granted="grant" in given) if wishes is not None else None
             result = running.ran(
-                sandbox, call.argv, given, policy, tty=tty, skill=ran_as, spool=spool, hints=hints
+                sandbox,
+                call.argv,
+                given,
+                policy,
+                tty=tty,
+                skill=None if ran_as is None else (*ran_as, asked),
+                spool=spool,
+                hints=hints,
             )
             if changed is not None:
                 changed.move_changes(sandbox.work_held.fd)
@@ -73,6 +83,8 @@ def perform(
         if changed is not None:
             changed.remove()
         about = _about(skill, script, made, kept)
+        if asked is not None:
+            about["requests"] = asked
         if watcher is None:
             named = (skill.origin, script.path) if skill is not None and script is not None else ()
             again = running.again(result, given, named, words)
@@ -92,6 +104,23 @@ def perform(
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)
     return result.exit_code
+
+
+def _granted(
+    policy: Policy, skill: Located | None, given: Given, say: Callable[[str], None]
+) -> tuple[Policy, SkillWishes | None]:
+    """The policy with what the skill asks for, if ``--grant`` is given; and what it asks for, if
+    anything. Raises UsageError."""
+    if skill is None:
+        if "grant" in given:
+            raise UsageError("--grant is for a skill's requests", hint="name it: --skill SKILL")
+        return policy, None
+    if "grant" in given and "none" in given.get("net", ()):
+        raise UsageError("--grant and --net none exclude each other")
+    from wardian.runner.wishes import with_wishes
+
+    policy, wishes = with_wishes(policy, skill, grant="grant" in given, say=say)
+    return policy, wishes if wishes.net or wishes.refused else None
 
 
 def _avoidable(error: WardianError, skill: Located | None, given: Given) -> str | None:
@@ -126,7 +155,7 @@ def skill_of(given: Given, word: str) -> str:
     """``/skill`` is the one in the root file system, if there is an option for that."""
     if "rootfs" not in given or word != SKILL_INSIDE:
         return word
-    root = policy_of(given).rootfs or ""
+    root = policy_of(given, may_ask=True).rootfs or ""
     path = f"{root}{SKILL_INSIDE}"
     if os.path.islink(path) or not os.path.isdir(path):
         raise UsageError(f"--rootfs {given['rootfs'][0]} has no {SKILL_INSIDE}")

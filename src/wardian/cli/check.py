@@ -39,6 +39,7 @@ def command(
     PATHS are skills, .skill files, or folders of skills; the current directory if none is given.
     """
     from wardian.errors import NothingMatched, UsageError
+    from wardian.runner.wishes import findings
     from wardian.skills.checking import check
 
     if as_json and as_sarif:
@@ -48,7 +49,7 @@ def command(
         raise NothingMatched(
             "no skill there", hint="a skill is a folder with a SKILL.md, or a .skill file"
         )
-    results = [(path, check(path)) for path in skills]
+    results = [(path, [*check(path), *findings(path)]) for path in skills]
     found = [one for _, diagnostics in results for one in diagnostics]
     if as_sarif:
         from wardian import __version__

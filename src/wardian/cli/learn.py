@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wardian.runner.script import Chosen
     from wardian.sandbox.policy.policy import Policy
 
-_NOT_HERE = ("out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
+_NOT_HERE = ("grant", "out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
 OWN_OPTIONS = (
     Option("to", "FILE", "Write the policy to FILE, once it is proven; else to standard output.",
            short="o"),
@@ -292,12 +292,21 @@ def allowed_of(given: Given) -> Policy:
 
     file = added_to(given)
     if file is None:
-        return policy_of(given)
+        return _learnable(policy_of(given))
     from wardian.learn.adding import ceiling
 
-    allowed = policy_of(given, ceiling(file.policy))
+    allowed = policy_of(given, ceiling(_learnable(file.policy)))
     refuse_writable_policy(file.path, allowed)
     return allowed
+
+
+def _learnable(policy: Policy) -> Policy:
+    if policy.tls:
+        raise UsageError(
+            "rules for requests ([network.tls]) are not learned",
+            hint="learn under a policy without them, and add them to what was learned",
+        )
+    return policy
 
 
 def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, given: Given) -> int:

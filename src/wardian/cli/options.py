@@ -40,8 +40,8 @@ POLICY_OPTIONS = (
     Option("env", "NAME[=VALUE]", "Set a variable; NAME alone passes yours.", several=True),
     Option(
         "net",
-        "none|HOST[:PORTS]|host",
-        "Reach HOST by name; all of your network: host.",
+        "none|HOST[:PORTS]|ask|host",
+        "Reach HOST by name; ask: about others, on the terminal; host: all of your network.",
         several=True,
     ),
     Option("interface", "", "A network interface besides lo, for programs that look for one."),
@@ -64,6 +64,7 @@ _SURROUNDINGS = (
     Option("no-deps", "", "Prepare no dependencies, whatever the skill declares."),
     Option("offline", "", "Prepare dependencies from what is cached only."),
     Option("build", "", "Let dependencies run their build and install scripts, in a sandbox."),
+    Option("grant", "", "Allow the network that the skill asks for, as it is shown."),
     Option("state", "NAME", "Keep a directory from run to run, read-write at /state."),
     Option("out", "DIR", "Keep the files that were written to /work, in DIR."),
     Option("force", "", "With --out: also into a directory that is not empty."),
@@ -85,6 +86,10 @@ RUN_OPTIONS = (
     Option("help", "", "Show this message and exit.", short="h"),
 )
 EXEC_OPTIONS = (SKILL_OPTION, *RUN_OPTIONS)
+INSIDE_OPTIONS = (
+    Option("sandbox", "NAME", "Run in the sandbox that `wardian up NAME` started."),
+    Option("background", "", "With --sandbox: leave it running, and print its number."),
+)
 
 _LIMITS = {
     "time": ("time_s", "parse_duration"),
@@ -175,13 +180,18 @@ def choice(given: Given, name: str, choices: Sequence[str]) -> str:
 
 # What other programs call their networks: never meant as the name of a host.
 _NO_MODES = frozenset(
-    ("all", "any", "ask", "bridge", "default", "full", "internet", "names", "no", "on", "yes")
+    ("all", "any", "bridge", "default", "full", "internet", "names", "no", "on", "yes")
 )
+
+
+ASK = "ask"
 
 
 def _network(policy: Policy, words: list[str]) -> Policy:
     if "none" in words and len(words) > 1:
         raise UsageError("--net none and another --net exclude each other")
+    if ASK in words and "host" in words:
+        raise UsageError("--net host and --net ask exclude each other")
     for mode in ("none", "host"):  # the host's network includes every name
         if mode in words:
             return policy.without_rules(mode)
@@ -189,14 +199,20 @@ def _network(policy: Policy, words: list[str]) -> Policy:
         raise UsageError(f"--net: {word!r} is not none, host or the name of one")
     from wardian.sandbox.network.rules import parse_rule
 
-    rules = [str(parse_rule(word)) for word in words]
+    rules = [str(parse_rule(word)) for word in words if word != ASK]
     allowed = tuple(dict.fromkeys((*policy.allow_hosts, *rules)))
     return policy._replace(network="names", allow_hosts=allowed)
 
 
-def policy_of(given: Given, base: Policy | None = None) -> Policy:
+def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False) -> Policy:
     """The policy that these options ask for, on top of ``base`` or of the one that --policy names.
-    Raises UsageError and PolicyError."""
+    ``may_ask``: someone is asked about the rest of the network. Raises UsageError and
+    PolicyError."""
+    if ASK in given.get("net", ()) and not may_ask:
+        raise UsageError(
+            "--net ask is for one run on a terminal: exec, run and trace",
+            hint="name the hosts: --net HOST",
+        )
     policy = base if base is not None else base_policy(one(given, "policy"))
     if "net" in given:
         policy = _network(policy, given["net"])
@@ -205,19 +221,19 @@ def policy_of(given: Given, base: Policy | None = None) -> Policy:
     shares = [*_shares(given, "read", write=False), *_shares(given, "write", write=True)]
     if shares:
         policy = policy.with_shares(shares)
-    limits = {_LIMITS[name][0]: _limit(name, given[name][0]) for name in _LIMITS if name in given}
+    limits = {_LIMITS[name][0]: limit(name, given[name][0]) for name in _LIMITS if name in given}
     if limits:
         policy = policy.with_limits(**limits)
     if "env" in given:
-        policy = policy.with_env(dict(_variable(text) for text in given["env"]))
+        policy = policy.with_env(dict(variable(text) for text in given["env"]))
     if "allow-syscall" in given:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
         policy = policy._replace(allow_syscalls=allowed, deny_syscalls=denied)
-    if "interface" in given:
-        policy = policy._replace(interface=True)
-    if "explain" in given:
-        policy = policy._replace(explain=True)
+    policy = policy._replace(
+        interface=policy.interface or "interface" in given,
+        explain=policy.explain or "explain" in given,
+    )
     if "debug" in given:
         policy = policy.debugging()
     if "degrade" in given:
@@ -293,7 +309,8 @@ def _shares(given: Given, name: str, *, write: bool) -> Iterable[Share]:
         yield Share.parse(text, write=write, base=os.getcwd())
 
 
-def _limit(name: str, text: str) -> float | None:
+def limit(name: str, text: str) -> float | None:
+    """The value of an option that is a limit; None for none. Raises UsageError."""
     from wardian.sandbox.policy import units
 
     read: Callable[[str], float | None] = getattr(units, _LIMITS[name][1])
@@ -303,7 +320,8 @@ def _limit(name: str, text: str) -> float | None:
         raise UsageError(f"--{name}: {error}") from None
 
 
-def _variable(text: str) -> tuple[str, str]:
+def variable(text: str) -> tuple[str, str]:
+    """The name and value that --env asks for. Raises UsageError."""
     from wardian.sandbox.policy.policy import check_environment_name
 
     name, equals, value = text.partition("=")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from wardian.cli import output
-from wardian.cli.options import Given, choice, one
+from wardian.cli.options import ASK, Given, choice, one
 from wardian.cli.settings import record_directory
 from wardian.cli.signals import Forwarding, restore_terminal, terminal_state
 from wardian.errors import BackendError, UsageError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Protocol
 
+    from wardian.cli.asking import TerminalQuestions
     from wardian.cli.spool import Spool, SpooledDocument
     from wardian.runner.location import Located
     from wardian.runner.script import Chosen
@@ -88,22 +89,23 @@ def ran(
     policy: Policy,
     *,
     tty: bool,
-    skill: tuple[str, str, str, str] | None = None,
+    skill: tuple[str, str, str, str, dict[str, Any] | None] | None = None,
     spool: Spool | None = None,
     hints: list[str] | None = None,
 ) -> Result:
     """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script (none for a command) and folder. ``spool`` gets the output, ``hints``
-    the lines that were printed during the run."""
+    wants name, origin, script (none for a command), folder and requests. ``spool`` gets the output,
+    ``hints`` the lines that were printed during the run."""
     cwd = working_directory(given)
     if sandbox.policy.network == "names":
-        _make_room()
+        make_room()
     heard = None if "quiet" in given else _hinting(policy, hints, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
-        if spool is not None:
-            return captured(sandbox, argv, cwd, spool, heard)
-        return passed_through(sandbox, argv, cwd, tty, copies, heard)
+        with _questions(sandbox, given) as questions:
+            if spool is not None:
+                return captured(sandbox, argv, cwd, spool, heard, questions)
+            return passed_through(sandbox, argv, cwd, tty, copies, heard, questions)
 
     directory = record_directory(one(given, "record"))
     if directory is None:
@@ -123,7 +125,24 @@ def ran(
     return recorded(directory, about, start, spool=spool)
 
 
-def _make_room() -> None:
+class _NoQuestions:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def _questions(sandbox: Sandbox, given: Given) -> TerminalQuestions | _NoQuestions:
+    """Who is asked about what no rule allows. Raises UsageError without a terminal."""
+    if ASK not in given.get("net", ()):
+        return _NoQuestions()
+    from wardian.cli.asking import TerminalQuestions
+
+    questions = TerminalQuestions()
+    sandbox.on_connect = questions
+    return questions
+
+
+def make_room() -> None:
     """For connections of a network by name: two descriptors each, in this process."""
     import resource
 
@@ -154,6 +173,7 @@ def passed_through(
     tty: bool,
     copies: Copies | None = None,
     heard: OnUnreached | None = None,
+    questions: TerminalQuestions | None = None,
 ) -> Result:
     """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
     saved = terminal_state() if tty else None
@@ -168,6 +188,8 @@ def passed_through(
                 on_refusal=None if heard is None else _saying(heard, tty=tty),
                 tail=True,
             )
+            if questions is not None:
+                questions.about(process)
             return signals.attend(process)
     finally:
         if saved is not None:
@@ -196,6 +218,7 @@ def captured(
     cwd: str | None,
     spool: Spool,
     heard: OnUnreached | None = None,
+    questions: TerminalQuestions | None = None,
 ) -> Result:
     """Standard input is ours still; output goes into the spool. The guest itself sees pipes."""
     kept: list[int] = []
@@ -219,6 +242,8 @@ def captured(
             for target, fd in enumerate(kept, 1):
                 os.dup2(fd, target)
                 os.close(fd)
+        if questions is not None:
+            questions.about(process)
         return signals.attend(process)
 
 
@@ -315,11 +340,7 @@ def tell_missing(
 ) -> list[str]:
     """Print what brings a module that the run missed; returns the lines."""
     failed = result.exit_code != 0
-    if "quiet" in given or not (result.stderr_tail or (skill is not None and failed)):
-        return []
-    # In a pipeline another program's exit code is the run's: then these must be the last words.
-    last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
-    if not failed and b"No module named" not in last and not last.startswith(b"Node.js v"):
+    if "quiet" in given or not (may_miss_a_module(result) or (skill is not None and failed)):
         return []
     from wardian.cli.hints import missing_lines
 
@@ -327,6 +348,15 @@ def tell_missing(
     for line in lines:
         output.say(line)
     return lines
+
+
+def may_miss_a_module(result: Result) -> bool:
+    """Is it worth reading the last words of a run for one?"""
+    if not result.stderr_tail or result.exit_code != 0:
+        return bool(result.stderr_tail)
+    # In a pipeline another program's exit code is the run's: then these must be the last words.
+    last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
+    return b"No module named" in last or last.startswith(b"Node.js v")
 
 
 def noteworthy(result: Result) -> bool:

@@ -79,6 +79,7 @@ def _path(skill: str) -> Path:
 def _described(path: Path) -> dict[str, Any]:
     from dataclasses import asdict
 
+    from wardian.runner.wishes import wishes_in
     from wardian.skills.dependencies import declared_by
     from wardian.skills.reading import walk
     from wardian.skills.skill import load_folder, opened
@@ -105,6 +106,7 @@ def _described(path: Path) -> dict[str, Any]:
             "node_lock": declared.node_lock,
             "prose": list(declared.prose),
         },
+        "requests": wishes_in(skill.metadata).document(granted=False),
         "installed": _installed(path),
         "files": len(listing.files),
         "bytes": sum(entry.size for entry in listing.files),
@@ -153,6 +155,12 @@ def _page(document: dict[str, Any]) -> str:
         since = ", changed since" if record["changed"] else ""
         text = f"{record['time']} from {printable(record['source'])}{since}"
         lines.append(f"  {'installed':<14}{text}")
+    asked = document["requests"]
+    if asked["network"]:
+        line = f"network: {', '.join(asked['network'])} (only with --grant)"
+        lines.append(f"  {'asks for':<14}{line}")
+    for one in asked["refused"]:
+        lines.append(f"  {'asks for':<14}network, refused: {one['wish']}: {one['reason']}")
     size = f"{document['files']} files, {document['bytes']:,} bytes"
     lines.append(f"  {'size':<14}{size}, {document['body_lines']} lines of instructions")
     lines += [f"  {label:<14}{printable(value)}" for label, value in _needs(document)]

@@ -15,6 +15,7 @@ from wardian.runner.cases.running import Options, run_case
 from wardian.runner.invocation import Invocation, under
 from wardian.runner.location import Located
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.protections import with_look_ups
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
@@ -57,7 +58,7 @@ class Command(NamedTuple):
 
     def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
         """See Subject."""
-        with Sandbox(policy, private_work=True) as sandbox:
+        with Sandbox(with_look_ups(policy), private_work=True) as sandbox:
             return _attempt(sandbox, self.argv, self, watched)
 
 
@@ -72,7 +73,7 @@ class AssembledSubject(NamedTuple):
 
     def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
         """See Subject."""
-        with Sandbox(under(policy, self.call)) as sandbox:
+        with Sandbox(with_look_ups(under(policy, self.call))) as sandbox:
             return _attempt(sandbox, self.call.argv, self, watched)
 
 

@@ -59,7 +59,7 @@ def general(refusal: Refusal) -> str:
 def document(refusal: Refusal) -> dict[str, Any]:
     """What of a refusal is the same each time; ``allow`` only where something would allow it."""
     told: dict[str, Any] = {name: getattr(refusal, name) for name in _TEXTS}
-    return told | ({"allow": refusal.allow._asdict()} if refusal.allow is not None else {})
+    return told | ({"allow": refusal.allow.document()} if refusal.allow is not None else {})
 
 
 def read(told: Mapping[str, Any]) -> Refusal:
@@ -95,7 +95,7 @@ def stored(refusal: Refusal) -> dict[str, Any]:
     return {
         "kind": refusal.kind, "action": refusal.action, "target": refusal.target,
         "reason": refusal.reason, "process": refusal.process.command,
-        "allow": refusal.allow._asdict() if refusal.allow is not None else None,
+        "allow": refusal.allow.document() if refusal.allow is not None else None,
     }  # fmt: skip
 
 

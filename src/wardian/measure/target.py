@@ -16,7 +16,7 @@ MakeSandbox = Callable[[Policy, str], Sandbox]
 
 def create(policy: Policy, backend: str) -> Sandbox:
     """The ordinary way to a sandbox."""
-    return Sandbox.create(policy, backend=backend)
+    return Sandbox.create(policy, backend=backend, fresh=True)
 
 
 class Target(NamedTuple):

@@ -50,6 +50,7 @@ class RecordedSkill(NamedTuple):
     path: str
     script: str
     folder: str
+    requests: dict[str, Any] | None = None  # what it asks for, and whether that was granted
 
 
 class RecordedRun(NamedTuple):
@@ -310,6 +311,7 @@ def _skill(skill: RecordedSkill | None) -> dict[str, Any] | None:
     return {name: _text(value) for name, value in told.items()} | {
         "digest": digest,
         "why": _text(why),
+        "requests": skill.requests,
     }
 
 

@@ -7,10 +7,11 @@ pythons, interpreters     what this host has to run it with
 needs          what the script says it needs
 whole_skill    what all of a skill needs, for a command that may start any script
 requested      what --with names
+wishes         what the skill asks for in its SKILL.md, and the caller grants or not
 undeclared     what it imports besides, by itself or by the skill's own modules
 absent         what a program missed, from the last of its standard error
 indexes        where packages come from: the user's own settings
-guest_indexes  what of them a guest with the network gets
+guest_indexes  what of them a guest with the network gets, and the rules that reach them
 shims/         `pip`, `python`, `uv`, `npm` and `npx` inside, for what is prepared
 packages/      what it needs, prepared once and kept; nothing of it is trusted
 assembly       from a skill and a script to the call that runs it, dependencies prepared

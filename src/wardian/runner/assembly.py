@@ -76,11 +76,13 @@ def surroundings(
     skill: str | os.PathLike[str] | None,
     packages: Sequence[str],
     *,
+    grant: bool = False,
     backend: str,
     say: Callable[[str], None],
 ) -> tuple[Policy, Callable[[], None]]:
-    """The policy under which every command finds the skill and the packages, and what to call when
-    the last has ended. Raises WardianError."""
+    """The policy under which every command finds the skill and the packages, with ``grant`` also
+    the network that the skill asks for; and what to call when the last has ended. Raises
+    WardianError."""
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
     from wardian.runner.location import located
@@ -89,6 +91,10 @@ def surroundings(
     opened = located(os.fspath(skill)) if skill is not None else None
     try:
         found = opened.__enter__() if opened is not None else None
+        if found is not None:
+            from wardian.runner.wishes import with_wishes
+
+            policy, _ = with_wishes(policy, found, grant=grant, say=say)
         call = assembled(found, None, (), Wanted(tuple(packages)), where=where, say=say)
         if isinstance(call, Missing):
             from wardian.runner.packages import PreparationError

@@ -33,17 +33,21 @@ _CERTIFICATES = (
     "NODE_EXTRA_CA_CERTS", "npm_config_cafile",
 )  # fmt: skip
 
-# Where an index keeps its files, if not at home.
-_FILES_OF = {"pypi.org": ("files.pythonhosted.org",)}
+
+def file_hosts() -> dict[str, list[str]]:
+    """Where an index keeps its files, if not at home (file_hosts.toml)."""
+    import os
+    import tomllib
+
+    with open(os.path.join(os.path.dirname(__file__), "file_hosts.toml"), "rb") as file:
+        return tomllib.load(file)
 
 
 def rules_for(tool: str, ecosystem: str, env: Mapping[str, str]) -> tuple[str, ...]:
     """The rules that let a package tool reach the indexes that the user's settings name; none where
     one of these is no remote name, and only the host's network would do."""
     if ecosystem == "node":
-        found = npm_settings(env)
-        own = any(name.lower() == "npm_config_registry" for name in found.variables)
-        return index_rules(found.indexes[1:] if own else found.indexes)
+        return index_rules(npm_settings(env).indexes)
     found = uv_settings(env) if tool.startswith("uv") else pip_settings(env)
     return index_rules((*found.indexes, *found.find_links))
 
@@ -66,7 +70,7 @@ def index_rules(urls: Iterable[str]) -> tuple[str, ...]:
             return ()
         ports = WEB_PORTS if port in (None, 80, 443) else ((port, port),)
         rules[str(NameRule(name, "", ports))] = None
-        rules |= dict.fromkeys(_FILES_OF.get(name, ()))
+        rules |= dict.fromkeys(file_hosts().get(name, ()))
     return tuple(rules)
 
 

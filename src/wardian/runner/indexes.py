@@ -176,8 +176,10 @@ def npm_settings(env: Mapping[str, str]) -> Settings:
             chosen[name] = value
     kept = {n: v for n, v in chosen.items() if _NPM.fullmatch(n[len("npm_config_") :])}
     urls = [v for n, v in kept.items() if n.lower().endswith("registry")]
+    if not any(name.lower() == "npm_config_registry" for name in kept):
+        urls.insert(0, "https://registry.npmjs.org/")
     found = _settings({**_network(env), **kept})
-    return found._replace(indexes=("https://registry.npmjs.org/", *map(without_password, urls)))
+    return found._replace(indexes=tuple(map(without_password, urls)))
 
 
 def _settings(variables: dict[str, str]) -> Settings:

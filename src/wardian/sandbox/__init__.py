@@ -1,10 +1,13 @@
 """The sandbox: what a command may reach, how it is started, what came of it.
 
 sandbox     the door: everything that executes goes through ``Sandbox``
-files       files of a sandbox's work directory, from outside
+ports       ports of a living sandbox: connected to, and forwarded to the host
+asynchronous  the door on an asyncio loop, with the same words
+rerunning   a command run again, with more allowed
 workdir     a private work directory: made, removed, swept up
 limits      a run's limits, as the kernel, the launcher and the result have them
 host        what this host offers: kernel, ids, limits
+files/      files of a sandbox, from outside
 policy/     what a run may reach and use, and the files that say so
 paths/      which of the host's paths can be trusted, and acting on files without following links
 root/       what the guest finds inside: layout, shares, programs

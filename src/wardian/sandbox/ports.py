@@ -109,6 +109,7 @@ class Forward:
         try:
             outside, _ = self._listener.accept()
         except OSError:
+            time.sleep(RETRY_S)  # no descriptor is left, say: it would be asked again at once
             return
         try:
             inside = connected(self._place, self.port)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, OnRefusal, backend
-from wardian.sandbox.policy.policy import Policy, check_environment_name
+from wardian.sandbox.policy.policy import Policy, check_environment_name, check_limits
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.run.process import Process, Runs
 from wardian.sandbox.run.result import Result
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     from wardian.sandbox.asynchronous import AsyncSandbox
     from wardian.sandbox.backends import LivingBackend
-    from wardian.sandbox.files import Files
+    from wardian.sandbox.files.files import Files
+    from wardian.sandbox.network.asking import OnConnect
+    from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.paths.held import Held
     from wardian.sandbox.ports import Forward
     from wardian.sandbox.python.session import PythonSession
     from wardian.sandbox.run.place import Place
+    from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
     from wardian.sandbox.workdir import WorkDir
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
         cwd: str | None  # inside; relative to /work
         env: Mapping[str, str] | None
         input: bytes | str | None
-        timeout_s: float | None  # may tighten the policy's limit, never loosen it
+        timeout_s: float | str | None  # 30, "30s"; may tighten the policy's limit, never loosen it
         on_stdout: OnBytes | None  # gets output as it comes, which is not in the result then
         on_stderr: OnBytes | None
         keep: bool  # also in the result what a callback takes
@@ -65,10 +68,20 @@ class Sandbox:
         private_work: bool = False,
         living: bool = False,
         programs: Sequence[str] = (),
+        on_connect: OnConnect | None = None,
     ) -> None:
         """With ``private_work`` each run has an empty /work in memory, and ``files`` has none.
-        ``living`` and ``programs`` are as in ``create``."""
+        ``living`` and ``programs`` are as in ``create``; ``on_connect`` is asked about what no rule
+        of a network by name allows (docs/network.md)."""
         self.policy = policy if policy is not None else Policy.default()
+        check_limits(self.policy.limits)
+        if on_connect is not None and self.policy.network != "names":
+            raise UsageError(
+                "on_connect is asked about a network by name, and this policy has another",
+                hint='Policy.default().but(network="names")',
+            )
+        self.on_connect = on_connect
+        self._network: RulesInForce | None = None
         self._own_work: WorkDir | None = None
         self._held: Held | None = None
         self._runs = Runs()
@@ -82,6 +95,7 @@ class Sandbox:
             self._place = cast("LivingBackend", self._backend)
             self._place.programs = tuple(programs)
         self._forwards: list[Forward] = []
+        self._directories: dict[str, int] = {}
         self._lock = threading.Lock()
         self._prepared = self._closed = False
         self._over: Callable[[], None] | None = None  # when the last run has ended
@@ -97,7 +111,9 @@ class Sandbox:
         packages: Sequence[str] = (),
         fresh: bool = False,
         programs: Sequence[str] = (),
+        grant: bool = False,
         on_progress: Callable[[str], None] | None = None,
+        on_connect: OnConnect | None = None,
     ) -> Sandbox:
         """A sandbox, usually in a ``with`` statement; with a ``skill`` at /skill, the packages that
         it declares, and ``packages`` (``pandas``, ``npm:marked``) first on PATH.
@@ -106,12 +122,21 @@ class Sandbox:
         ``programs`` are those outside of /usr that a later command may name: a place has what its
         first command needs, and these.
 
-        ``on_progress`` gets a line where packages have to be prepared. Raises UsageError for a name
-        that is no package's, SkillError and NothingMatched for a skill that can't be used,
-        PreparationError for packages that can't be had, and SandboxError.
+        ``grant`` allows the network that the skill asks for. ``on_progress`` gets a line where
+        packages have to be prepared, and what the skill asks for. Raises UsageError for a name that
+        is no package's and for a grant that can't be made, SkillError and NothingMatched for a
+        skill that can't be used, PreparationError for packages that can't be had, and SandboxError.
         """
+        if grant and skill is None:
+            raise UsageError("grant=True is for a skill's requests", hint="skill=…")
         if skill is None and not packages:
-            return cls(policy, backend_name=backend, living=not fresh, programs=programs)
+            return cls(
+                policy,
+                backend_name=backend,
+                living=not fresh,
+                programs=programs,
+                on_connect=on_connect,
+            )
         if isinstance(packages, (str, bytes)) or not all(isinstance(one, str) for one in packages):
             raise UsageError("packages is a list of names", hint='packages=["pandas"]')
         from wardian.runner.assembly import surroundings
@@ -120,11 +145,18 @@ class Sandbox:
             policy if policy is not None else Policy.default(),
             skill,
             packages,
+            grant=grant,
             backend=backend,
             say=on_progress or (lambda line: None),
         )
         try:
-            sandbox = cls(around, backend_name=backend, living=not fresh, programs=programs)
+            sandbox = cls(
+                around,
+                backend_name=backend,
+                living=not fresh,
+                programs=programs,
+                on_connect=on_connect,
+            )
         except BaseException:
             over()
             raise
@@ -146,6 +178,10 @@ class Sandbox:
     async def __aexit__(self, *error: object) -> None:
         await self._awaited.close()
 
+    def __repr__(self) -> str:
+        state = "closed, " if self._closed else ""
+        return f"<Sandbox {state}{self._backend.name}: {self.policy!r}>"
+
     def close(self) -> None:
         """End the runs that go on, then remove the private work directory, if there is one. Safe to
         call twice, and from any thread. Raises SandboxError for what can't be ended or removed."""
@@ -154,6 +190,10 @@ class Sandbox:
             return
         for forward in self._forwards:
             forward.close()
+        with self._lock:
+            directories, self._directories = self._directories, {}
+        for fd in directories.values():
+            os.close(fd)
         ended = self._place is None or self._place.close()
         ended = self._runs.end() and ended
         if self._over is not None:
@@ -207,12 +247,39 @@ class Sandbox:
 
     @property
     def files(self) -> Files:
-        """The files in ``/work``, from outside; no link of the guest's is ever followed."""
+        """Its files, from outside; no link of the guest's is ever followed."""
         if self._closed:
             raise UsageError("this sandbox is closed")
-        from wardian.sandbox.files import Files
+        from wardian.sandbox.files.files import Files
+        from wardian.sandbox.files.places import roots_of
 
-        return Files(self.work_held)
+        on_host = self.policy.work is not None or self._own_work is not None
+        inside = self._directory if self._place is not None else None
+        return Files(roots_of(self.work_held if on_host or inside is None else None, inside))
+
+    def _directory(self, path: str) -> int:
+        """A directory of the place's own, held open until the sandbox closes. Raises
+        SandboxError."""
+        if self._closed:
+            return -1
+        place = self._in_place("files")
+        with self._lock:
+            if path not in self._directories:
+                self._directories[path] = place.directory(path)
+            return self._directories[path]
+
+    @property
+    def network(self) -> RulesInForce:
+        """The rules of its network by name that are in force: ``allow`` and ``withdraw`` change
+        them, for runs that go on, too. Raises UsageError for a policy with another network."""
+        if self.policy.network != "names":
+            raise UsageError("this sandbox has no network by name")
+        with self._lock:
+            if self._network is None:
+                from wardian.sandbox.network.in_force import RulesInForce
+
+                self._network = RulesInForce.of(self.policy, self.on_connect)
+            return self._network
 
     @property
     def work_held(self) -> Held:
@@ -244,7 +311,57 @@ class Sandbox:
 
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        return await self._start(self._job(command, **options)).pump_async()
+        job = self._job(command, **options)
+        if self.on_connect is not None:
+            import asyncio
+
+            job = job._replace(event_loop=asyncio.get_running_loop())
+        return await self._start(job).pump_async()
+
+    def rerun(
+        self,
+        result: Result,
+        *,
+        allow: Iterable[Refusal] = (),
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
+        keep: bool = False,
+    ) -> Result:
+        """Run the command of a result again, with the same words, directory, variables, input and
+        time limit, under this sandbox's policy with what would allow these refusals besides, and
+        what an earlier rerun of it was allowed. The sandbox's own policy stays as it is.
+
+        It runs in walls of its own, on the same ``/work``. Raises UsageError for a refusal that
+        nothing would allow, and SandboxError.
+        """
+        return self._again(result, allow, on_stdout, on_stderr, keep).pump()
+
+    async def rerun_async(
+        self,
+        result: Result,
+        *,
+        allow: Iterable[Refusal] = (),
+        on_stdout: OnBytes | None = None,
+        on_stderr: OnBytes | None = None,
+        keep: bool = False,
+    ) -> Result:
+        """``rerun`` on the running asyncio loop; cancelling it ends the run."""
+        return await self._again(result, allow, on_stdout, on_stderr, keep).pump_async()
+
+    def _again(
+        self,
+        result: Result,
+        allow: Iterable[Refusal],
+        on_stdout: OnBytes | None,
+        on_stderr: OnBytes | None,
+        keep: bool,
+    ) -> Process:
+        if self._closed:
+            raise UsageError("this sandbox is closed")
+        from wardian.sandbox.rerunning import rerun
+
+        changes = Job((), {}, on_stdout=on_stdout, on_stderr=on_stderr, keep=keep)
+        return self._kept(rerun(self, result, allow, changes, self._own_work))
 
     def start(
         self,
@@ -299,6 +416,32 @@ class Sandbox:
             stdin=job.input_bytes is None and size is None, pty=size, background=background
         )
 
+    def start_given(
+        self,
+        command: Sequence[str],
+        streams: tuple[int | None, ...],
+        *,
+        pty: tuple[int, int] | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Process:
+        """Start a command in a living sandbox on pipes whose other ends the caller has: the guest's
+        three, None for /dev/null. They stay the caller's to close; nothing is collected or counted.
+        With ``pty`` there are none, and ``process.living.hand_over_terminal()`` has the terminal.
+        ``pump`` waits for the end. Raises SandboxError, UsageError."""
+        self._in_place("start_given")
+        job = self._job(command, cwd=cwd, env=env, timeout_s=timeout_s)
+        given = (None, None, None) if pty is not None else streams
+        return self._start(job._replace(given=given, pty=pty))
+
+    @property
+    def ended(self) -> bool:
+        """Has the place of this living sandbox ended, by a limit or from outside?"""
+        return self._closed or (
+            self._place is not None and self._prepared and self._place.living().place.gone
+        )
+
     def start_inherited(
         self,
         command: Sequence[str],
@@ -350,11 +493,21 @@ class Sandbox:
             raise UsageError("this sandbox is closed")
         if job.on_trace is not None and self._backend.name != "wardian":
             raise UsageError(f"the backend {self._backend.name} can't trace")
+        if self.policy.network == "names":
+            job = job._replace(network=self.network)
         self._prepare()
         if self._place is not None and job.on_trace is None and not job.inherit:
             process = self._place.start_inside(job)
         else:
             process = self._backend.start(job)
+        if not job.inherit:
+            from wardian.sandbox.rerunning import given_by
+
+            process.given = given_by(job, self.policy)
+        return self._kept(process)
+
+    def _kept(self, process: Process) -> Process:
+        """The run ends with this sandbox, and /work not before it."""
         process.keeps = self._own_work
         self._runs.add(process)
         if self._closed:  # meanwhile, by another thread
@@ -378,7 +531,7 @@ class Sandbox:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         input: bytes | str | None = None,
-        timeout_s: float | None = None,
+        timeout_s: float | str | None = None,
         on_stdout: OnBytes | None = None,
         on_stderr: OnBytes | None = None,
         keep: bool = False,
@@ -396,8 +549,10 @@ class Sandbox:
             check_environment_name(name)
             if "\0" in value:
                 raise UsageError(f"the value of {name} can't hold a NUL")
-        if timeout_s is not None and timeout_s <= 0:
-            raise UsageError("timeout_s must be above 0")
+        if timeout_s is not None:
+            from wardian.sandbox.policy.setting import limit_value
+
+            timeout_s = limit_value("time_s", timeout_s, "timeout_s")
         data = input.encode() if isinstance(input, str) else input
         inside = os.path.join(WORK, cwd) if cwd is not None else None
         time_s = self._time_s(timeout_s)

@@ -105,6 +105,8 @@ _TABLE: tuple[tuple[str, str, Severity, str], ...] = (
     ("WS233", "metadata-value", "error", "a value under `metadata` is not text"),
     ("WS234", "tools-list", "warning", "`allowed-tools` is a list, not a space-separated text"),
     ("WS235", "tools-kind", "error", "`allowed-tools` is neither text nor a list of texts"),
+    ("WS241", "request", "error", "what a skill asks for that no `--grant` can give"),
+    ("WS242", "request-key", "warning", "a `wardian-…` key under `metadata` that is not known"),
     # The instructions
     ("WS301", "missing-link", "error", "SKILL.md links to a file that is not there"),
     ("WS302", "missing-mention", "warning", "SKILL.md names a file that is not there"),

@@ -27,7 +27,7 @@ from wardian.measure.fuzz.explain import BYPASS, Explainer
 from wardian.measure.fuzz.rules import rules
 from wardian.measure.fuzz.specimens import check_place, known_signatures
 from wardian.measure.fuzz.state import SCHEMA, State, document, load, save
-from wardian.measure.fuzz.wire import Answer, Behaviour
+from wardian.measure.fuzz.wire import Behaviour, CallAnswer
 from wardian.measure.probes.running import measure
 from wardian.measure.probes.specimen import find_specimens
 from wardian.measure.target import MakeSandbox, target
@@ -55,7 +55,7 @@ def quiet(state: State, seconds: float) -> None:
 
 def outcome(*results: int, files: str | None = None, ended: int = 0) -> Behaviour:
     """By hand."""
-    told = tuple(Answer(result, b"", 0) for result in results)
+    told = tuple(CallAnswer(result, b"", 0) for result in results)
     return Behaviour(2, 1, ended, len(results), told, files)
 
 

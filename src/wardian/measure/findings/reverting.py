@@ -21,7 +21,7 @@ from wardian.measure.skills.inventory import sources
 from wardian.measure.store.model import Campaign
 from wardian.measure.store.reading import StoreReader
 from wardian.runner.outputs import folder_in
-from wardian.sandbox.files import Files
+from wardian.sandbox.files.files import Files
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 from wardian.skills.reading import read_inside
@@ -140,4 +140,4 @@ def _put(root: str, path: str, text: str | None) -> None:
         return
     place = os.path.join(root, path)
     executable = os.path.lexists(place) and bool(os.lstat(place).st_mode & 0o111)
-    Files(root).write(path, text, executable=executable)
+    Files.below(root).write(path, text, executable=executable)

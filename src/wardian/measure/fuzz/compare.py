@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from wardian.measure.fuzz.program import AT, CallSequence, command_of
 from wardian.measure.fuzz.rules import Rules
-from wardian.measure.fuzz.wire import ENDED_BY_TIME, Answer, Behaviour
+from wardian.measure.fuzz.wire import ENDED_BY_TIME, Behaviour, CallAnswer
 from wardian.text import signal_name
 
 RESULTS, MEMORY, END, FILES = "result", "memory", "end", "files"
@@ -113,7 +113,7 @@ class _Comparison:
         command = command_of(call, self.arch)
         return Divergence(index, call.name, command, aspect, host, sandbox, detail)
 
-    def results_match(self, name: str, one: Answer, other: Answer) -> bool:
+    def results_match(self, name: str, one: CallAnswer, other: CallAnswer) -> bool:
         if one.result < 0 or other.result < 0:
             return False
         return name in self.rules.opaque or (one.result, other.result) in self.same
@@ -129,7 +129,7 @@ class _Comparison:
         return made, other
 
     def memory(
-        self, index: int, one: Answer, other: Answer, memories: tuple[bytearray, bytearray]
+        self, index: int, one: CallAnswer, other: CallAnswer, memories: tuple[bytearray, bytearray]
     ) -> Divergence | None:
         for memory, answer in zip(memories, (one, other), strict=True):
             apply(memory, answer)
@@ -169,7 +169,7 @@ class _Comparison:
         return place, at - start
 
 
-def apply(memory: bytearray, answer: Answer) -> None:
+def apply(memory: bytearray, answer: CallAnswer) -> None:
     """What a call changed."""
     for word, value in answer.changes().items():
         memory[8 * word : 8 * word + 8] = struct.pack("<Q", value)

@@ -36,7 +36,7 @@ MAX_LISTING = 8192
 NO_LISTING = 0xFFFFFFFF
 
 
-class Answer(NamedTuple):
+class CallAnswer(NamedTuple):
     """What a call returned (minus errno where it failed) and the words of the arena it changed."""
 
     result: int
@@ -55,11 +55,11 @@ class Behaviour(NamedTuple):
     parent: int
     ended: int
     started: int
-    answers: tuple[Answer, ...]
+    answers: tuple[CallAnswer, ...]
     files: str | None  # the scratch directory, None if it is as it was
 
     @property
-    def observed(self) -> tuple[int, int, tuple[Answer, ...], str | None]:
+    def observed(self) -> tuple[int, int, tuple[CallAnswer, ...], str | None]:
         """All that two sides can have in common, pids left out."""
         return self.ended, self.started, self.answers, self.files
 
@@ -141,7 +141,7 @@ def _outcome(reader: _Reader, index: int, program: CallSequence) -> Behaviour:
         result, count, more = _ANSWER.unpack(reader.take(_ANSWER.size))
         if count > MAX_WORDS or more > ARENA_BYTES // 8:
             raise GarbledError(f"program {index} changed {count} words in one call")
-        answers.append(Answer(result, reader.take(count * _WORD_BYTES), more))
+        answers.append(CallAnswer(result, reader.take(count * _WORD_BYTES), more))
         if any(word >= ARENA_BYTES // 8 for word in answers[-1].changes()):
             raise GarbledError(f"program {index} changed words outside the arena")
     (length,) = struct.unpack("<I", reader.take(4))

@@ -23,6 +23,7 @@ from wardian.sandbox.paths.removal import remove_tree
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.programs import on_path
+from wardian.sandbox.run.protections import with_look_ups
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 
@@ -159,7 +160,7 @@ def _observe(
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
     policy = options.at_best(backend, narrower or full)
-    with Sandbox(under(policy, call), backend_name=backend) as sandbox:
+    with Sandbox(with_look_ups(under(policy, call)), backend_name=backend) as sandbox:
         work = sandbox.work_path
         if state is not None and inside and os.geteuid() == 0:
             owner = os.stat(work)  # root's guests are others, and one guest owns both

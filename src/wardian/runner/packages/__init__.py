@@ -1,8 +1,8 @@
 """What a script needs, prepared once and kept by content. Nothing of a package is trusted.
 
-Preparing is two steps in two sandboxes. *Fetch* has the network and the user's index settings, and
-executes nothing of any package; its results are archives, which wardian hashes. *Install* has the
-archives, and neither network nor passwords: a wheel is read where nothing can be written, and
+Preparing is two steps in two sandboxes. *Fetch* has the user's index settings, reaches their hosts
+and executes nothing of any package; its results are archives, which wardian hashes. *Install* has
+the archives, and neither network nor passwords: a wheel is read where nothing can be written, and
 wardian writes and links its files; npm has one new directory to write to.
 
 preparing             found ready, or made by one process while others wait
@@ -17,6 +17,7 @@ linking               an environment from unpacked wheels, by hard links
 bytecode              what a used environment's modules compile to, made when it is used again
 inventory             what the cache holds, and removing it
 rooms                 the sandboxes
+reach                 which hosts *fetch* reaches
 reasons               why a package tool failed, read from what it printed; pure
 tools, venv           package managers of this host; an environment, written by wardian
 python, resolving, building     Python packages with uv or pip

@@ -1,10 +1,11 @@
-"""The sandboxes of a preparation. *Fetch* has the network and the index settings, and nothing that
-could execute a package. *Install* has neither, and one directory to write to."""
+"""The sandboxes of a preparation. *Fetch* reaches the index hosts and has the index settings, and
+nothing that could execute a package. *Install* has neither, and one directory to write to."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.runner.packages.model import Preparation, PreparationError, Say
@@ -35,6 +36,7 @@ class Room(NamedTuple):
     policy: Policy
     cwd: str
     secrets: tuple[str, ...] = ()
+    proxies: Mapping[str, str] = {}
 
 
 def fetching(
@@ -46,13 +48,19 @@ def fetching(
     alone: bool = False,
 ) -> Room:
     """Where archives come from. ``folder`` is written to; ``alone``: no process can be started."""
-    variables = {**settings.variables, **_private(FETCH), "PATH": NO_PROGRAMS}
+    from wardian.runner.packages.reach import reach_of
+
+    reach = reach_of(settings, job.needs, os.environ)
+    variables = {**reach.variables, **_private(FETCH), "PATH": NO_PROGRAMS}
     shares = [*tools, *settings.shares, Share(folder, FETCH, write=True)]
     policy = Policy.default().with_limits(**LIMITS).with_shares(shares).with_env(variables)
-    policy = policy._replace(network="none" if job.offline else "host")
+    if reach.allow and not job.offline:
+        policy = policy._replace(
+            network="names", allow_hosts=reach.allow, max_connections=None, max_per_second=None
+        )
     if alone:
         policy = policy._replace(deny_syscalls=(*policy.deny_syscalls, *STARTING))
-    return Room(policy, FETCH, settings.secrets)
+    return Room(policy, FETCH, settings.secrets, reach.proxies)
 
 
 def installing(
@@ -131,11 +139,23 @@ def attempt(
                 job.say(f"  {short(line)}")
 
     written = [share.path for share in room.policy.shares if share.write]
-    with lent(written), Sandbox(room.policy, private_work=True) as sandbox:
+    with lent(written), Sandbox(room.policy, private_work=True) as sandbox, _by(room.proxies):
         result = sandbox.run(
             list(command), cwd=room.cwd, input=data, on_stdout=on_stdout or hear, on_stderr=hear
         )
     return result, _without(room.secrets, b"".join(printed))
+
+
+@contextmanager
+def _by(proxies: Mapping[str, str]) -> Iterator[None]:
+    """Runs that are started meanwhile dial by these proxies."""
+    from wardian.sandbox.network.dialing import PROXIES
+
+    before = PROXIES.set(proxies)
+    try:
+        yield
+    finally:
+        PROXIES.reset(before)
 
 
 def _without(secrets: Sequence[str], printed: bytes) -> str:
@@ -153,7 +173,7 @@ def failure(
     """A step that failed, as an error that says what helps; ``known`` is the reason, if it is."""
     from wardian.runner.packages.reasons import must_be_built, not_cached, reason_of, shown_lines
 
-    reason = known or reason_of(printed)
+    reason = _of_network(result) or known or reason_of(printed)
     shown = "\n".join(shown_lines(tool, printed))
     if reason.cure:
         hint = f"{reason.cure}\n"
@@ -169,6 +189,27 @@ def failure(
         f"{tool} could not prepare {wanted_text(job)}{about}",
         hint=f"{hint}{tool} said:\n{shown}" if shown else hint or None,
     )
+
+
+def _of_network(result: Result) -> Reason | None:
+    """Where a tool was led to and could not go, or could not get through."""
+    from wardian.runner.packages.reach import MORE_HOSTS
+    from wardian.runner.packages.reasons import Reason
+
+    for one in result.refusals:
+        if one.kind == "network" and one.allow is not None and one.allow.flag.startswith("--net "):
+            host = one.allow.flag.removeprefix("--net ")
+            return Reason(
+                f"it was led to {printable(one.target)}, which no setting of yours names as an "
+                "index",
+                f"if your index keeps its files there: {MORE_HOSTS}={host}",
+            )
+    for connection in result.connections:
+        if connection.outcome == "failed":
+            where = f"{printable(connection.name)}:{connection.port}"
+            why = printable(connection.reason)
+            return Reason(f"the package index can't be reached ({where}: {why})")
+    return None
 
 
 def not_allowed(what: str) -> PreparationError:

@@ -2,6 +2,7 @@
 name to ``NAMES``.
 
 wardian     our own launcher, every wall of it
+living      its living sandbox: walls that stand, and the commands behind them
 bubblewrap  the policy as options of ``bwrap``
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
 gvisor      the policy as an OCI bundle for ``runsc``
@@ -26,9 +27,10 @@ from wardian.sandbox.run.traffic import OnBytes
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NamedTuple, Protocol
+    from typing import Any, NamedTuple, Protocol
 
     from wardian.sandbox.backends.living import LivingPlace
+    from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
 
@@ -73,6 +75,9 @@ class Job(NamedTuple):
     stdin: bool = False  # open until the caller closes it
     pty: tuple[int, int] | None = None  # a terminal of its own: rows and columns
     background: bool = False  # goes on when nobody has its handle, until the sandbox closes
+    given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
+    network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
+    event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
 
 def copy_records(job: Job) -> bytes:

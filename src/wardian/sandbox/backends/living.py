@@ -6,14 +6,14 @@ import functools
 import os
 from collections.abc import Sequence
 
-from wardian.errors import SandboxError
+from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.backends import Job
 from wardian.sandbox.limits import milliseconds
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.child import SharedChild
+from wardian.sandbox.run.child import LAST_S, SharedChild
 from wardian.sandbox.run.living import Living
 from wardian.sandbox.run.place import Place, command_records, failure_of
 from wardian.sandbox.run.plan import Plan
@@ -34,12 +34,20 @@ DEFAULT_SIZE = (24, 80)
 class LivingPlace:
     """One place, from its first command to ``close``."""
 
-    def __init__(self, plan: Plan, policy: Policy, arch: str, extra: bytes, binary: str) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        policy: Policy,
+        arch: str,
+        extra: bytes,
+        binary: str,
+        gateway: Gateway | None = None,
+    ) -> None:
         """Raises SandboxError if the launcher can't be started; what else is wrong, the first
         command reports."""
         self._plan, self._policy, self._arch = plan, policy, arch
         self._shared = {source.at: source for source in plan.sources}
-        self._gateway = _gateway(policy)
+        self._gateway = gateway
         data = plan.records + extra + record("parent", os.getpid()) + record("flag", "living")
         fds = {}
         if self._gateway is not None:
@@ -60,7 +68,8 @@ class LivingPlace:
             if not self.has([source]):
                 raise SandboxError(
                     f"{program} is not in this sandbox, which was started without {source.path}",
-                    hint="name it when the sandbox is made: Sandbox.create(programs=[…])",
+                    hint="name it when the sandbox is made: wardian up --program PROGRAM, "
+                    "Sandbox.create(programs=[…])",
                 )
 
     def has(self, more: Sequence[Source]) -> bool:
@@ -106,6 +115,8 @@ class LivingPlace:
         living = Living(self.place, self._policy.limits.output_bytes, background=job.background)
         if job.pty is not None:
             self._take_terminal(living, launched.control, ends, launched.status)
+        if job.given is not None:
+            _close([ends.pop(i) for i in list(ends)])  # the caller takes the terminal itself
         return self._handle(job, living, launched, ends)
 
     def _take_terminal(
@@ -115,8 +126,12 @@ class LivingPlace:
             ends[1] = living.take_terminal(control)
             ends[0] = os.dup(ends[1])
         except BaseException as error:
-            said = os.read(status, 1 << 16)  # why, if the supervisor knows
-            _close([control, status])
+            os.set_blocking(status, False)
+            try:
+                said = os.read(status, 1 << 16)  # why, if the supervisor knows
+            except BlockingIOError:
+                said = b""
+            _close([control, status, *ends.values()])
             raise (failure_of(said) if b'"failed"' in said else error) from None
 
     def _handle(
@@ -124,13 +139,13 @@ class LivingPlace:
     ) -> Process:
         facts: RunFacts = {
             "command": job.argv,
-            "plan": self._plan,
+            "plan": _timed(self._plan, job.time_s),
             "arch": self._arch,
             "policy": self._policy,
             "gateway": self._share(),
         }
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
-        keeps_stdin = job.stdin or job.pty is not None
+        keeps_stdin = (job.stdin or job.pty is not None) and job.given is None
         process = Process(
             launched,
             functools.partial(_interpreted, self.place, facts),
@@ -164,12 +179,22 @@ class LivingPlace:
         return ended
 
 
+def _timed(plan: Plan, time_s: float | None) -> Plan:
+    """With the time limit of one command, which may be less than the policy's."""
+    if any(limit.name == "time" and limit.value != time_s for limit in plan.limits):
+        limits = (one._replace(value=time_s) if one.name == "time" else one for one in plan.limits)
+        return plan._replace(limits=tuple(limits))
+    return plan
+
+
 def _interpreted(
     place: Place, facts: RunFacts, said: bytes, stdout: bytes, stderr: bytes
 ) -> Result:
     """Where the supervisor said nothing of the command, it is the sandbox that ended, or never
     stood."""
     if b'"event":"ended"' not in said and b'"event":"failed"' not in said:
+        if not place.child.gone(LAST_S):
+            raise BackendError("the sandbox lost this command")
         raise failure_of(place.said())
     return interpret(said, stdout, stderr, **facts)
 
@@ -178,6 +203,8 @@ def pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
     """The guest's ends of its streams, and ours by number; with a terminal there are none."""
     given: list[int | None] = [None, None, None]
     ends: dict[int, int] = {}
+    if job.given is not None:
+        return [fd if fd is None else launcher.raised(os.dup(fd)) for fd in job.given], ends
     if job.pty is not None:
         return given, ends
     try:
@@ -189,15 +216,6 @@ def pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
         _close([*given, *ends.values()])
         raise launcher.explained(error, launcher.LAUNCHER) from None
     return given, ends
-
-
-def _gateway(policy: Policy) -> Gateway | None:
-    if policy.network != "names":
-        return None
-    from wardian.sandbox.network.gateway import Gateway
-    from wardian.sandbox.network.rules import NetworkRules
-
-    return Gateway(NetworkRules.parse(policy.allow_hosts, policy.deny_hosts), policy)
 
 
 def _close(fds: Sequence[int | None]) -> None:

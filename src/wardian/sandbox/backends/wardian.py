@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 
+from wardian.errors import UsageError
 from wardian.sandbox.backends import Job, copy_records
 from wardian.sandbox.backends.interior import Placed, active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
@@ -14,7 +15,7 @@ from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
 from wardian.sandbox.root.shares import Source, admitted
 from wardian.sandbox.run import launcher, streams
-from wardian.sandbox.run.plan import Plan, finish, make_plan
+from wardian.sandbox.run.plan import Plan, finish, make_plan, timed
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
 from wardian.sandbox.run.starting import uninterrupted
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wardian.sandbox.backends.living import LivingPlace
+    from wardian.sandbox.network.by_request import ByRequest
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
     from wardian.sandbox.run.result import Caller
@@ -44,6 +46,8 @@ class Wardian:
         self.programs: tuple[str, ...] = ()  # of a living sandbox
         self._lock = threading.Lock()
         self._living: LivingPlace | None = None
+        self._closed = False
+        self._by_request: ByRequest | None = None
 
     def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
         """Resolve the shares and plan; ``pooled``: nobody was anywhere else before it came to an
@@ -52,6 +56,8 @@ class Wardian:
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
+        if policy.tls and policy.network == "names":
+            self._watch_requests(policy)
         self._empty_work = not (pooled or policy.work or own_work)
         self._shared_extra = self._extra  # what does not differ between places
         if own_work is not None:
@@ -60,6 +66,13 @@ class Wardian:
             self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
         self._plan(self._around.sources, traced=False)
+
+    def _watch_requests(self, policy: Policy) -> None:
+        from wardian.sandbox.network.by_request import ByRequest
+
+        self._by_request = ByRequest(policy, self._sources)
+        self._sources = [*self._sources, *self._by_request.sources]
+        self._extra += record("discard", self._by_request.path)
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
@@ -71,24 +84,37 @@ class Wardian:
             self._plans[more, traced] = plan
         return self._plans[more, traced]
 
+    def _placed(self, job: Job) -> Placed:
+        placed = place(job, self._policy, self._sources, self._around)
+        if self._by_request is None:
+            return placed
+        return placed._replace(env=placed.env | dict(self._by_request.variables))
+
     def start_inside(self, job: Job) -> Process:
         """Start it in the one living sandbox of this backend. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources, self._around)
-        living = self.living(more)
+        argv, env, more = self._placed(job)
+        living = self.living(more, job)
         living.check(argv[0], more)
         return uninterrupted(functools.partial(living.start, job, argv, env))
 
-    def living(self, more: tuple[Source, ...] | None = None) -> LivingPlace:
+    def living(self, more: tuple[Source, ...] | None = None, job: Job | None = None) -> LivingPlace:
         """Started when it is first wanted, with what its first command needs. Raises
-        SandboxError."""
+        SandboxError, and UsageError once it was closed."""
         with self._lock:
+            if self._closed:  # meanwhile, by another thread
+                raise UsageError("this sandbox is closed")
             if self._living is None:
                 from wardian.sandbox.backends.living import LivingPlace
 
                 every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
                 plan = self._plan(tuple(every), traced=False)
                 self._living = LivingPlace(
-                    plan, self._policy, self._host.arch, self._extra, self._binary
+                    plan,
+                    self._policy,
+                    self._host.arch,
+                    self._extra,
+                    self._binary,
+                    self._new_gateway(job or Job((), {})),
                 )
             return self._living
 
@@ -127,11 +153,12 @@ class Wardian:
         """End the living sandbox, if there is one; False if that can't be done."""
         with self._lock:
             living, self._living = self._living, None
+            self._closed = True
         return living is None or living.close()
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources, self._around)
+        argv, env, more = self._placed(job)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
@@ -149,7 +176,7 @@ class Wardian:
             parent=os.getpid(),
             time_s=job.time_s,
             keep_session=given.keep_session,
-            extra=self._extra + _traced(job) + copy_records(job),
+            extra=self._extra + _traced(job) + _asked_about(job) + copy_records(job),
         )
         gateway = self._gateway(given.fds, job)
         try:
@@ -167,7 +194,7 @@ class Wardian:
             functools.partial(
                 interpret,
                 command=job.argv,
-                plan=plan,
+                plan=timed(plan, job.time_s),
                 arch=self._host.arch,
                 policy=self._policy,
                 gateway=gateway,
@@ -186,15 +213,19 @@ class Wardian:
             process.input = Input(ends[0])
         return process
 
-    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+    def _new_gateway(self, job: Job) -> Gateway | None:
         if self._policy.network != "names":
             return None
         from wardian.sandbox.network.gateway import Gateway
-        from wardian.sandbox.network.rules import NetworkRules
+        from wardian.sandbox.network.in_force import RulesInForce
 
-        rules = NetworkRules.parse(self._policy.allow_hosts, self._policy.deny_hosts)
-        gateway = Gateway(rules, self._policy, _live(job))
-        fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
+        network = job.network or RulesInForce.of(self._policy)
+        return Gateway(network, self._policy, _live(job), job.event_loop, self._by_request)
+
+    def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
+        gateway = self._new_gateway(job)
+        if gateway is not None:
+            fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(gateway.launchers_end.fileno()))
         return gateway
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
@@ -234,6 +265,16 @@ def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
         heard(refusal if caller is None else refusal._replace(process=caller))
 
     return tell
+
+
+def _asked_about(job: Job) -> bytes:
+    """Routes to the gateway for every address: who is asked may allow any."""
+    if job.network is None or job.network.asking is None:
+        return b""
+    import socket
+
+    families = ((socket.AF_INET, 4), (socket.AF_INET6, 16))
+    return b"".join(record("route", int(family), 0, bytes(size)) for family, size in families)
 
 
 def _traced(job: Job) -> bytes:

@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -43,9 +44,19 @@ class Dialled(NamedTuple):
     address: Address | None
 
 
-def dial_name(name: str, port: int, rules: NetworkRules) -> Dialled:
+# Whose proxies are used, if not those of this process's environment.
+PROXIES: ContextVar[Mapping[str, str] | None] = ContextVar("wardian-proxies", default=None)
+
+
+def upstream() -> Mapping[str, str]:
+    """The variables that name proxies, for a gateway that is made now."""
+    given = PROXIES.get()
+    return os.environ if given is None else given
+
+
+def dial_name(name: str, port: int, rules: NetworkRules, environment: Mapping[str, str]) -> Dialled:
     """Raises NotDialledError."""
-    proxy = proxy_for(name, port, os.environ)
+    proxy = proxy_for(name, port, environment)
     if proxy is not None:
         return _through(proxy, name, port)
     try:

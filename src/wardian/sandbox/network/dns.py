@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-A, AAAA, ANY, IN = 1, 28, 255, 1
+A, AAAA, HTTPS, ANY, IN = 1, 28, 65, 255, 1
 NOERROR, FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED = range(6)
 TTL_S = 60
 LONGEST = 255

@@ -12,20 +12,24 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from wardian.errors import UsageError
-from wardian.sandbox.network.addresses import Address, parsed
+from wardian.sandbox.network.addresses import parsed
 from wardian.sandbox.network.askers import GuestPort, process_at
+from wardian.sandbox.network.asking import Answer, AskedConnection, ConnectRequest
 from wardian.sandbox.network.dialing import (
     Dialers,
     Dialled,
     NotDialledError,
     dial_address,
     dial_name,
+    upstream,
 )
-from wardian.sandbox.network.first_words import NotNamedError, host_header, server_name
+from wardian.sandbox.network.first_words import NotNamedError
+from wardian.sandbox.network.in_force import RulesInForce
 from wardian.sandbox.network.inside import Inside
+from wardian.sandbox.network.links import DialTarget, GuestLink
 from wardian.sandbox.network.listening import Listeners
 from wardian.sandbox.network.loop import Loop
 from wardian.sandbox.network.outcomes import (
@@ -35,37 +39,24 @@ from wardian.sandbox.network.outcomes import (
 )
 from wardian.sandbox.network.relay import Allowance, Pipes, Relay, SpentError, break_off
 from wardian.sandbox.network.resolver import Resolver
-from wardian.sandbox.network.rules import MissingRule, NetworkRules, normal_name
+from wardian.sandbox.network.rules import TLS_PORT, MissingRule, Rule, normal_name, parse_rule
+from wardian.sandbox.network.run_rules import RunRules
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Caller
 
+if TYPE_CHECKING:
+    import asyncio
+
+    from wardian.sandbox.network.by_request import ByRequest
+    from wardian.sandbox.network.terminating import RefusedRequest, SessionEnd
+
 GREETING_S = 30.0
 MOST_LOOKED_UP = 20  # refusals whose process is looked for at once
-# Which first words tell whom a connection is for, by port.
-_GREETINGS: dict[int, Callable[[bytes], str | None]] = {80: host_header, 443: server_name}
-
-
-class DialTarget(NamedTuple):
-    """Where the guest connects to: a name that it was given an address for, or a number."""
-
-    name: str | None
-    address: Address
-    port: int
-
-    def __str__(self) -> str:
-        return self.name if self.name is not None else str(self.address)
-
-
-class _Link:
-    """A connection of the guest's, from accept to its end."""
-
-    def __init__(self, inside: socket.socket, target: DialTarget) -> None:
-        self.inside, self.target, self.started_s = inside, target, time.monotonic()
-        self.read_name = _GREETINGS.get(target.port) if target.name is not None else None
-        self.head = b""
-        self.dialled: Dialled | None = None
-        self.relay: Relay | None = None
-        self.over = False
+MOST_QUESTIONS = 3  # about one connection: its port, and the addresses that its name leads to
+WITHDRAWN_S = 10.0
+MOST_SESSIONS = 64  # each has a thread
+# What is asked about by port, where the guest can have no servers of its own: ssh, mail, the web …
+ASKED_PORTS = (21, 22, 25, 80, 110, 143, 389, 443, 465, 587, 636, 853, 873, 993, 995)
 
 
 class Gateway:
@@ -73,13 +64,19 @@ class Gateway:
 
     def __init__(
         self,
-        rules: NetworkRules,
+        network: RulesInForce,
         policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
+        event_loop: asyncio.AbstractEventLoop | None = None,
+        by_request: ByRequest | None = None,
     ) -> None:
-        self.outcomes = Outcomes(self._report if on_refused is not None else None)
+        """``event_loop`` is the caller's own, for questions that are coroutines; ``by_request`` has
+        the hosts whose requests are looked at."""
+        self.outcomes = Outcomes(self._report)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
-        self._rules, self._policy = rules, policy
+        self._network, self._policy, self._event_loop = network, policy, event_loop
+        self._by_request, self._sessions = by_request, 0
+        self._rules = RunRules(network)
         self._allowances = (
             Allowance(policy.max_sent_bytes, "sent"),
             Allowance(policy.max_received_bytes, "received"),
@@ -87,9 +84,10 @@ class Gateway:
         self._inside, self._loop = Inside(), Loop()
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
-        self._resolver = Resolver(rules, self._listeners, self._loop, self.outcomes)
-        self._dialers, self._pipes = Dialers(), Pipes()
-        self._links: set[_Link] = set()
+        ask = self._ask_about_name if network.asking is not None else None
+        self._resolver = Resolver(self._rules.now, self._listeners, self._loop, self.outcomes, ask)
+        self._dialers, self._pipes, self._upstream = Dialers(), Pipes(), upstream()
+        self._links: set[GuestLink] = set()
         self._accepted: deque[float] = deque()
         self._closing = self._freed = False
         self._thread: threading.Thread | None = None
@@ -105,11 +103,13 @@ class Gateway:
         """Serve, in a thread of its own. The guest's processes are below the launcher's."""
         self._launcher = launcher
         self.launchers_end.close()
+        self._network.attach(self)
         self._thread = threading.Thread(target=self._serve, name="wardian-network", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """The run is over: end what is left, and wait for the thread. Safe to call twice."""
+        self._network.detach(self)
         self._loop.call_later(self._end)
         if self._thread is None:
             self.launchers_end.close()
@@ -117,22 +117,39 @@ class Gateway:
         elif self._thread is not threading.current_thread():
             self._thread.join(timeout=10.0)
 
-    def allow(self, rules: NetworkRules) -> None:
-        """Other rules from now on; connections that they no longer allow are ended."""
+    @property
+    def ever_allowed(self) -> tuple[str, ...]:
+        """Every rule that was in force during the run."""
+        return self._rules.ever
+
+    def rules_changed(self) -> None:
+        """There are more."""
+        self._loop.call_later(self._refresh)
+
+    def withdraw(self, rule: Rule) -> bool:
+        """It is not in force any more: end what it alone allowed, and wait for that. False if
+        nothing was allowed by it here."""
+        found, done = list[bool](), threading.Event()
 
         def change() -> None:
-            self._rules = self._resolver.rules = rules
-            for link in [one for one in self._links if not self._allows(one.target)]:
-                self._drop(link, "refused", "the rule was withdrawn")
+            found.append(self._withdraw(rule))
+            done.set()
 
-        self._loop.call_later(change)
+        if self._thread is threading.current_thread():
+            change()
+        elif self._loop.call_later(change):
+            done.wait(WITHDRAWN_S)
+        return any(found)
 
     # The loop
 
     def _serve(self) -> None:
         try:
             self._resolver.serve(*self._inside.resolver())
-            self._listeners.open_numbers(self._rules)
+            self._listeners.open_numbers(self._rules.now)
+            if self._network.asking is not None:
+                self._listeners.open_everywhere(ASKED_PORTS)
+            self._inside.ready()
             self._loop.attend(self._inside.channel, self._end)  # the run is over
             while not self._closing:
                 self._loop.turn(1.0)
@@ -150,7 +167,8 @@ class Gateway:
             return
         self._freed = True
         for link in list(self._links):
-            self._drop(link, "closed" if link.relay is not None else "broken", "the run ended")
+            going = link.relay is not None or link.session is not None
+            self._drop(link, "closed" if going else "broken", "the run ended")
         for part in (self._listeners, self._resolver, self._loop, self._inside):
             part.close()
         self._pipes.close()
@@ -160,8 +178,12 @@ class Gateway:
         """Who connects and says nothing, where something must be said first, is not waited for."""
         now_s = time.monotonic()
         self._resolver.expire(now_s)
+        if self._network.asking is not None:
+            self._network.asking.expire(now_s)
+        if self._rules.is_due(now_s):
+            self._refresh()
         for link in [one for one in self._links if one.read_name is not None]:
-            if now_s - link.started_s > GREETING_S:
+            if link.listened_s is not None and now_s - link.listened_s > GREETING_S:
                 self._drop(link, "broken", "nothing was said")
 
     def _report(self, refused: RefusedName, source: GuestPort | None) -> None:
@@ -169,8 +191,95 @@ class Gateway:
         if source is not None and self._looked_up < MOST_LOOKED_UP:
             self._looked_up += 1
             caller = process_at(self._launcher, source)
+            if caller is not None:
+                self.outcomes.callers[refused.name, refused.port] = caller
         if self._on_refused is not None:
             self._on_refused(refused, caller)
+
+    # Rules that change
+
+    def _refresh(self) -> None:
+        """What is in force now, and where that can be connected to."""
+        more = self._rules.refresh()
+        self._resolver.rules = self._rules.now
+        try:
+            if more:
+                self._listeners.open_numbers(self._rules.now)
+                self._resolver.open_again()
+        except OSError:
+            pass  # its names and ports are too many: the one that is new is refused
+
+    def _withdraw(self, rule: Rule) -> bool:
+        found = self._rules.forget(rule)
+        self._refresh()
+        for link in [one for one in self._links if one.needs(rule, self._rules.now)]:
+            self._drop(link, "refused", "the rule was withdrawn")
+            found = True
+        return found
+
+    # Questions
+
+    def _ask(
+        self,
+        request: ConnectRequest,
+        source: GuestPort | None,
+        then: Callable[[Answer, str], None],
+    ) -> None:
+        """``then`` gets the answer, and why it is no: in this loop."""
+        asking = self._network.asking
+        assert asking is not None  # noqa: S101 - else nobody asks
+
+        def answered(asked: AskedConnection, was_put: bool) -> None:
+            def go_on() -> None:
+                if was_put:
+                    self.outcomes.add_question(asked)
+                then(asked.answer, asked.error or "the answer was no")
+
+            self._loop.call_later(go_on)
+
+        def find() -> Caller | None:
+            return process_at(self._launcher, source) if source is not None else None
+
+        asking.ask(request, find, answered, self._event_loop)
+
+    def _ask_about_name(
+        self, name: str, source: GuestPort | None, then: Callable[[str | None], None]
+    ) -> None:
+        """A name that no rule allows, and none denies. ``then`` gets why not; None: it is now."""
+        reason, rule = self._rules.now.missing_for_name(name)
+        assert rule is not None  # noqa: S101 - none denies it
+
+        def answered(answer: Answer, why: str) -> None:
+            if answer is Answer.ALLOW:
+                self._rules.allow_once(parse_rule(rule))
+                self._refresh()
+            then(f"{reason}; {why}" if answer is Answer.DENY else None)
+
+        self._ask(ConnectRequest(name, None, None, reason, rule, None), source, answered)
+
+    def _lacks(self, link: GuestLink, missing: MissingRule, address: str | None = None) -> None:
+        """A connection waits for the answer, or is refused. ``address`` is what its name led to."""
+        (reason, rule), target = missing, link.target
+        if rule is None or self._network.asking is None or link.questions >= MOST_QUESTIONS:
+            self._refuse(link, reason, address, rule)
+            return
+        link.questions += 1
+        link.listened_s = None
+        number = address or (None if target.name is not None else str(target.address))
+        request = ConnectRequest(target.name, target.port, number, reason, rule, None)
+
+        def answered(answer: Answer, why: str) -> None:
+            if link.over:
+                return
+            if answer is Answer.DENY:
+                self._refuse(link, f"{reason}; {why}", address, rule)
+                return
+            if answer is Answer.ALLOW:
+                link.granted += (parse_rule(rule),)
+                self._rules.note(link.granted)
+            self._proceed(link)
+
+        self._ask(request, link.source, answered)
 
     # Connections
 
@@ -184,22 +293,26 @@ class Gateway:
             inside.close()
             return
         target = DialTarget(self.names.get(where), parsed(where), port)
-        if target.address.is_loopback:
+        if target.address.is_loopback and not self._rules.now.shares_loopback(target.address, port):
             break_off(inside)  # a server of its own that it does not have
             inside.close()
             return
-        link = _Link(inside, target)
+        link = GuestLink(inside, target)
         self._links.add(link)
         why = self._why_too_much(link.started_s)
         if why is not None:
             self._refuse(link, why)
             return
-        if not self._allows(target):
-            reason, rule = self._missing_for(target)
-            self._refuse(link, reason, rule=rule)
+        if not target.is_allowed(self._rules.now):
+            self._lacks(link, target.missing(self._rules.now))
             return
+        self._proceed(link)
+
+    def _proceed(self, link: GuestLink) -> None:
+        """It may be made."""
         if link.read_name is not None:
-            self._loop.attend(inside, lambda: self._on_first_words(link))
+            link.listened_s = time.monotonic()
+            self._loop.attend(link.inside, lambda: self._on_first_words(link))
         self._dialers.submit(lambda: self._dial(link))
 
     def _why_too_much(self, now_s: float) -> str | None:
@@ -214,22 +327,13 @@ class Gateway:
                 return f"more than {most} connections {when}"
         return None
 
-    def _allows(self, target: DialTarget) -> bool:
-        if target.name is not None:
-            return self._rules.allows_name(target.name, target.port)
-        return self._rules.allows_address(target.address, target.port)
-
-    def _missing_for(self, target: DialTarget) -> MissingRule:
-        if target.name is not None:
-            return self._rules.missing_for_name(target.name, target.port)
-        return self._rules.missing_for_address(target.address, target.port)
-
-    def _dial(self, link: _Link) -> None:
+    def _dial(self, link: GuestLink) -> None:
         """In a thread of its own."""
         target = link.target
         try:
             if target.name is not None:
-                dialled = dial_name(target.name, target.port, self._rules)
+                rules = self._rules.now.also(link.granted)
+                dialled = dial_name(target.name, target.port, rules, self._upstream)
             else:
                 dialled = dial_address(target.address, target.port)
         except NotDialledError as error:
@@ -239,17 +343,17 @@ class Gateway:
             if not self._loop.call_later(lambda: self._on_dialled(link, dialled)):
                 dialled.socket.close()
 
-    def _on_failure(self, link: _Link, error: NotDialledError) -> None:
+    def _on_failure(self, link: GuestLink, error: NotDialledError) -> None:
         if link.over:
             return
         address = str(error.address) if error.address is not None else None
         if error.forbidden and error.address is not None:
-            missing = self._rules.missing_for_address(error.address, link.target.port)
-            self._refuse(link, error.why, address, missing.rule)
+            missing = self._rules.now.missing_for_address(error.address, link.target.port)
+            self._lacks(link, missing._replace(reason=error.why), address)
         else:
             self._drop(link, "failed", error.why, address)
 
-    def _on_dialled(self, link: _Link, dialled: Dialled) -> None:
+    def _on_dialled(self, link: GuestLink, dialled: Dialled) -> None:
         if link.over:
             dialled.socket.close()
             return
@@ -258,7 +362,7 @@ class Gateway:
         if link.read_name is None:
             self._begin(link, dialled)
 
-    def _on_first_words(self, link: _Link) -> None:
+    def _on_first_words(self, link: GuestLink) -> None:
         """Until they name whom they are for; nothing of them has gone out before."""
         assert link.read_name is not None  # noqa: S101 - else nobody reads them
         try:
@@ -289,7 +393,11 @@ class Gateway:
         if link.dialled is not None:
             self._begin(link, link.dialled)
 
-    def _begin(self, link: _Link, dialled: Dialled) -> None:
+    def _begin(self, link: GuestLink, dialled: Dialled) -> None:
+        name = link.target.name
+        if self._by_request is not None and name is not None and self._by_request.has(name):
+            self._begin_session(link, dialled, name, self._by_request)
+            return
         try:
             link.relay = Relay(link.inside, dialled.socket, self._allowances, link.head)
         except SpentError as error:
@@ -298,7 +406,43 @@ class Gateway:
         link.head = b""
         self._move(link, link.relay)
 
-    def _move(self, link: _Link, relay: Relay) -> None:
+    def _begin_session(
+        self, link: GuestLink, dialled: Dialled, name: str, by_request: ByRequest
+    ) -> None:
+        """Its requests are looked at: a thread has both sockets from now on."""
+        if self._sessions >= MOST_SESSIONS:
+            self._refuse(
+                link, f"more than {MOST_SESSIONS} connections whose requests are looked at"
+            )
+            return
+        self._sessions += 1
+
+        def on_refused(request: RefusedRequest) -> None:
+            self._loop.call_later(lambda: self.outcomes.refuse_request(name, request))
+
+        def on_end(end: SessionEnd) -> None:
+            def over() -> None:
+                self._sessions -= 1
+                self._drop(link, end.outcome, end.reason)
+
+            self._loop.call_later(over)
+
+        link.session = by_request.session(
+            name,
+            link.inside,
+            link.head,
+            dialled,
+            redial=lambda: dial_name(
+                name, TLS_PORT, self._rules.now.also(link.granted), self._upstream
+            ),
+            allowances=self._allowances,
+            on_refused=on_refused,
+            on_end=on_end,
+        )
+        link.head = b""
+        link.session.start()
+
+    def _move(self, link: GuestLink, relay: Relay) -> None:
         try:
             more = relay.move(self._pipes)
         except OSError as error:
@@ -314,29 +458,30 @@ class Gateway:
                 self._loop.attend(end, lambda: self._move(link, relay), mask)
 
     def _refuse(
-        self, link: _Link, why: str, address: str | None = None, rule: str | None = None
+        self, link: GuestLink, why: str, address: str | None = None, rule: str | None = None
     ) -> None:
         target = link.target
-        try:
-            source = GuestPort("tcp", link.inside.getpeername()[1])
-        except OSError:
-            source = None  # it did not wait
         self.outcomes.refuse(
-            str(target), why, port=target.port, address=address, rule=rule, source=source
+            str(target), why, port=target.port, address=address, rule=rule, source=link.source
         )
         self._drop(link, "refused", why, address)
 
-    def _drop(self, link: _Link, outcome: str, reason: str, address: str | None = None) -> None:
+    def _drop(self, link: GuestLink, outcome: str, reason: str, address: str | None = None) -> None:
         if link.over:
             return
         link.over = True
         self._links.discard(link)
-        self._loop.forget(link.inside)
         relay, dialled, sent, came = link.relay, link.dialled, 0, 0
+        if link.session is None:
+            self._loop.forget(link.inside)
+            if dialled is not None:
+                self._loop.forget(dialled.socket)
         if dialled is not None:
-            self._loop.forget(dialled.socket)
             address = str(dialled.address) if dialled.address is not None else None
-        if relay is not None:
+        if link.session is not None:
+            link.session.stop()
+            sent, came = link.session.sent, link.session.received
+        elif relay is not None:
             sent, came = relay.outward.bytes, relay.inward.bytes
             relay.close(broken=outcome != "closed")
         else:

@@ -35,11 +35,16 @@ class Listeners:
     def open_numbers(self, rules: NetworkRules) -> None:
         """What rules name by number. Raises OSError."""
         for rule in rules.allow:
-            if not isinstance(rule, AddressRule) or rule.network.is_loopback:
-                continue
+            if not isinstance(rule, AddressRule) or (rule.network.is_loopback and not rule.single):
+                continue  # a range of loopback is for names that lead there
             few = rule.network.num_addresses <= FEW
             for address in rule.network if few else (rule.network.network_address,):
                 self.open(str(address), each_port(rule.ports), everywhere=not few)
+
+    def open_everywhere(self, ports: Iterable[int]) -> None:
+        """At every address of both kinds. Raises OSError."""
+        for address in ("0.0.0.0", "::"):  # noqa: S104 - of the guest's own network
+            self.open(address, ports, everywhere=True)
 
     def open_name(self, address: str, ports: Ports) -> None:
         """A name's own. Raises OSError."""

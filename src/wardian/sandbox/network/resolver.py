@@ -3,8 +3,10 @@ other does not exist. No question ever leaves the host."""
 
 from __future__ import annotations
 
+import functools
 import socket
 import time
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Network
 
 from wardian.errors import UsageError
@@ -23,20 +25,32 @@ IDLE_S = 10.0
 DNS_BYTES = 4096
 AT_ONCE = 64
 _LOOPBACK = IPv4Address("127.0.0.1").packed
+# What programs ask that want to connect there.
+_CONNECTING = (dns.A, dns.AAAA, dns.HTTPS, dns.ANY)
+
+# About a name that no rule allows: calls back with why it may not be known, or None if it may now.
+AskAbout = Callable[[str, GuestPort | None, Callable[[str | None], None]], None]
+Reply = Callable[[bytes | None], None]
 
 
 class Resolver:
     """Answers on two sockets of the guest's."""
 
     def __init__(
-        self, rules: NetworkRules, listeners: Listeners, loop: Loop, outcomes: Outcomes
+        self,
+        rules: NetworkRules,
+        listeners: Listeners,
+        loop: Loop,
+        outcomes: Outcomes,
+        ask: AskAbout | None = None,
     ) -> None:
-        self.rules = rules
+        self.rules, self._ask = rules, ask
         self._listeners, self._loop, self._outcomes = listeners, loop, outcomes
         self._addresses: dict[str, IPv4Address] = {}
         self.names: dict[str, str] = {}  # synthetic address → name
         self._sockets: tuple[socket.socket, ...] = ()
         self._streams: dict[socket.socket, float] = {}  # since when each is idle
+        self._waiting: dict[socket.socket, int] = {}  # for how many answers each waits
 
     def serve(self, udp: socket.socket, tcp: socket.socket) -> None:
         """From now on."""
@@ -49,7 +63,7 @@ class Resolver:
     def expire(self, now_s: float) -> None:
         """Whoever connects and asks nothing is not waited for."""
         for one, since_s in list(self._streams.items()):
-            if now_s - since_s > IDLE_S:
+            if now_s - since_s > IDLE_S and one not in self._waiting:
                 self._hang_up(one)
 
     def close(self) -> None:
@@ -60,17 +74,16 @@ class Resolver:
         for _ in range(AT_ONCE):
             try:
                 packet, who = udp.recvfrom(DNS_BYTES)
-                reply = self.answer(packet, GuestPort("udp", who[1]))
-                if reply is not None:
-                    udp.sendto(reply, who)
             except BlockingIOError:
                 return
             except OSError:
-                pass  # it asks again
+                continue  # it asks again
+            self._respond(packet, GuestPort("udp", who[1]), functools.partial(_send, udp, who))
 
     def _on_stream(self, tcp: socket.socket) -> None:
         if len(self._streams) >= MOST_STREAMS:
-            self._hang_up(min(self._streams, key=self._streams.__getitem__))
+            idle = [other for other in self._streams if other not in self._waiting]
+            self._hang_up(min(idle or self._streams, key=self._streams.__getitem__))
         try:
             one, _ = tcp.accept()
         except OSError:
@@ -92,24 +105,68 @@ class Resolver:
             return
         data += piece
         while piece and len(data) >= 2 and len(data) >= 2 + (size := data[0] << 8 | data[1]):
-            reply = self.answer(bytes(data[2 : 2 + size]), source)
+            packet = bytes(data[2 : 2 + size])
             del data[: 2 + size]
-            try:
-                if reply is None or one.send(len(reply).to_bytes(2, "big") + reply) == 0:
-                    piece = b""
-            except OSError:
-                piece = b""  # it does not read its answers
-            self._streams[one] = time.monotonic()
+            self._waiting[one] = self._waiting.get(one, 0) + 1
+            self._respond(packet, source, functools.partial(self._send_back, one))
+            if one not in self._streams:
+                return
         if not piece:
             self._hang_up(one)
 
+    def _send_back(self, one: socket.socket, reply: bytes | None) -> None:
+        if one not in self._streams:
+            return  # it did not wait
+        left = self._waiting.pop(one, 1) - 1
+        if left:
+            self._waiting[one] = left
+        self._streams[one] = time.monotonic()
+        try:
+            if reply is not None and one.send(len(reply).to_bytes(2, "big") + reply) > 0:
+                return
+        except OSError:
+            pass  # it does not read its answers
+        self._hang_up(one)
+
     def _hang_up(self, one: socket.socket) -> None:
         del self._streams[one]
+        self._waiting.pop(one, None)
         self._loop.forget(one)
         one.close()
 
-    def answer(self, packet: bytes, source: GuestPort | None = None) -> bytes | None:
-        """None where there is nothing to answer to."""
+    def _respond(self, packet: bytes, source: GuestPort, reply: Reply) -> None:
+        """At once, or when it has been asked whether the name may be known."""
+        name = self._to_be_asked(packet)
+        if name is None or self._ask is None:
+            reply(self.answer(packet, source))
+            return
+
+        def answered(why: str | None) -> None:
+            reply(self.answer(packet, source, why))
+
+        self._ask(name, source, answered)
+
+    def _to_be_asked(self, packet: bytes) -> str | None:
+        question = dns.question_of(packet) if self._ask is not None else None
+        if question is None or question.klass != dns.IN or question.type not in _CONNECTING:
+            return None
+        try:
+            name = normal_name(question.name)
+        except UsageError:
+            return None
+        if name == "localhost" or name.endswith(".localhost") or self.rules.ports_of(name):
+            return None
+        return None if self.rules.missing_for_name(name).rule is None else name
+
+    def open_again(self) -> None:
+        """Names that are known may have more ports by now. Raises OSError."""
+        for name, address in self._addresses.items():
+            self._listeners.open_name(str(address), self.rules.ports_of(name))
+
+    def answer(
+        self, packet: bytes, source: GuestPort | None = None, why_not: str | None = None
+    ) -> bytes | None:
+        """None where there is nothing to answer to. ``why_not`` is the outcome of a question."""
         question = dns.question_of(packet)
         if question is None:
             return dns.malformed(packet)
@@ -123,7 +180,7 @@ class Resolver:
             return dns.answer(question, dns.NOERROR, _LOOPBACK if question.type == dns.A else None)
         if not self.rules.ports_of(name):
             reason, rule = self.rules.missing_for_name(name)
-            self._outcomes.refuse(name, reason, rule=rule, source=source)
+            self._outcomes.refuse(name, why_not or reason, rule=rule, source=source)
             return dns.answer(question, dns.NXDOMAIN)
         if question.type not in (dns.A, dns.ANY):
             return dns.answer(question, dns.NOERROR)  # AAAA above all: use the other one
@@ -150,3 +207,11 @@ class Resolver:
         self._addresses[name] = address
         self.names[str(address)] = name
         return address
+
+
+def _send(udp: socket.socket, who: tuple[str, int], reply: bytes | None) -> None:
+    try:
+        if reply is not None:
+            udp.sendto(reply, who)
+    except OSError:
+        pass  # it asks again

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.errors import UsageError
 from wardian.sandbox.network.addresses import Address, special_range
 
-WEB_PORTS = ((80, 80), (443, 443))
+if TYPE_CHECKING:
+    from wardian.sandbox.policy.policy import Policy
+
+TLS_PORT = 443
+WEB_PORTS = ((80, 80), (TLS_PORT, TLS_PORT))
 LONGEST_NAME = 253
 MOST_PORTS = 64  # of one rule
 MOST_NETWORKS = 60  # each is a route in the guest (MAX_ROUTES in core/plan.h)
@@ -39,6 +43,10 @@ class NameRule(NamedTuple):
         before, found = name[: -len(self.name) - 1], name.endswith("." + self.name)
         return found and bool(before) and (self.left == "**" or "." not in before)
 
+    def covers(self, name: str | None, address: Address | None, port: int) -> bool:
+        """Is a connection to this name, at this address, one of those it is about?"""
+        return name is not None and self.matches(name) and _among(port, self.ports)
+
     def __str__(self) -> str:
         return (f"{self.left}." if self.left else "") + self.name + _ports_text(self.ports)
 
@@ -53,9 +61,17 @@ class AddressRule(NamedTuple):
         """An IPv4 address inside IPv6 counts as the former."""
         return address.version == self.network.version and address in self.network
 
+    @property
+    def single(self) -> bool:
+        """One address, not a range."""
+        return self.network.prefixlen == self.network.max_prefixlen
+
+    def covers(self, name: str | None, address: Address | None, port: int) -> bool:
+        """Is a connection to this name, at this address, one of those it is about?"""
+        return address is not None and self.matches(address) and _among(port, self.ports)
+
     def __str__(self) -> str:
-        whole = self.network.prefixlen == self.network.max_prefixlen
-        text = str(self.network.network_address if whole else self.network)
+        text = str(self.network.network_address if self.single else self.network)
         return (f"[{text}]" if self.network.version == 6 else text) + _ports_text(self.ports)
 
 
@@ -74,18 +90,37 @@ class NetworkRules(NamedTuple):
 
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
+    by_request: frozenset[str] = frozenset()  # names that have rules for each request: 443 alone
 
     @classmethod
-    def parse(cls, allow: Iterable[str], deny: Iterable[str] = ()) -> NetworkRules:
+    def of(cls, policy: Policy) -> NetworkRules:
+        """Those of a policy; rules for a host's requests are a rule for its port 443. Raises
+        UsageError."""
+        hosts = dict.fromkeys(rule.host for rule in policy.tls)
+        allow = (*policy.allow_hosts, *(f"{host}:{TLS_PORT}" for host in hosts))
+        return cls.parse(dict.fromkeys(allow), policy.deny_hosts, hosts)
+
+    @classmethod
+    def parse(
+        cls, allow: Iterable[str], deny: Iterable[str] = (), by_request: Iterable[str] = ()
+    ) -> NetworkRules:
         """Raises UsageError."""
-        rules = cls(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+        rules = cls(
+            tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)), frozenset(by_request)
+        )
         if len(rules.networks) > MOST_NETWORKS:
             raise UsageError(f"rules name more than {MOST_NETWORKS} ranges of addresses")
         return rules
 
+    def also(self, rules: tuple[Rule, ...]) -> NetworkRules:
+        """The same, allowing more."""
+        return self._replace(allow=(*self.allow, *rules)) if rules else self
+
     def ports_of(self, name: str) -> Ports:
         """The ports that may be reached at a normal name; none if it may not be known at all."""
         found = [one for rule in _naming(self.allow, name) for one in rule.ports]
+        if name in self.by_request:  # whose other ports would be a way around the rules
+            found = [(TLS_PORT, TLS_PORT)] if _among(TLS_PORT, tuple(found)) else []
         for rule in _naming(self.deny, name):
             found = [left for one in found for left in _without(one, rule.ports)]
         return tuple(dict.fromkeys(found))
@@ -98,6 +133,12 @@ class NetworkRules(NamedTuple):
         """By a rule that names a range it lies in."""
         return self._at(self.allow, address, port) and not self.denies_address(address, port)
 
+    def shares_loopback(self, address: Address, port: int) -> bool:
+        """Is this port of the host's loopback also the guest's? Only if a rule names exactly this
+        address: a range is for names that lead there, and leaves the guest its own servers."""
+        single = tuple(r for r in self.allow if isinstance(r, AddressRule) and r.single)
+        return self._at(single, address, port) and not self.denies_address(address, port)
+
     def denies_address(self, address: Address, port: int) -> bool:
         """By a rule against it."""
         return self._at(self.deny, address, port)
@@ -106,6 +147,8 @@ class NetworkRules(NamedTuple):
         """What keeps a run from a normal name, or from one port of it."""
         what = "name" if port is None else "port"
         rule = NameRule(name) if port is None else NameRule(name, "", ((port, port),))
+        if name in self.by_request and port not in (None, TLS_PORT):
+            return MissingRule("it has rules for its requests, and so port 443 alone", None)
         if not self._replace(allow=(rule,)).ports_of(name):
             return MissingRule(f"a rule denies this {what}", None)
         return MissingRule(f"no rule allows this {what}", str(rule))

@@ -71,6 +71,20 @@ def remove_tree(
         os.close(root)
 
 
+def remove_tree_in(parent: int, name: str, *, within_s: float) -> None:
+    """The same of a directory in an open one, while a guest may still fill it: that is not waited
+    for longer than ``within_s``. Raises OSError."""
+    at = os.open(name, PLACE, dir_fd=parent)
+    try:
+        root = listable(at)
+    finally:
+        os.close(at)
+    try:
+        _Removal(root, name, parent, time.monotonic() + within_s).run()
+    finally:
+        os.close(root)
+
+
 class _Level:
     """A directory on the way down: which it is, its name in its parent, what is left to enter."""
 
@@ -84,8 +98,10 @@ class _Removal:
     """Goes down and up again with one descriptor open at a time, whatever the depth. A parent that
     is not where it was is left to the next round."""
 
-    def __init__(self, root: int, path: str) -> None:
-        self._root, self._path = root, path
+    def __init__(
+        self, root: int, path: str, parent: int | None = None, end: float | None = None
+    ) -> None:
+        self._root, self._path, self._parent, self._end = root, path, parent, end
         self._device, self._mount = os.fstat(root).st_dev, _mount_id(root)
         self._failure: OSError | None = None
 
@@ -95,11 +111,13 @@ class _Removal:
         while True:
             self._failure = None
             if self._round():
+                if self._end is not None and time.monotonic() >= self._end:
+                    raise OSError(errno.ENOTEMPTY, "it is being filled", self._path)
                 deadline = None
                 continue
             if self._failure is None:
                 try:
-                    os.rmdir(self._path)
+                    os.rmdir(self._path, dir_fd=self._parent)
                     return
                 except OSError as error:
                     self._failure = error

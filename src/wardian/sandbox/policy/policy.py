@@ -13,6 +13,8 @@ from wardian.errors import UsageError
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
+
+    from wardian.sandbox.run.result import Refusal
 else:
     from wardian.values import NamedTuple
 
@@ -82,6 +84,38 @@ class Limits(NamedTuple):
     output_bytes: int | None = None
 
 
+class Secret(NamedTuple):
+    """A header that requests to one host get and the guest never sees. ``source`` is where its
+    value is: ``env:NAME``, a variable of the caller's, or ``file:PATH``; ``prefix`` stands before
+    it."""
+
+    header: str
+    source: str
+    prefix: str = ""
+
+
+class TlsRule(NamedTuple):
+    """Requests that may be made to one host, on port 443: with these ``methods`` and ``paths``, any
+    if there are none. Several rules for a host allow what one of them allows."""
+
+    host: str
+    methods: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    secret: Secret | None = None
+
+
+# By the names that options and policy files have for them.
+LIMIT_FIELDS = {
+    "time": "time_s",
+    "cpu": "cpu_s",
+    "memory": "memory_bytes",
+    "processes": "processes",
+    "files": "files",
+    "disk": "disk_bytes",
+    "output": "output_bytes",
+}
+
+
 class Policy(NamedTuple):
     """What a run may reach and use. ``Policy.default()`` is the shipped preset."""
 
@@ -103,6 +137,7 @@ class Policy(NamedTuple):
     max_per_second: int | None = 1000  # new connections
     max_sent_bytes: int | None = None  # of all connections together
     max_received_bytes: int | None = None
+    tls: tuple[TlsRule, ...] = ()  # hosts whose requests are looked at (docs/network.md)
     interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
     explain: bool = False  # watch every call that takes a path, for refusals that are not seen else
 
@@ -135,17 +170,31 @@ class Policy(NamedTuple):
         return write_policy(self)
 
     def but(self, **changes: Any) -> Policy:
-        """The same policy with other values for these fields."""
-        return self._replace(**changes)
+        """The same policy with other values for these fields. Raises UsageError for limits that are
+        none."""
+        policy = self._replace(**changes)
+        if "limits" in changes:
+            check_limits(policy.limits)
+        return policy
 
     def with_shares(self, shares: Iterable[Share]) -> Policy:
         """The same policy, sharing more."""
         return self._replace(shares=self.shares + tuple(shares))
 
-    def with_limits(self, **limits: float | None) -> Policy:
-        """The same policy with other limits, by their field names."""
-        changed: dict[str, Any] = dict(limits)
-        return self._replace(limits=self.limits._replace(**changed))
+    def with_limits(self, **limits: float | str | None) -> Policy:
+        """The same policy with other limits, named as options and policy files name them (``time``,
+        ``memory``) or by their fields: numbers of seconds, bytes or things, or text such as ``30s``
+        and ``512M``; None is no limit. Raises UsageError."""
+        from wardian.sandbox.policy.setting import limits_set
+
+        return self._replace(limits=limits_set(self.limits, limits))
+
+    def allowing(self, *refusals: Refusal) -> Policy:
+        """The same policy with what would allow these, the narrowest that does. It never gives less
+        than before. Raises UsageError for a refusal that nothing would allow."""
+        from wardian.sandbox.policy.grants import granted, grants_of
+
+        return granted(self, grants_of(refusals))
 
     def with_env(self, values: Mapping[str, str]) -> Policy:
         """The same policy, with more variables set."""
@@ -159,6 +208,7 @@ class Policy(NamedTuple):
             network=network,
             allow_hosts=(),
             deny_hosts=(),
+            tls=(),
             max_connections=usual.max_connections,
             max_per_second=usual.max_per_second,
             max_sent_bytes=usual.max_sent_bytes,
@@ -180,10 +230,27 @@ class Policy(NamedTuple):
         text = repr(tuple(self._replace(limits=Limits())) + limits)
         return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
+    def __repr__(self) -> str:
+        from wardian.sandbox.run.shown import policy_line
+
+        return policy_line(self)
+
     def environment(self, host_env: Mapping[str, str]) -> dict[str, str]:
         """The variables that this policy gives the guest, the layout's own not included."""
         passed = {name: host_env[name] for name in self.pass_env if name in host_env}
         return passed | dict(self.set_env)
+
+
+def check_limits(limits: Limits) -> None:
+    """Raises UsageError for what is no limit; such as are usual cost no import."""
+    for field, value in zip(Limits._fields, limits, strict=True):
+        kinds = (int, float) if field.endswith("_s") else (int,)
+        most = 1 << 62 if field.endswith("_bytes") else 10**9
+        if value is not None and not (type(value) in kinds and 0 < value < most):
+            from wardian.sandbox.policy.setting import check_each_limit
+
+            return check_each_limit(limits)
+    return None
 
 
 def check_environment_name(name: str) -> str:

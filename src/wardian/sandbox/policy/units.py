@@ -6,6 +6,8 @@ _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _DURATIONS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 UNLIMITED = ("none", "unlimited")
 MOST_BYTES = 1 << 62
+MOST_SECONDS = 999_999_999  # more than thirty years
+MOST_COUNT = (1 << 31) - 1
 
 
 def _split(text: str) -> tuple[float | int, str]:
@@ -41,7 +43,7 @@ def parse_duration(text: str) -> float | None:
         seconds = number * _DURATIONS[unit]
     except (ValueError, KeyError):
         raise ValueError(f"{text!r} is not a duration; write 30s, 5m, 1h, 500ms or none") from None
-    if not 0 < seconds < 1e9:
+    if not 0 < seconds <= MOST_SECONDS:
         raise ValueError(f"{text!r} is not a possible duration; write 30s, 5m, 1h, 500ms or none")
     return seconds
 
@@ -50,7 +52,7 @@ def parse_count(text: str) -> int | None:
     """A whole number above zero, or None for ``none``. Raises ValueError."""
     if text.strip().lower() in UNLIMITED:
         return None
-    if not text.strip().isascii() or not text.strip().isdigit() or not 0 < int(text) < 1 << 31:
+    if not text.strip().isascii() or not text.strip().isdigit() or not 0 < int(text) <= MOST_COUNT:
         raise ValueError(f"{text!r} is not a number above 0; write 64, 512 or none")
     return int(text)
 

@@ -10,8 +10,6 @@ from wardian.sandbox.refusals.hostpath import HostPaths
 
 PATIENCE_S = 1.0  # of this thread's own time, so that a busy machine answers as a quiet one does
 WAITING = 5  # times as long, for disks that keep it waiting
-# What waits for others is 0A of TCP and 07 of UDP.
-_TABLES = (("tcp", b"0A"), ("tcp6", b"0A"), ("udp", b"07"), ("udp6", b"07"))
 
 
 class AskedHost:
@@ -34,27 +32,39 @@ class AskedHost:
 
     def listens(self, port: int) -> bool:
         """Whether a socket of the host's waits at that port."""
-        return port in self._ports
+        return port in self._streams or port in self._datagrams
+
+    def accepts(self, port: int) -> bool:
+        """Whether connections to that port of the host's are taken."""
+        return port in self._streams
 
     def has_abstract(self, name: bytes) -> bool:
         """Whether the host has a socket of that abstract name."""
         return b"@" + name[1:].replace(b"\0", b"@") in self._abstract
 
     @functools.cached_property
-    def _ports(self) -> frozenset[int]:
-        found = set()
-        for table, waiting in _TABLES:
-            for line in _lines(f"/proc/net/{table}")[1:]:
-                fields = line.split()
-                if fields[3] == waiting:
-                    found.add(int(fields[1].rpartition(b":")[2], 16))
-        return frozenset(found)
+    def _streams(self) -> frozenset[int]:
+        return _ports("tcp", b"0A")
+
+    @functools.cached_property
+    def _datagrams(self) -> frozenset[int]:
+        return _ports("udp", b"07")
 
     @functools.cached_property
     def _abstract(self) -> frozenset[bytes]:
         """The table has eight columns, and a name may hold anything."""
         found = (line.split(maxsplit=7)[7:] for line in _lines("/proc/net/unix"))
         return frozenset(name[0] for name in found if name and name[0].startswith(b"@"))
+
+
+def _ports(protocol: str, waiting: bytes) -> frozenset[int]:
+    """What waits for others is 0A of TCP and 07 of UDP."""
+    rows = (
+        line.split()
+        for table in (protocol, f"{protocol}6")
+        for line in _lines(f"/proc/net/{table}")[1:]
+    )
+    return frozenset(int(row[1].rpartition(b":")[2], 16) for row in rows if row[3] == waiting)
 
 
 def _lines(path: str) -> list[bytes]:

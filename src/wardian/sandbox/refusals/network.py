@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wardian.sandbox.refusals.notes import UNKNOWN, act_word, refusal_of, shown, text_of
-from wardian.sandbox.refusals.remedies import RefusalContext, setting, to_name, to_reach
+from wardian.sandbox.refusals.remedies import (
+    RefusalContext,
+    setting,
+    to_name,
+    to_reach,
+    to_request,
+)
 from wardian.sandbox.run.result import Caller, Refusal
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -15,12 +21,14 @@ if TYPE_CHECKING:
 
     from wardian.sandbox.network.addresses import Address
     from wardian.sandbox.network.outcomes import Connection, Outcomes, RefusedName
+    from wardian.sandbox.network.terminating import RefusedRequest
 
     Asked = Mapping[tuple[str, int | None], Caller]
 
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
 LOW_PORTS = 1024
 DNS = 53
+_LOOPBACK = {4: "127.0.0.1", 6: "::1"}
 
 
 def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
@@ -46,7 +54,7 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
     elif event["other"] == "loopback":
         if port == DNS or not around.host.listens(port):
             return None  # whoever asks there asks for a name, and that is reported
-        reason = "the run has a loopback of its own; the host's is out of reach"
+        return _by_own_loopback(action, raw, around)
     elif around.policy.network == "names":
         return _by_rules(action, raw, event["other"] == "stream", around)
     else:
@@ -56,6 +64,27 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
 
             rule = NetworkRules().missing_for_address(_address(raw), port).rule
             allow = to_name(rule) if rule is not None else allow
+    return refusal_of("network", action, sockaddr_text(raw), reason, allow)
+
+
+def _by_own_loopback(action: str, raw: bytes, around: RefusalContext) -> Refusal | None:
+    """A server that the host has and the guest has not; a rule for its address is the way there."""
+    from ipaddress import ip_network
+
+    from wardian.sandbox.network.rules import AddressRule, NetworkRules
+    from wardian.syscalls.decode import sockaddr_text
+
+    address, port = _address(raw), int.from_bytes(raw[2:4], "big")
+    if address.is_unspecified:
+        address = type(address)(_LOOPBACK[address.version])
+    if around.policy.network == "names":
+        rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        if rules.shares_loopback(address, port):
+            return None
+    reason = "the run has a loopback of its own; the host's is out of reach"
+    allow = to_reach(around)
+    if action == "connect" and around.host.accepts(port):
+        allow = to_name(str(AddressRule(ip_network(address), ((port, port),))))
     return refusal_of("network", action, sockaddr_text(raw), reason, allow)
 
 
@@ -74,7 +103,7 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
     from wardian.sandbox.network.resolver import SYNTHETIC
     from wardian.sandbox.network.rules import NetworkRules
 
-    rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+    rules = NetworkRules.of(around.policy)
     address, port = _address(raw), int.from_bytes(raw[2:4], "big")
     name = around.names.get(str(address))
     host = name or (str(address) if address.version == 4 else f"[{address}]")
@@ -94,13 +123,19 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
     return refusal_of("network", action, f"{host}:{port}", reason, allow)
 
 
-def by_gateway(
+def with_gateway(
     outcomes: Outcomes, asked: Asked, known: Sequence[Refusal] = ()
 ) -> tuple[Refusal, ...]:
-    """What the gateway of a network by name refused, but for what is known already."""
+    """What is known, with the reasons that the gateway of a network by name had, and what else it
+    refused. A program that asks by ``write`` (Go's own resolver) is known to the gateway alone."""
+    callers = {**outcomes.callers, **asked}
+    found = [by_rule(one, callers) for one in outcomes.refused.values()]
+    reasons = {(one.action, one.target): one.reason for one in found}
     things = {(one.action, one.target) for one in known}
-    found = [by_rule(one, asked) for one in outcomes.refused.values()]
-    return tuple(one for one in found if (one.action, one.target) not in things)
+    return (
+        *(one._replace(reason=reasons.get((one.action, one.target), one.reason)) for one in known),
+        *(one for one in found if (one.action, one.target) not in things),
+    )
 
 
 def with_callers(outcomes: Outcomes, asked: Asked) -> tuple[Connection, ...]:
@@ -132,12 +167,26 @@ def who_asked(
 
 
 def by_rule(refused: RefusedName, asked: Asked) -> Refusal:
+    if refused.request is not None:
+        return _by_request(refused, refused.request, asked)
     action, target = "resolve", shown(refused.name)
     if refused.port is not None:
         address = f" ({refused.address})" if refused.address is not None else ""
         action, target = "connect", f"{target}{address}:{refused.port}"
     allow = to_name(refused.rule) if refused.rule is not None else None
     return refusal_of("network", action, target, refused.reason, allow)._replace(
+        process=asked.get((refused.name, refused.port), UNKNOWN),
+        count=refused.times,
+        time_s=refused.at_s,
+    )
+
+
+def _by_request(refused: RefusedName, request: RefusedRequest, asked: Asked) -> Refusal:
+    target = shown(f"{request.method} https://{refused.name}{request.target}".lstrip())
+    allow = None
+    if request.path is not None and "*" not in request.path:
+        allow = to_request(refused.name, request.method, request.path)
+    return refusal_of("network", "request", target, refused.reason, allow)._replace(
         process=asked.get((refused.name, refused.port), UNKNOWN),
         count=refused.times,
         time_s=refused.at_s,
@@ -156,7 +205,7 @@ def by_name(_: str, event: dict[str, Any], around: RefusalContext) -> Refusal | 
         return refusal_of("network", "resolve", host, reason, None)
     rule: str | None = name
     if around.policy.network == "names":
-        rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        rules = NetworkRules.of(around.policy)
         if rules.ports_of(name):
             return None
         reason, rule = rules.missing_for_name(name)

@@ -25,6 +25,13 @@ def likely_first(told: Iterable[Refusal]) -> list[Refusal]:
     return sorted(told, key=rank)
 
 
+def likely_causes(told: Iterable[Refusal], *, failed: bool) -> tuple[Refusal, ...]:
+    """What mattered, the likeliest cause first. Settings that were looked for are seldom one: only
+    where nothing else was refused."""
+    news = [one for one in likely_first(told) if is_news(one, failed=failed)]
+    return tuple([one for one in news if not is_setting(one)] or news)
+
+
 def is_news(refusal: Refusal, *, failed: bool) -> bool:
     """Whether a person needs to hear of it, after a run that failed or one that did not."""
     return not is_routine(refusal) and (failed or not is_setting(refusal))

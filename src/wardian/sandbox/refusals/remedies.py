@@ -11,6 +11,7 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from wardian.errors import WardianError
+from wardian.sandbox.policy.grants import Grant
 from wardian.sandbox.policy.policy import DEBUG_CALLS, Policy, Share
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.root.layout import WORK, layout
@@ -76,7 +77,11 @@ def to_share(
     if (write and not os.access(outside, os.W_OK)) or (owned and not _is_owner(outside)):
         return None
     option, key = ("--write", "write") if write else ("--read", "read")
-    return Allow(f"{option} {quoted(str(share))}", f"[files]\n{key} = [{toml(str(share))}]")
+    return Allow(
+        f"{option} {quoted(str(share))}",
+        f"[files]\n{key} = [{toml(str(share))}]",
+        (Grant("share", share=share),),
+    )
 
 
 def _work(around: RefusalContext, write: bool) -> Allow | None:
@@ -84,7 +89,11 @@ def _work(around: RefusalContext, write: bool) -> Allow | None:
         return None
     if write and not os.access(around.cwd, os.W_OK):
         return None
-    return Allow(f"--work {quoted(around.cwd)}", f"[files]\nwork = {toml(around.cwd)}")
+    return Allow(
+        f"--work {quoted(around.cwd)}",
+        f"[files]\nwork = {toml(around.cwd)}",
+        (Grant("work", around.cwd),),
+    )
 
 
 def _sharable(outside: str, inside: str, write: bool, around: RefusalContext) -> Share | None:
@@ -134,24 +143,33 @@ def network_rule(policy: Policy) -> Allow | None:
     """What gives a run the network; None if it has it."""
     if policy.network == "host":
         return None
-    return Allow("--net host", '[network]\nmode = "host"')
+    return Allow("--net host", '[network]\nmode = "host"', (Grant("network", "host"),))
 
 
 def to_reach(around: RefusalContext, family: int = 0) -> Allow | None:
     """The host's network, and for its abstract sockets the wall that scopes them; None if neither
     stands in the way."""
     rule = network_rule(around.policy)
-    flags, lines = ([rule.flag], [rule.policy]) if rule is not None else ([], [])
+    flags, lines, grants = ([rule.flag], [rule.policy], rule.grants) if rule else ([], [], ())
     scope = "landlock.scope_abstract_socket"
     if family == AF_UNIX and scope in around.standing:
         flags.append(f"--degrade {scope}")
         lines.append(f'[protections]\ndegrade = ["{scope}"]')
-    return Allow(" ".join(flags), "\n".join(lines)) if flags else None
+        grants = (*grants, Grant("degrade", scope))
+    return Allow(" ".join(flags), "\n".join(lines), grants) if flags else None
 
 
 def to_name(rule: str) -> Allow:
     """One more rule of a network by name."""
-    return Allow(f"--net {quoted(rule)}", f"[network]\nallow = [{toml(rule)}]")
+    return Allow(
+        f"--net {quoted(rule)}", f"[network]\nallow = [{toml(rule)}]", (Grant("host", rule),)
+    )
+
+
+def to_request(host: str, method: str, path: str) -> Allow:
+    """One more rule for the requests to a host, which only a policy has."""
+    rule = f"{{methods = [{toml(method)}], paths = [{toml(path)}]}}"
+    return Allow("--policy FILE", f"[network.tls]\n{toml(host)} = {rule}")
 
 
 # System calls
@@ -168,8 +186,10 @@ def to_call(name: str, args: Sequence[int], policy: Policy) -> Allow | None:
         if value > bound if operator == "<=" else value < bound:
             return None
     if name in DEBUG_CALLS:
-        return Allow("--debug", "[syscalls]\ndebug = true")
-    return Allow(f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]')
+        return Allow("--debug", "[syscalls]\ndebug = true", (Grant("debug"),))
+    return Allow(
+        f"--allow-syscall {name}", f'[syscalls]\nallow = ["{name}"]', (Grant("syscall", name),)
+    )
 
 
 def setting(name: str, *, unset: int = 0) -> int:
@@ -187,9 +207,14 @@ def setting(name: str, *, unset: int = 0) -> int:
 def to_use(limit: Limit, needed: int = 0) -> Allow:
     """Twice as much, or what is needed in whole sixteenths of a gigabyte."""
     step = 1 << 26
-    more = spelled(limit.name, max((limit.value or 0) * 2, -(-needed // step) * step))
+    value = max((limit.value or 0) * 2, -(-needed // step) * step)
+    more = spelled(limit.name, value)
     quoted_more = more if more.isdigit() else f'"{more}"'
-    return Allow(f"--{limit.name} {more}", f"[limits]\n{limit.name} = {quoted_more}")
+    return Allow(
+        f"--{limit.name} {more}",
+        f"[limits]\n{limit.name} = {quoted_more}",
+        (Grant("limit", limit.name, value=value),),
+    )
 
 
 def spelled(name: str, value: float) -> str:

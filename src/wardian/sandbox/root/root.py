@@ -25,8 +25,10 @@ OWN = ("dev", "home", "proc", "sys", "tmp", "work")
 OPENED = ("etc", "var")
 
 
-# With a network by name; the gateway answers at once, or the run is over.
-RESOLV_CONF, OUR_RESOLVER = "/etc/resolv.conf", b"nameserver 127.0.0.1\noptions timeout:30\n"
+# With a network by name; the gateway answers at once, or when someone has been asked, or the run is
+# over. 30 s is the longest that glibc waits at a time.
+RESOLV_CONF = "/etc/resolv.conf"
+OUR_RESOLVER = b"nameserver 127.0.0.1\noptions timeout:30 attempts:4\n"
 
 
 class Base(NamedTuple):

@@ -92,17 +92,26 @@ class SharedChild(Child):
     """The supervisor of a living sandbox, as one command of it sees it: others wait for it, too."""
 
     def __init__(self, child: Child) -> None:
+        """It has no descriptor of its own to be polled: whoever closes the sandbox closes that,
+        and its number may be another's then. A command's status pipe ends with the supervisor."""
         self._child = child
-        self.pid, self.fd, self.is_gone = child.pid, child.fd, child.is_gone
+        self.pid, self.fd, self.is_gone = child.pid, -1, child.is_gone
 
     def gone(self, within_s: float = 0.0) -> bool:
         """True once it has ended."""
         self.is_gone = self._child.gone(within_s)
         return self.is_gone
 
+    def is_stopped(self) -> bool:
+        """Someone has sent it SIGSTOP."""
+        return self._child.is_stopped()
+
+    def kill(self) -> None:
+        """With it ends the sandbox."""
+        self._child.kill()
+
     def reap(self, within_s: float) -> bool:
         """Left to whoever closes the sandbox."""
-        self.fd = -1
         return True
 
 

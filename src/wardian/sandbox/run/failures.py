@@ -21,6 +21,16 @@ def explain(failed: dict[str, Any]) -> SandboxError:
             f"{what}: {error}",
             hint="share it with --read or --write, or choose another with --cwd",
         )
+    if wall == "commands" and number == errno.EAGAIN:
+        return SandboxError(
+            "this sandbox runs as many commands at once as it can",
+            hint="wait until one of them has ended, or make another sandbox",
+        )
+    if wall == "processes" and number == errno.EAGAIN:
+        return SandboxError(
+            "what runs in this sandbox has all processes that it may have: no command can start",
+            hint="kill a command that runs in it, raise the limit (processes), or make a new one",
+        )
     if wall == "share":
         verb, _, path = what.partition(" ")
         return ShareError(path, error) if verb == "opening" else SandboxError(f"{what}: {error}")

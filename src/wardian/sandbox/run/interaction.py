@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import threading
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from wardian.sandbox.run.traffic import Pipe
+
+
+WAIT_MS = 200
 
 
 class Output:
@@ -50,7 +54,8 @@ class Output:
         loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
-            loop.call_soon_threadsafe(changed.set)
+            if not loop.is_closed():  # whoever iterated there may have gone in the middle
+                loop.call_soon_threadsafe(changed.set)
 
         self._waiting.append(wake)
         try:
@@ -80,31 +85,37 @@ class Input:
 
     def __init__(self, fd: int, *, terminal: bool = False) -> None:
         self._fd, self._terminal = fd, terminal
-        self._lock = threading.Lock()
-        self.used = False
+        self._lock = threading.RLock()  # of the descriptor; never held while waiting
+        self._turn = threading.Lock()  # one write after another
+        self.used = self._ended = False
         os.set_blocking(fd, False)
 
     def write(self, data: bytes | str) -> None:
         """Give it more to read; waits while it does not. Raises BrokenPipeError once it reads no
         more, UsageError after ``close``."""
         view = memoryview(data.encode() if isinstance(data, str) else data)
-        with self._lock:
-            self.used = True
+        self.used = True
+        with self._turn:
             while view:
-                if self._fd < 0:
-                    raise UsageError("standard input is closed")
                 view = view[self._write(view) :]
 
     def _write(self, view: memoryview) -> int:
-        try:
-            return os.write(self._fd, view)
-        except BlockingIOError:
-            poll = select.poll()
-            poll.register(self._fd, select.POLLOUT)
-            poll.poll(1000)
-            return 0
-        except OSError as error:
-            raise BrokenPipeError(error.errno, "the command reads no more") from None
+        with self._lock:
+            fd = self._fd
+            if fd < 0 and self._ended:
+                raise BrokenPipeError(errno.EPIPE, "the command has ended")
+            if fd < 0:
+                raise UsageError("standard input is closed")
+            try:
+                return os.write(fd, view)
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                raise BrokenPipeError(error.errno, "the command reads no more") from None
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        poll.poll(WAIT_MS)  # not for ever: it may be closed meanwhile, and its number another's
+        return 0
 
     async def write_async(self, data: bytes | str) -> None:
         """``write`` on the running event loop."""
@@ -121,10 +132,15 @@ class Input:
                 except OSError:
                     pass  # it has ended
                 return
-            self.release()
+            self._close()
 
     def release(self) -> None:
-        """Close the descriptor itself."""
+        """The command has ended."""
+        with self._lock:
+            self._ended = True
+            self._close()
+
+    def _close(self) -> None:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)

@@ -20,8 +20,8 @@ FD_FIRST_COPY = 10
 FD_GATEWAY = 12
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
-# Signals that are not ignored, whatever this process ignores: all but KILL, STOP and libc's own two,
-# which core/signals.c sees to.
+# Signals that are not ignored, whatever this process ignores: all but KILL, STOP and libc's own
+# two, which core/signals.c sees to.
 DEFAULTS = [number for number in range(1, 65) if number not in (9, 19, 32, 33)]
 
 

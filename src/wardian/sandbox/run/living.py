@@ -32,6 +32,7 @@ class Living:
         self._listening: list[bytes] = []
         self._heard = b""
         self._answered = threading.Event()
+        self._asking = threading.Lock()
 
     def take_terminal(self, control: int) -> int:
         """The end of the command's terminal that is ours, once it has one. Raises SandboxError if
@@ -51,6 +52,13 @@ class Living:
             raise SandboxError("the command's terminal could not be opened")
         self._master = int.from_bytes(passed[0][2][:4], "little")
         return os.dup(self._master)
+
+    def hand_over_terminal(self) -> int:
+        """Our end of the terminal, which is the caller's from now on. Raises UsageError."""
+        if self._master < 0:
+            raise UsageError("this command has no terminal: start it with pty=True")
+        fd, self._master = self._master, -1
+        return fd
 
     def resize(self, rows: int, columns: int) -> None:
         """Raises UsageError."""
@@ -84,16 +92,18 @@ class Living:
 
     def ports(self, process: Process) -> tuple[int, ...]:
         """Asks the reaper, which looks at the sockets of this command's processes."""
-        if process.ended:
-            return ()
-        self._listening.clear()
-        self._answered.clear()
-        process.order(bytes([LISTENING]))
-        self._answered.wait(ANSWER_S)
+        with self._asking:
+            if process.ended:
+                return ()
+            self._listening.clear()
+            self._answered.clear()
+            process.order(bytes([LISTENING]))
+            self._answered.wait(ANSWER_S)
+            heard = list(self._listening)
         from wardian.sandbox.run.left_running import port_of
         from wardian.sandbox.run.status import read_events
 
-        events = read_events(b"\n".join(self._listening))
+        events = read_events(b"\n".join(heard))
         found = {port_of(word) for event in events for word in event["listening"].split()}
         return tuple(sorted(found))
 

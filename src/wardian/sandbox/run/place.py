@@ -3,12 +3,15 @@ another (core/commands.c)."""
 
 from __future__ import annotations
 
+import _socket
 import _thread
 import os
+import select
+import time
 
 from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.run import launcher
-from wardian.sandbox.run.child import KILL_S, LAST_S, Child
+from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, Child
 from wardian.sandbox.run.records import record
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -36,15 +39,19 @@ class Lines(NamedTuple):
 class Place:
     """A launcher with a living sandbox. Safe to use from many threads."""
 
+    _control = -1  # our end of what it is asked through
+
     def __init__(self, launched: launcher.Launched) -> None:
         self.pid = launched.pid
         self.child = Child(launched.pid)
-        self._status, self._control = launched.status, launched.control
+        self._status = launched.status
         self._lock = _thread.RLock()
         self._said: bytes | None = None  # all that the launcher said of itself, once it has ended
         self._owner = os.getpid()
         self._next = 1
-        os.set_blocking(self._control, True)
+        self._owed = 0  # answers that were asked for and not taken
+        os.set_blocking(launched.control, True)
+        self._control = launched.control
 
     @property
     def gone(self) -> bool:
@@ -102,47 +109,61 @@ class Place:
         return self._answered(_request(_DIRECTORY, path=name), f"opening {path}")
 
     def _answered(self, request: bytes, what: str) -> int:
-        import _socket
-
         try:
             with self._lock:
+                while self._owed:  # whoever asked was interrupted, or waited long enough
+                    _close(self._answer()[1])
                 self._ask(request, [])
-                ours = _socket.socket(fileno=os.dup(self._control))
-                try:
-                    ours.settimeout(ANSWER_S)
-                    room = _socket.CMSG_SPACE(4)
-                    data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
-                finally:
-                    ours.setblocking(True)
-                    ours.close()
-        except OSError as error:
-            raise self.explained(error) from None
+                self._owed += 1
+                error, fds = self._answer()
+        except OSError as failed:
+            raise self.explained(failed) from None
+        if not fds:
+            raise SandboxError(f"{what} inside: {os.strerror(error).lower()}")
+        return fds[0]
+
+    def _answer(self) -> tuple[int, list[int]]:
+        """The next one: an errno, or a descriptor. Raises OSError."""
+        ours = _socket.socket(fileno=os.dup(self._control))
+        room = _socket.CMSG_SPACE(4)
+        try:
+            ours.settimeout(ANSWER_S)
+            data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
+        finally:
+            ours.setblocking(True)  # for all who share the description
+            ours.close()
+        self._owed -= 1
         if not data:
-            raise self.explained(ConnectionResetError())
-        if not control:
-            raise SandboxError(f"{what} inside: {os.strerror(data[0]).lower()}")
-        return int.from_bytes(control[0][2][:4], "little")
+            raise ConnectionResetError
+        return data[0], [int.from_bytes(one[2][:4], "little") for one in control]
 
     def _ask(self, request: bytes, fds: list[int]) -> None:
-        import _socket
-
         if self._control < 0:
             raise ConnectionResetError
-        sent = _socket.socket(fileno=os.dup(self._control))
         rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
         extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
+        ours = _socket.socket(fileno=os.dup(self._control))
         try:
-            sent.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
+            ours.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
         finally:
-            sent.close()
+            ours.close()
 
-    def said(self) -> bytes:
-        """What the launcher said of the sandbox as a whole; waits for its end."""
+    def said(self, within_s: float = LAST_S) -> bytes:
+        """What the launcher said of the sandbox as a whole; waits for its end, but not longer. It
+        waits itself until its last lines are read, where there are many."""
         with self._lock:
             if self._said is None:
-                pieces = []
-                while data := os.read(self._status, 1 << 16):
-                    pieces.append(data)
+                deadline, pieces = time.monotonic() + within_s, []
+                poll = select.poll()
+                poll.register(self._status, select.POLLIN)
+                while (left_s := deadline - time.monotonic()) > 0:
+                    if not poll.poll(int(min(left_s, STOPPED_S) * 1000)):
+                        if self.child.is_stopped():
+                            self.child.kill()  # it would never end by itself
+                    elif data := os.read(self._status, 1 << 16):
+                        pieces.append(data)
+                    else:
+                        break
                 self._said = b"".join(pieces)
                 os.close(self._status)
             return self._said
@@ -165,11 +186,14 @@ class Place:
             except OSError:
                 pass  # it has ended
             control, self._control = self._control, -1
-        gone = self.child.reap(KILL_S)
+        self.said(KILL_S)
+        gone = self.child.reap(LAST_S)
         os.close(control)
-        if gone:
-            self.said()
         return gone
+
+    def __del__(self) -> None:
+        if self._control >= 0:
+            self.close()
 
 
 def failure_of(said: bytes) -> SandboxError:
@@ -222,8 +246,6 @@ def _request(
 
 
 def _socket_pair() -> tuple[int, int]:
-    import _socket
-
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
     return launcher.raised(ours.detach()), launcher.raised(theirs.detach())
 

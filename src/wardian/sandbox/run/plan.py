@@ -109,7 +109,7 @@ def _routes(policy: Policy) -> list[bytes]:
     from wardian.sandbox.network.resolver import SYNTHETIC
     from wardian.sandbox.network.rules import NetworkRules
 
-    rules = NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)
+    rules = NetworkRules.of(policy)
     families = {4: socket.AF_INET, 6: socket.AF_INET6}
     return [
         record("route", int(families[net.version]), net.prefixlen, net.network_address.packed)
@@ -206,6 +206,13 @@ def _held(policy: Policy, sources: Sequence[Source], standing: set[str]) -> tupl
     if not any(source.write for source in sources):
         otherwise["disk"] = "tmpfs size"
     return held_limits(policy.limits, otherwise)
+
+
+def timed(plan: Plan, time_s: float | None) -> Plan:
+    """The plan of a run whose call has a time limit of its own."""
+    if plan.limits[0].value == time_s:
+        return plan
+    return plan._replace(limits=(plan.limits[0]._replace(value=time_s), *plan.limits[1:]))
 
 
 @functools.lru_cache(maxsize=16)

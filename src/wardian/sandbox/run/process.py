@@ -17,11 +17,13 @@ from wardian.sandbox.run.traffic import OnBytes, Traffic
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from wardian.sandbox.rerunning import Given
     from wardian.sandbox.run.interaction import Input, Output
     from wardian.sandbox.run.living import Living
     from wardian.sandbox.run.result import Result
 
-KILL, OUTPUT = 255, 253  # core/supervise.c, core/commands.c
+KILL, HOLD, LET_GO = 255, 254, 253  # core/supervise.c
+OUTPUT = 253  # of a command in a living sandbox: core/commands.c
 
 Interpret = Callable[[bytes, bytes, bytes], "Result"]
 
@@ -88,6 +90,7 @@ class Process:
         self._attended_by: int | None = None  # the thread that moves the bytes
         self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
+        self.given: Given | None = None  # how it was started, for the result
         self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control, self._send = launched.control, send
         self._interpret = interpret
@@ -108,14 +111,16 @@ class Process:
     def end(self) -> bool:
         """End the run and wait until it is over; False if that can't be had within a minute."""
         self.kill()
-        here = self._attended_by == threading.get_ident()
+        here, heard = self._attended_by == threading.get_ident(), False
         if self._claim(threading.get_ident()):
             self.abandon()
         elif not here:
             self._done.wait(KILL_S + 2 * LAST_S)
         elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
-            self._hear_it_out()
-        return self.over if self.living is not None else self.oversight.child.gone(LAST_S)
+            heard = self._hear_it_out()
+        if self.living is not None:
+            return self.over or heard
+        return self.oversight.child.gone(LAST_S)
 
     def send_signal(self, signal: int) -> None:
         """Deliver a signal to the guest, as kill(1) or a terminal would."""
@@ -171,6 +176,10 @@ class Process:
             raise UsageError(f"{what} needs a living sandbox, not a fresh one for each run")
         return self.living
 
+    def hold_streams(self, held: bool) -> None:
+        """Nothing is read or written for the guest meanwhile: the terminal is someone else's."""
+        self._command(HOLD if held else LET_GO)
+
     def wait(self, timeout_s: float | None = None) -> Result:
         """The result, once the run has ended. Raises TimeoutError, and what setting up raised;
         UsageError in a process that was forked off the one that started it."""
@@ -216,7 +225,9 @@ class Process:
         streams = [*(pipe.bytes for pipe in traffic.outputs), b"", b""]
         try:
             result = self._interpret(traffic.said.bytes, streams[0], streams[1])
-            self._result = result if self.living is None else self.living.counted(result, traffic)
+            if self.living is not None:
+                result = self.living.counted(result, traffic)
+            self._result = result if self.given is None else result._replace(given=self.given)
         except BaseException as error:
             self._failure = error
         self.oversight.child.reap(LAST_S)  # the status line has told all
@@ -226,6 +237,10 @@ class Process:
         self.over = True
         self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
         self._done.set()
+
+    def __repr__(self) -> str:
+        state = "running" if not self.ended else repr(self._result or self._failure)
+        return f"<Process {self.pid}: {state}>"
 
     def _outcome(self) -> Result:
         if self._failure is not None:
@@ -246,15 +261,17 @@ class Process:
             self.traffic.drop(self.traffic.said)
         self.finish()
 
-    def _hear_it_out(self) -> None:
-        """Take what the supervisor says until it has ended, or can't be expected to."""
+    def _hear_it_out(self) -> bool:
+        """Take what the supervisor says until it says no more, or can't be expected to; False if
+        the run may go on."""
         said = self.traffic.said.fd
         poll = self._poll(*([said] if said >= 0 else []))
         while not self.is_over():
             for fd, _ in poll.poll(int(STOPPED_S * 1000)):
                 # else it is gone, which the next look tells
                 if fd == said and not self.traffic.hear():
-                    return
+                    return True
+        return self.oversight.child.gone()
 
     def _poll(self, *readable: int) -> select.poll:
         poll = select.poll()

@@ -1,11 +1,12 @@
-"""Which walls stand under a policy on this host: requested, available, enforced. Pure."""
+"""Which walls stand under a policy on this host: requested, available, enforced. Pure, but for
+``with_look_ups``."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
 from wardian.errors import UsageError, WallError
-from wardian.sandbox.host import NO_CGROUP, Host
+from wardian.sandbox.host import NO_CGROUP, Host, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run import landlock
 from wardian.sandbox.run.result import Protection
@@ -31,6 +32,12 @@ ALWAYS = (
     "seccomp",
 )
 DEGRADABLE = (*dict(landlock.FEATURES), "notify", "proc", "limits.processes", CGROUP)
+
+
+def with_look_ups(policy: Policy) -> Policy:
+    """The same policy, under which look-ups are reported on every host: for runs that something is
+    concluded from."""
+    return policy if this_host().fuse else policy.but(explain=True)
 
 
 def check_degrade(names: Sequence[str]) -> frozenset[str]:

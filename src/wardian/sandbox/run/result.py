@@ -9,7 +9,11 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 
+    from wardian.sandbox.network.asking import AskedConnection
     from wardian.sandbox.network.outcomes import Connection
+    from wardian.sandbox.policy.grants import Grant
+    from wardian.sandbox.rerunning import Given
+    from wardian.sandbox.run.reason import Reason
 else:
     from wardian.values import NamedTuple
 
@@ -32,6 +36,11 @@ class Usage(NamedTuple):
     def cpu_s(self) -> float:
         """User and system time together."""
         return self.user_s + self.system_s
+
+    def __repr__(self) -> str:
+        from wardian.sandbox.run.shown import usage_line
+
+        return usage_line(self)
 
 
 class Limit(NamedTuple):
@@ -70,10 +79,15 @@ class Caller(NamedTuple):
 
 
 class Allow(NamedTuple):
-    """What would allow it: the option, and the lines of a policy file."""
+    """What would allow it: the option, the lines of a policy file, and the same as data."""
 
     flag: str
     policy: str
+    grants: tuple[Grant, ...] = ()  # none if it was read from a document
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"flag": self.flag, "policy": self.policy}
 
 
 class Refusal(NamedTuple):
@@ -93,8 +107,13 @@ class Refusal(NamedTuple):
         """As JSON (docs/reference/result.md)."""
         return self._asdict() | {
             "process": self.process.document(),
-            "allow": self.allow._asdict() if self.allow is not None else None,
+            "allow": self.allow.document() if self.allow is not None else None,
         }
+
+    def __repr__(self) -> str:
+        from wardian.sandbox.run.shown import refusal_line
+
+        return refusal_line(self)
 
 
 class LeftRunning(NamedTuple):
@@ -115,7 +134,7 @@ class Result(NamedTuple):
 
     command: tuple[str, ...]
     exit_code: int
-    reason: str
+    reason: Reason
     signal: int | None = None
     detail: str = ""
     stdout: bytes = b""
@@ -132,6 +151,8 @@ class Result(NamedTuple):
     left_running_more: int = 0
     stderr_tail: bytes = b""  # of a command on the caller's own streams
     connections: tuple[Connection, ...] = ()  # of a network by name
+    given: Given | None = None  # how it was started, for Sandbox.rerun; in no document
+    asked: tuple[AskedConnection, ...] = ()  # what on_connect was asked, and what it answered
 
     @property
     def ok(self) -> bool:
@@ -144,6 +165,15 @@ class Result(NamedTuple):
         return self.stdout.decode("utf-8", "replace")
 
     @property
+    def likely_causes(self) -> tuple[Refusal, ...]:
+        """Of the refusals those that mattered, the likeliest cause of a failure first."""
+        if not self.refusals:
+            return ()
+        from wardian.sandbox.refusals.ranking import likely_causes
+
+        return likely_causes(self.refusals, failed=not self.ok)
+
+    @property
     def policy_digest(self) -> str:
         """Names the policy that was in effect."""
         return self.policy.digest if self.policy is not None else ""
@@ -151,7 +181,10 @@ class Result(NamedTuple):
     def check(self) -> Result:
         """Return itself, or raise CommandFailed if the exit code is not 0."""
         if self.exit_code != 0:
-            raise CommandFailed(self)
+            from wardian.sandbox.run.shown import failure_text
+
+            message, stderr = failure_text(self)
+            raise CommandFailed(self, message, stderr=stderr)
         return self
 
     def document(self, *, output: bool = False) -> dict[str, Any]:
@@ -171,12 +204,24 @@ class Result(NamedTuple):
             "protections": [protection._asdict() for protection in self.protections],
             "refusals": [refusal.document() for refusal in self.refusals],
             "refusals_dropped": self.refusals_dropped,
+            "likely_causes": _positions(self.likely_causes, self.refusals),
             "left_running": [one._asdict() for one in self.left_running],
             "left_running_more": self.left_running_more,
             "policy_digest": self.policy_digest,
             "connections": [one.document() for one in self.connections],
+            "asked": [one.document() for one in self.asked],
         }
         if output:
             document["stdout"] = self.stdout.decode("utf-8", "replace")
             document["stderr"] = self.stderr.decode("utf-8", "replace")
         return document
+
+    def __repr__(self) -> str:
+        from wardian.sandbox.run.shown import result_line
+
+        return result_line(self)
+
+
+def _positions(some: tuple[Refusal, ...], every: tuple[Refusal, ...]) -> list[int]:
+    places = {id(one): i for i, one in enumerate(every)}
+    return [places[id(one)] for one in some]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.share import GatewayShare
     from wardian.sandbox.refusals.asked_host import AskedHost
+    from wardian.sandbox.run.reason import Reason
 
     class RunFacts(TypedDict):
         """What a run was, whatever came of it."""
@@ -32,11 +33,17 @@ if TYPE_CHECKING:
         gateway: NotRequired[Gateway | GatewayShare | None]
 
 
-LIMITS = ("time", "cpu", "memory", "output", "disk")
+LIMITS: dict[str, Reason] = {
+    "time": "time limit",
+    "cpu": "cpu limit",
+    "memory": "memory limit",
+    "output": "output limit",
+    "disk": "disk limit",
+}
 TIME_IS_UP, NOT_EXECUTABLE, NOT_FOUND = 124, 126, 127
 NO_GROUP = "no control group can be made here: the supervisor counts memory and CPU time itself"
 NO_COPY = "no overlay can be mounted on it here: the guest finds it read-only"
-_SIGNAL_LIMITS = {24: "cpu", 25: "disk"}  # SIGXCPU, SIGXFSZ
+_SIGNAL_LIMITS: dict[int, Reason] = {24: "cpu limit", 25: "disk limit"}  # SIGXCPU, SIGXFSZ
 
 
 def interpret(status: bytes, stdout: bytes, stderr: bytes, **about: Unpack[RunFacts]) -> Result:
@@ -84,6 +91,8 @@ def concluded(
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     left, more = _left_running(events)
     names = gateway.names if gateway is not None else {}
+    # What an answer allowed is no refusal.
+    allowed = policy._replace(allow_hosts=gateway.ever_allowed) if gateway is not None else policy
     result = Result(
         command=tuple(command),
         exit_code=exit_code,
@@ -97,7 +106,7 @@ def concluded(
         limits=limits,
         protections=_copied(_grouped(plan.protections, group), ended.get("not_copied", 0)),
         refusals=_told(
-            _met(limits, usage), _refusals(events, plan, arch, policy, tuple(command), names)
+            _met(limits, usage), _refusals(events, plan, arch, allowed, tuple(command), names)
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
@@ -213,11 +222,11 @@ def _string(line: str, at: int) -> tuple[str, int]:
     return "".join(pieces), at + 1
 
 
-def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
+def _verdict(ended: dict[str, Any], program: str) -> tuple[int, Reason, str]:
     """Exit code, reason, and a sentence."""
     reason = ended["reason"]
     if reason in LIMITS:
-        return (TIME_IS_UP if reason == "time" else 137), f"{reason} limit", ""
+        return (TIME_IS_UP if reason == "time" else 137), LIMITS[reason], ""
     if reason == "exec":
         error = ended["exec_errno"]
         if error == errno.ENOENT:
@@ -228,7 +237,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, str, str]:
     if reason == "signal":
         number = ended["signal"]
         if number in _SIGNAL_LIMITS:
-            return 128 + number, f"{_SIGNAL_LIMITS[number]} limit", ""
+            return 128 + number, _SIGNAL_LIMITS[number], ""
         return 128 + number, "signal", ""
     if reason == "exited":
         return ended["code"], "exited", ""
@@ -299,14 +308,15 @@ def _with_network(
     result: Result, events: Sequence[dict[str, Any]], gateway: Gateway | GatewayShare
 ) -> Result:
     """What its network by name saw."""
-    from wardian.sandbox.refusals.network import by_gateway, who_asked, with_callers
+    from wardian.sandbox.refusals.network import who_asked, with_callers, with_gateway
     from wardian.sandbox.refusals.reading import callers_of
 
     asked = who_asked(events, callers_of(events, result.command), gateway.names)
     outcomes = gateway.outcomes
     return result._replace(
-        refusals=result.refusals + by_gateway(outcomes, asked, result.refusals),
+        refusals=with_gateway(outcomes, asked, result.refusals),
         connections=with_callers(outcomes, asked),
+        asked=tuple(outcomes.asked),
     )
 
 

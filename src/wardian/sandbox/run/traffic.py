@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 
 READ_SIZE = 1 << 16
+MOST_IN_PIPE = 1 << 20  # /proc/sys/fs/pipe-max-size; those that we make hold less
 ENDED = b'{"event":"ended",'
 
 OnBytes = Callable[[bytes], None]
@@ -160,9 +161,10 @@ class Traffic:
         return False
 
     def take_rest(self) -> None:
-        """Nobody writes any more: take what lies there, whoever else holds a pipe open."""
+        """Nobody writes any more who matters: take what lies there, and no more than can lie there,
+        for someone else may hold a pipe open and write on."""
         for fd in list(self.readers):
-            while True:
+            for _ in range(MOST_IN_PIPE // READ_SIZE):
                 try:
                     data = os.read(fd, READ_SIZE)
                 except OSError:
