@@ -34,7 +34,7 @@ LOADED = b"+\n"
 _SAID_BYTES = 1 << 14
 
 
-class Script(NamedTuple):
+class ScriptRequest(NamedTuple):
     """What a Python is to run: a file inside, or code."""
 
     path: str | None
@@ -43,7 +43,7 @@ class Script(NamedTuple):
     frame: bytes = b""  # the request, as inside.py reads it
 
     @classmethod
-    def of(cls, path: str | None, args: Sequence[str], code: str | None) -> Script:
+    def of(cls, path: str | None, args: Sequence[str], code: str | None) -> ScriptRequest:
         """Raises UsageError."""
         if (path is None) == (code is None):
             raise UsageError("run_python needs a script or code, and not both")
@@ -60,7 +60,7 @@ class Script(NamedTuple):
             return (self.path, *self.args)
         return ("-c", self.code or "", *self.args)
 
-    def with_request(self, job: Job, env: dict[str, str]) -> Script:
+    def with_request(self, job: Job, env: dict[str, str]) -> ScriptRequest:
         """The same, ready to be sent."""
         asked = {
             "words": list(self.words),
@@ -97,7 +97,7 @@ class Waiting:
         Python may be found, take a command of its own."""
         return job.cwd in (None, WORK) and "PATH" not in job.env
 
-    def process(self, script: Script, job: Job) -> Process:
+    def process(self, script: ScriptRequest, job: Job) -> Process:
         """It gets its script. Its time begins now, and what it was refused so far is forgotten."""
         request = job._replace(input_bytes=script.frame + (job.input_bytes or b""))
         process = self.place.attend(request, self._launched, self._ends)

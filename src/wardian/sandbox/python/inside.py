@@ -17,7 +17,7 @@ import traceback
 TEXT, VALUE, IMAGES, SHOWN = 64 << 10, 1 << 20, 32 << 20, 200
 
 
-class Session:
+class Cells:
     def __init__(self):
         self.channel = os.dup(0)
         os.set_inheritable(self.channel, False)
@@ -248,4 +248,4 @@ class Figures:
         return spec
 
 
-Session().serve()
+Cells().serve()

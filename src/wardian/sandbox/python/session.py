@@ -30,7 +30,7 @@ _ENDING_S = 2.0  # for one that closed its channel
 _REST_S = 0.5  # for output that came before the reply
 
 
-class Interpreter:
+class CellProcess:
     """One process of it, and our ends of what it is connected to."""
 
     def __init__(self, sandbox: Sandbox, python: str) -> None:
@@ -79,7 +79,7 @@ class PythonSession:
             sandbox._in_place("python()")
         self._sandbox, self._python = sandbox, python
         self._lock = threading.Lock()
-        self._interpreter: Interpreter | None = None
+        self._interpreter: CellProcess | None = None
         self._running: Process | None = None
         self._closed = False
         self._cells = 0
@@ -99,7 +99,7 @@ class PythonSession:
             if self._interpreter is not None and self._interpreter.process.ended:
                 self._forget()
             if self._interpreter is None:
-                self._interpreter = Interpreter(self._sandbox, self._python)
+                self._interpreter = CellProcess(self._sandbox, self._python)
             self._cells += 1
             cell = Cell(self._interpreter, self._cells, code, time_s)
             self._running = self._interpreter.process
@@ -153,7 +153,7 @@ class Cell:
     """One cell under way."""
 
     def __init__(
-        self, interpreter: Interpreter, number: int, code: str, time_s: float | None
+        self, interpreter: CellProcess, number: int, code: str, time_s: float | None
     ) -> None:
         self._interpreter, self._number, self._code = interpreter, number, code
         self._time_s = time_s
