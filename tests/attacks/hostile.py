@@ -51,7 +51,9 @@ def look_into() -> None:
         for pid in others():
             if pid == os.getpid():
                 continue
-            if "UNTRACED" not in os.environ:  # where debuggers may be used, attacks trace themselves
+            if (
+                "UNTRACED" not in os.environ
+            ):  # where debuggers may be used, attacks trace themselves
                 libc.ptrace(PTRACE_SEIZE, pid, 0, 0)
             for name in ("environ", "mem", "maps"):
                 try:

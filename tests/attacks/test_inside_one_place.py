@@ -70,7 +70,9 @@ def place(launcher: Path | None = None, *walls: str) -> Iterator[Sandbox]:
 
 
 def attempt(sandbox: Sandbox, act: str) -> str:
-    return sandbox.run(python(f"try:\n    {act}\n    print('done')\nexcept OSError as e: print(e)")).text
+    return sandbox.run(
+        python(f"try:\n    {act}\n    print('done')\nexcept OSError as e: print(e)")
+    ).text
 
 
 @pytest.mark.parametrize("act", AGAINST_PID_1)
@@ -158,8 +160,7 @@ HOSTILE_FORKS = {
         "time.sleep(99)"
     ),
     "thousands-of-zombies": (
-        "for _ in range(400):\n    if os.fork() == 0: os._exit(0)\n"
-        "time.sleep(99)"
+        "for _ in range(400):\n    if os.fork() == 0: os._exit(0)\ntime.sleep(99)"
     ),
     "siblings": (  # clone(CLONE_PARENT): children of pid 1's
         "nr = 56 if os.uname().machine == 'x86_64' else 220\n"
