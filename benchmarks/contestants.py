@@ -141,7 +141,7 @@ class Discarding(ByCommand):
 
 
 class Wardian:
-    """``Sandbox.run``, called in this process."""
+    """``Sandbox.run``, called in this process, with new namespaces for each run."""
 
     name = "wardian"
     captures = True
@@ -161,7 +161,7 @@ class Wardian:
         policy = Policy.default()
         if workshop.tools:
             policy = policy.with_shares([Share(workshop.tools, TOOLS_INSIDE)])
-        self._sandbox = Sandbox.create(policy=policy)
+        self._sandbox = Sandbox.create(policy=policy, fresh=True)
 
     def version(self) -> str:
         """See Contestant."""

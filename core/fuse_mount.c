@@ -68,26 +68,39 @@ static void learn_names(void) {
 
 /* Every program goes through one, and would ask where it leads. A link can be mounted on a link; where not,
  * it is asked for. */
-static void place_link(const struct top *top) {
-    int link = symlinkat(top->link, files, top->name) < 0
-                   ? -1
-                   : (int)syscall(SYS_open_tree, files, top->name,
-                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
-    if (link < 0)
-        return;
-    syscall(SYS_move_mount, link, "", root, top->name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */);
-    close(link);
+static int detach_link(const struct top *top) {
+    return symlinkat(top->link, files, top->name) < 0
+               ? -1
+               : (int)syscall(SYS_open_tree, files, top->name,
+                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
 }
 
-static void place_own(size_t i) {
-    if (mkdirat(files, tops[i].name, 0755) < 0)
-        die(errno, "mount", "making /%s in the guest", tops[i].name);
-    mounts[i] = mount_detach(files, tops[i].name, "mount");
-    mount_attach(mounts[i], root, tops[i].name, "mount", tops[i].name);
+static int detach_own(const struct top *top) {
+    if (mkdirat(files, top->name, 0755) < 0)
+        die(errno, "mount", "making /%s in the guest", top->name);
+    return mount_detach(files, top->name, "mount");
+}
+
+/* While the supervisor sees to the new file system's first questions. */
+static void detach_tops(int detached[MAX_TOPS]) {
+    tops = fuse_root_tops(&top_count);
+    for (size_t i = 0; i < top_count; i++) {
+        detached[i] = tops[i].link[0] ? detach_link(&tops[i]) : fuse_root_own(i) ? detach_own(&tops[i]) : -1;
+        mounts[i] = fuse_root_own(i) ? detached[i] : -1;
+    }
+}
+
+static void attach_tops(const int detached[MAX_TOPS]) {
+    for (size_t i = 0; i < top_count; i++)
+        if (mounts[i] >= 0)
+            mount_attach(mounts[i], root, tops[i].name, "mount", tops[i].name);
+        else if (detached[i] >= 0)
+            syscall(SYS_move_mount, detached[i], "", root, tops[i].name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */);
 }
 
 int fuse_mount_place(const struct plan *plan, int private_files, const char *place, int ctl) {
     struct message message = {.kind = MSG_FUSE_DEVICE};
+    int detached[MAX_TOPS];
     files = private_files;
     root = device >= 0 && fuse_root_shape(plan) ? mount_fuse(plan) : -1;
     if (root >= 0)
@@ -97,15 +110,9 @@ int fuse_mount_place(const struct plan *plan, int private_files, const char *pla
         return files;
     if (syscall(SYS_move_mount, root, "", AT_FDCWD, place, 4 /* MOVE_MOUNT_F_EMPTY_PATH */) < 0)
         die(errno, "mount", "placing the guest's root");
+    detach_tops(detached);
     learn_names();
-    tops = fuse_root_tops(&top_count);
-    for (size_t i = 0; i < top_count; i++) {
-        mounts[i] = -1;
-        if (tops[i].link[0])
-            place_link(&tops[i]);
-        if (fuse_root_own(i))
-            place_own(i);
-    }
+    attach_tops(detached);
     return root;
 }
 

@@ -49,6 +49,22 @@ static int resolver_socket(int type) {
     return fd;
 }
 
+/* What the gateway asks for next, one byte: '4' or '6' for a socket, 'r' when it listens. */
+static long next_request(int gateway, char *request, int flags) {
+    long got;
+    while ((got = syscall(SYS_recvfrom, gateway, request, 1, flags, NULL, NULL)) < 0 && errno == EINTR)
+        ;
+    return got;
+}
+
+static bool hand_socket(int gateway, char family) {
+    int fd = socket(family == '6' ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool taken = hand_over(gateway, &fd, fd >= 0);
+    if (fd >= 0)
+        close(fd);
+    return taken;
+}
+
 void names_begin(const struct plan *plan) {
     if (!plan->route_count)
         return;
@@ -63,20 +79,15 @@ void names_begin(const struct plan *plan) {
         die(errno, "network", "handing the resolver's port to the gateway");
     close(ports[0]);
     close(ports[1]);
+    char request = 0; /* a guest that connects at once finds all that rules name by number */
+    while (next_request(FD_GATEWAY, &request, 0) == 1 && request != 'r' && hand_socket(FD_GATEWAY, request))
+        ;
 }
 
 bool names_serve(int gateway) {
-    char family;
-    long got;
-    while ((got = syscall(SYS_recvfrom, gateway, &family, 1, MSG_DONTWAIT, NULL, NULL)) < 0 && errno == EINTR)
-        ;
+    char request;
+    long got = next_request(gateway, &request, MSG_DONTWAIT);
     if (got < 0 && errno == EAGAIN)
         return true;
-    if (got != 1)
-        return false;
-    int fd = socket(family == '6' ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool taken = hand_over(gateway, &fd, fd >= 0);
-    if (fd >= 0)
-        close(fd);
-    return taken;
+    return got == 1 && hand_socket(gateway, request);
 }

@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* In the guest-to-be, once its loopback is up: routes, and the sockets of a resolver. */
+/* In the guest-to-be, once its loopback is up: routes, the sockets of a resolver, and those that the
+ * gateway wants before the guest starts. */
 void names_begin(const struct plan *plan);
 /* In the reaper, from when it only waits: sockets that the gateway asks for. False: it asks no more. */
 bool names_serve(int gateway);

@@ -88,7 +88,7 @@ int parent_of(struct builder *b, const char *whole, const char **name) {
         return b->parent.fd;
     forget_parent(b);
     b->parent.fd = open_parent(b, whole);
-    b->parent.ours = is_ours(b, b->parent.fd);
+    b->parent.ours = !fuse_mount_holds(whole) && is_ours(b, b->parent.fd); /* that root would ask the supervisor */
     if (len <= sizeof b->parent.path) {
         memcpy(b->parent.path, whole, len);
         b->parent.len = len;
@@ -167,7 +167,7 @@ static void bind_source(struct builder *b, struct step *step) {
     int dir = parent_of(b, step->path, &name);
     if (fstat(step->fd, &st) < 0)
         die(errno, "share", "looking at %s", step->text);
-    bool made = !fuse_mount_holds(step->path) && b->parent.ours &&
+    bool made = b->parent.ours &&
                 (S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755) == 0 : make_file_place(b, dir, name, step->path));
     if (!made && fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0) {
         refuse_ghosts(b, dir, step->path);

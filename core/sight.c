@@ -309,8 +309,16 @@ static struct {
     char path[SEEN_ROOM];
     size_t len; /* 0: none */
     int fd;
+    unsigned elsewhere; /* looks in a row that were not here */
 } calm;
 static int64_t moved_us;
+
+static void forget_calm(void) {
+    if (calm.len > 0)
+        close(calm.fd);
+    calm.len = 0;
+    calm.elsewhere = 0;
+}
 
 void sight_changed(bool files_only) {
     age++;
@@ -318,9 +326,7 @@ void sight_changed(bool files_only) {
     if (files_only)
         return;
     moved_us = changed_us;
-    if (calm.len > 0)
-        close(calm.fd);
-    calm.len = 0;
+    forget_calm();
 }
 
 static size_t parent_len(const char *path) {
@@ -329,12 +335,14 @@ static size_t parent_len(const char *path) {
 }
 
 static void note_calm(const char *path, const struct sight *sight) {
+    enum { PATIENCE = 8 };
     size_t len = parent_len(path);
     struct stat st;
-    if (calm.len > 0 || sight->there || !sight->ours || !sight->parent || sight->read_only || personal)
+    if (sight->there || !sight->ours || !sight->parent || sight->read_only || personal)
         return;
-    if (len == 0 || len >= sizeof calm.path || !is_plain(path, len) || now_us() - moved_us < SETTLED_US)
+    if ((calm.len > 0 && calm.elsewhere < PATIENCE) || len == 0 || len >= sizeof calm.path || !is_plain(path, len) || now_us() - moved_us < SETTLED_US)
         return;
+    forget_calm();
     memcpy(calm.path, path, len);
     calm.path[len] = '\0';
     calm.fd = root_view_open(calm.path, 0, RESOLVE_NO_LINKS);
@@ -348,9 +356,14 @@ static void note_calm(const char *path, const struct sight *sight) {
 static bool look_at_calm(const char *path, struct sight *sight) {
     struct stat st;
     const char *name = path + calm.len + 1;
-    if (calm.len == 0 || parent_len(path) != calm.len || memcmp(path, calm.path, calm.len) != 0 || *name == '\0' ||
-        strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (calm.len == 0)
         return false;
+    if (parent_len(path) != calm.len || memcmp(path, calm.path, calm.len) != 0 || *name == '\0' ||
+        strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        calm.elsewhere++;
+        return false;
+    }
+    calm.elsewhere = 0;
     if (fstatat(calm.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
         *sight = (struct sight){.ours = true, .parent = true};
         return errno == ENOENT;

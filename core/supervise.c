@@ -381,7 +381,7 @@ static void turn(struct state *s) {
     commands_step(fds + POLL_FIXED + relayed, running);
     if (fds[POLL_LISTENER].revents)
         notifications_answer(s->plan, fds[POLL_LISTENER].revents,
-                             (const int[URGENT]){s->run->reaper_pidfd, fuse_root_fd()});
+                             (const int[URGENT]){s->plan->living ? s->run->ctl : s->run->reaper_pidfd, fuse_root_fd()});
     if (fds[POLL_LOOKUPS].revents)
         fuse_root_answer();
     if (fds[POLL_TRACE].revents)

@@ -39,7 +39,7 @@ class Sizes(NamedTuple):
     ballast_mb: int = 2000
     budget_s: float = 6.0  # per contestant and figure
     work_s: float = 5.0  # of all contestants, for one of several works of a figure
-    install_s: float = 12.0  # the same, for packages
+    install_s: float = 6.0  # the same, for packages
 
 
 QUICK = Sizes(starts=15, rounds=3, loop=200, crowd=20, burst=16, ballast_mb=500, budget_s=1.5)

@@ -54,7 +54,7 @@ def measure_crowd(field: Field, sizes: Sizes, progress: Progress) -> dict[str, f
     os.mkfifo(gate)
     argv = ["/bin/sh", "-c", "echo here; read word < /work/gate; echo right"]
     here: list[bytes] = []
-    with Sandbox.create(policy=Policy.default().but(work=work)) as sandbox:
+    with Sandbox.create(policy=Policy.default().but(work=work), fresh=True) as sandbox:
         began = time.perf_counter()
         started = [
             sandbox.start(argv, on_stdout=here.append, keep=True) for _ in range(sizes.crowd)

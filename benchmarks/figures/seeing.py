@@ -85,8 +85,8 @@ def measure_refusals(field: Field, sizes: Sizes, progress: Progress) -> dict[str
     """Milliseconds of the same work with refusals told, as always, and given up by name."""
     _, policy = _equipped(field)
     boxes = {
-        TOLD: Sandbox.create(policy=policy),
-        UNTOLD: Sandbox.create(policy=policy.but(degrade=("notify",))),
+        TOLD: Sandbox.create(policy=policy, fresh=True),
+        UNTOLD: Sandbox.create(policy=policy.but(degrade=("notify",)), fresh=True),
     }
     works = _works(os.path.join(TOOLS_INSIDE, PROGRAM))
     runs = {name: lambda argv, box=box: box.run(argv).exit_code for name, box in boxes.items()}
@@ -96,7 +96,7 @@ def measure_refusals(field: Field, sizes: Sizes, progress: Progress) -> dict[str
 def measure_trace(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers]:
     """Milliseconds of the same work, traced and not, by wardian and by strace."""
     program, policy = _equipped(field)
-    box = Sandbox.create(policy=policy)
+    box = Sandbox.create(policy=policy, fresh=True)
 
     def bare(argv: Sequence[str], *before: str) -> int:
         done = subprocess.run(

@@ -27,13 +27,16 @@ _HOMES = {
     "Limit": "wardian.sandbox.run.result",
     "Limits": "wardian.sandbox.policy.policy",
     "Policy": "wardian.sandbox.policy.policy",
+    "Pool": "wardian.sandbox.pool.pool",
     "Process": "wardian.sandbox.run.process",
     "Protection": "wardian.sandbox.run.result",
     "Reason": "wardian.sandbox.run.reason",
     "Refusal": "wardian.sandbox.run.result",
     "Result": "wardian.sandbox.run.result",
     "Sandbox": "wardian.sandbox.sandbox",
+    "Secret": "wardian.sandbox.policy.policy",
     "Share": "wardian.sandbox.policy.policy",
+    "TlsRule": "wardian.sandbox.policy.policy",
     "Usage": "wardian.sandbox.run.result",
     "WardianError": "wardian.errors",
 }
@@ -45,7 +48,8 @@ if TYPE_CHECKING:
     from wardian.sandbox.files.files import Files
     from wardian.sandbox.files.values import CopyReport, FileChange, FileInfo
     from wardian.sandbox.network.asking import Answer, ConnectRequest
-    from wardian.sandbox.policy.policy import Limits, Policy, Share
+    from wardian.sandbox.policy.policy import Limits, Policy, Secret, Share, TlsRule
+    from wardian.sandbox.pool.pool import Pool
     from wardian.sandbox.ports import Forward
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.reason import Reason
@@ -65,13 +69,16 @@ __all__ = [
     "Limit",
     "Limits",
     "Policy",
+    "Pool",
     "Process",
     "Protection",
     "Reason",
     "Refusal",
     "Result",
     "Sandbox",
+    "Secret",
     "Share",
+    "TlsRule",
     "Usage",
     "WardianError",
     "__version__",

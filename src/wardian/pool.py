@@ -14,7 +14,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Pool:
+class Workers:
     """Threads that are there until the pool is left; made by ``pool``."""
 
     def __init__(self, threads: ThreadPoolExecutor, jobs: int) -> None:
@@ -68,13 +68,13 @@ class Pool:
 @contextlib.contextmanager
 def pool(
     jobs: int | None = None, *, name: str = "worker", on_stop: Callable[[], None] | None = None
-) -> Iterator[Pool]:
+) -> Iterator[Workers]:
     """As many threads as CPUs unless given. An exception inside calls ``on_stop``, which may end
     what is under way; what has not begun never does. Either way no thread is left behind."""
     count = jobs or os.cpu_count() or 1
     threads = ThreadPoolExecutor(count, thread_name_prefix=name)
     try:
-        yield Pool(threads, count)
+        yield Workers(threads, count)
     except BaseException:
         if on_stop is not None:
             on_stop()
@@ -83,4 +83,4 @@ def pool(
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-__all__ = ["Pool", "pool"]
+__all__ = ["Workers", "pool"]

@@ -215,6 +215,28 @@ def test_a_file_that_is_a_link_the_next_moment(
     assert {files.stat("f").kind, files.stat("d/other").kind} == {"file", "link"}
 
 
+def test_in_tmp_of_a_sandbox_that_lives_on(sandbox: Sandbox, secret: Path, tmp_path: Path) -> None:
+    """From a descriptor in the guest's own mounts, an absolute link leads to the host's files."""
+    files = sandbox.files
+    own_tree(files, "/tmp/dir")
+    words = ["python3", "-c", EXCHANGE, "/tmp/dir", "/tmp/other", str(secret)]
+    process = sandbox.start(words)
+    while not files.exists("ready"):
+        time.sleep(0.01)
+    assert set(repeated(lambda _: files.read("/tmp/dir/f"))) == {b"mine"}
+    listed = repeated(lambda _: str(files.list("/tmp/dir", recursive=True)))
+    assert not [found for found in listed if "only-outside" in str(found)]
+    repeated(lambda i: files.copy_out("/tmp/dir", tmp_path / f"out-{i}"))
+    copied = [path for top in tmp_path.glob("out-*") for path in [top, *top.rglob("*")]]
+    assert {path.read_bytes() for path in copied if path.is_file()} <= {b"mine"}
+    repeated(lambda i: files.write(f"/tmp/dir/new-{i % 50}", "planted"))
+    repeated(lambda _: files.append("/tmp/dir/f", "planted"))
+    repeated(lambda i: files.mkdir(f"/tmp/dir/made-{i % 50}"))
+    repeated(lambda _: files.remove("/tmp/dir/sub", recursive=True, missing_ok=True))
+    repeated(lambda i: files.rename("/tmp/dir/f", "/tmp/dir/f", replace=True))
+    process.end()
+
+
 # Trees that a guest leaves
 
 

@@ -174,7 +174,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
 
 class Web(BaseHTTPRequestHandler):
-    """Says who was asked; files below ``/files``, ``/big/N`` bytes, ``/slow/N`` seconds."""
+    """Says who was asked; files below ``/files``, ``/big/N`` bytes, ``/slow/N`` seconds,
+    ``/stream/N`` chunks, and below ``/echo`` what the request was."""
 
     protocol_version = "HTTP/1.1"
     directory: Path
@@ -193,10 +194,19 @@ class Web(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         port = self.connection.getsockname()[1]
-        seen.append(["web", self.where(), port, self.headers.get("Host"), self.path])
+        host = self.headers.get("Host")
+        seen.append(["web", self.where(), port, host, self.path, self.command])
         parts = self.path.split("?")[0].strip("/").split("/")
         body = f"{REACHED} {self.where()} {self.headers.get('Host')}\n".encode()
-        if parts[0] == "big":
+        if "Authorization" in self.headers:
+            seen.append(["secret", self.headers.get_all("Authorization"), self.path])
+        if parts[0] == "stream":
+            self.stream(int(parts[1]))
+            return
+        if parts[0] == "echo":
+            head = {"method": self.command, "path": self.path, "body": self.came}
+            body = json.dumps(head | {"headers": self.headers.items()}).encode()
+        elif parts[0] == "big":
             body = bytes(int(parts[1]))
         elif parts[0] == "slow":
             time.sleep(float(parts[1]))
@@ -218,9 +228,37 @@ class Web(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
+    came = 0
+
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.startswith("/early"):  # without reading
+            self.send_error(413)
+            self.close_connection = True
+            time.sleep(0.5)  # a reset, which comes of bytes that nobody read, may lose the answer
+            return
+        self.came = 0
+        if "chunked" in self.headers.get("Transfer-Encoding", ""):
+            while size := int(self.rfile.readline(), 16):
+                self.came += len(self.rfile.read(size))
+                self.rfile.readline()
+            self.rfile.readline()
+        left = int(self.headers.get("Content-Length", 0))
+        while left and (piece := self.rfile.read(min(left, 1 << 16))):
+            left -= len(piece)
+            self.came += len(piece)
         self.do_GET()
+
+    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_POST  # noqa: N815
+
+    def stream(self, count: int) -> None:
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for i in range(count):
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(b"piece %d\n" % i), b"piece %d\n" % i))
+            self.wfile.flush()
+            time.sleep(0.05)
+        self.wfile.write(b"0\r\n\r\n")
 
     def do_CONNECT(self) -> None:
         """A proxy, as far as anyone gets."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import pickle
-import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,8 +27,6 @@ from wardian.errors import (
     UsageError,
 )
 from wardian.sandbox.files.files import Files
-from wardian.sandbox.files.places import roots_of
-from wardian.sandbox.files.values import FileInfo
 
 Act = Callable[[Files], object]
 
@@ -313,7 +310,8 @@ def test_every_file_error_is_in_the_tree_of_the_docstring() -> None:
 # Places
 
 
-def test_paths_outside_the_three_places_are_usage_errors(sandbox: Sandbox) -> None:
+def test_paths_outside_the_three_places_are_usage_errors(make_sandbox: MakeSandbox) -> None:
+    sandbox = make_sandbox(fresh=True)
     for path in ("/", "/etc/passwd", "/workshop/x", "/home/other/x", "..", "a/../b", "/tmp/../x"):
         with pytest.raises(UsageError):
             sandbox.files.exists(path)
@@ -326,67 +324,35 @@ def test_paths_outside_the_three_places_are_usage_errors(sandbox: Sandbox) -> No
         kept.list()
 
 
-HAND_OVER = """
-import os, socket, time
-open('/tmp/f', 'w').write('inside\\n')
-open('/home/user/g', 'w').write('h\\n')
-fds = [os.open(at, os.O_PATH | os.O_DIRECTORY) for at in ('/tmp', '/home/user')]
-door = socket.socket(socket.AF_UNIX)
-door.connect('/work/door')
-socket.send_fds(door, [b'x'], fds)
-while not os.path.exists('/tmp/d/go'): time.sleep(.02)
-open('/tmp/d/other', 'a').write(' by the guest')
-os.rename('/tmp/d', '/tmp/taken')
-time.sleep(60)
-"""
-
-
-@pytest.fixture
-def living(sandbox: Sandbox) -> Iterator[Files]:
-    """The files of a guest that goes on, by descriptors that lead into its own mounts."""
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(f"{sandbox.work_path}/door")
-        os.chmod(f"{sandbox.work_path}/door", 0o777)  # noqa: S103
-        door.listen()
-        door.settimeout(20)
-        process = sandbox.start(["python3", "-c", HAND_OVER])
-        guest, _ = door.accept()
-        with guest:
-            guest.settimeout(20)
-            _, fds, _, _ = socket.recv_fds(guest, 1, 2)
-    held = dict(zip(("/tmp", "/home/user"), fds, strict=True))
-    sandbox.files.remove("door")
-    try:
-        yield Files(roots_of(sandbox.work_held, lambda prefix: held[prefix]))
-    finally:
-        for fd in fds:
-            os.close(fd)
-        process.end()
-
-
-def test_tmp_and_home_of_a_guest_that_lives_on(living: Files, tmp_path: Path) -> None:
-    assert living.read("/tmp/f") == b"inside\n"
-    assert living.read("/home/user/g") == b"h\n"
-    living.write("/tmp/d/new", "new")
-    living.write("/tmp/d/new", "new")
-    living.append("/home/user/g", "more")
-    assert [one.path for one in living.list("/tmp", recursive=True)] == [
+def test_tmp_and_home_of_a_sandbox_that_lives_on(sandbox: Sandbox, tmp_path: Path) -> None:
+    assert sandbox.run(["sh", "-c", "echo inside > /tmp/f; echo h > ~/g"]).ok
+    files = sandbox.files
+    assert files.read("/tmp/f") == b"inside\n"
+    assert files.read("/home/user/g") == b"h\n"
+    files.write("/tmp/d/new", "new")
+    files.write("/tmp/d/new", "new")
+    files.append("/home/user/g", "more")
+    assert [one.path for one in files.list("/tmp", recursive=True)] == [
         "/tmp/d", "/tmp/d/new", "/tmp/f",
     ]  # fmt: skip
-    assert isinstance(living.stat("/tmp/d/new"), FileInfo)
-    living.rename("/tmp/d/new", "/tmp/d/other")
+    files.rename("/tmp/d/new", "/tmp/d/other")
     with pytest.raises(UsageError, match="another file system"):
-        living.rename("/tmp/d/other", "/work/other")
-    living.copy_out("/tmp/d", tmp_path / "d")
+        files.rename("/tmp/d/other", "/work/other")
+    files.copy_out("/tmp/d", tmp_path / "d")
     (tmp_path / "d/link").symlink_to("other")
-    living.copy_in(tmp_path / "d", "/home/user/d")
-    assert living.read("/home/user/d/other") == b"new"
-    living.write("/tmp/d/go", "")
-    deadline = time.monotonic() + 20
-    while not living.exists("/tmp/taken") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert living.read("/tmp/taken/other") == b"new by the guest", "it is the guest's own"
-    living.remove("/tmp/taken", recursive=True)
-    assert [one.name for one in living.list("/tmp")] == ["f"]
-    living.write("plain", "x")
-    assert living.exists("/work/plain")
+    files.copy_in(tmp_path / "d", "/home/user/d")
+    assert files.read("/home/user/d/other") == b"new"
+    script = "echo by the guest >> /tmp/d/other; mv /tmp/d /tmp/taken; cat ~/d/link; rm -r ~/d"
+    assert sandbox.run(["sh", "-c", script]).text == "new"
+    assert files.read("/tmp/taken/other") == b"newby the guest\n", "what is made is the guest's"
+    with files.watch("/tmp") as watch:
+        assert sandbox.run(["touch", "/tmp/seen"]).ok
+        change = watch.wait(10)
+        assert change is not None
+        assert change.path == "/tmp/seen"
+    files.remove("/tmp/taken", recursive=True)
+    assert [one.name for one in files.list("/tmp")] == ["f", "seen"]
+    assert files.list("/home/user") == [files.stat("/home/user/g")]
+    sandbox.close()
+    with pytest.raises(UsageError, match="closed"):
+        files.list("/tmp")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.conftest import MakeSandbox
 from wardian import Policy
 from wardian.sandbox.policy.difference import DIMENSIONS, PolicyDifference, differences
-from wardian.sandbox.policy.policy import Share
+from wardian.sandbox.policy.policy import Share, TlsRule
 from wardian.sandbox.root.shares import is_below
 from wardian.syscalls import lookup, rows
 
@@ -364,6 +364,7 @@ OTHERS = {
     "max_per_second": None,
     "max_sent_bytes": 1 << 20,
     "max_received_bytes": 1 << 20,
+    "tls": (TlsRule("example.com"),),
     "interface": True,
     "explain": True,
     "pass_env": ("A",),
@@ -389,3 +390,20 @@ def test_a_copy_that_can_be_changed_is_told_apart_from_what_is_read_only() -> No
     copy = DEFAULT.with_shares([Share("/srv/x", "/x", copy=True)])
     assert told(sharing("r/srv/x:/x"), copy) == ["B lets the run change a copy of /srv/x at /x"]
     assert told(copy, copy) == []
+
+
+def test_rules_for_requests_are_compared_by_host() -> None:
+    names = Policy(network="names", allow_hosts=("a.example.com",))
+    get, post = TlsRule("a.example.com", ("GET",)), TlsRule("a.example.com", ("POST",))
+
+    def more(a: Policy, b: Policy) -> list[str | None]:
+        return [one.more for one in differences(a, b, plain)]
+
+    assert more(names, names.but(tls=(get,))) == ["a"]  # without rules any request goes
+    assert more(names.but(tls=(get,)), names.but(tls=(get, post))) == ["b"]
+    assert more(names.but(tls=(get,)), names.but(tls=(post,))) == [None]
+    other = TlsRule("b.example.com", ("GET",))
+    assert more(names, names.but(tls=(other,))) == ["b"]  # which is not reached at all otherwise
+    assert told(names, names.but(tls=(other,))) == [
+        'to b.example.com, A allows nothing; B {methods = ["GET"]}'
+    ]

@@ -5,6 +5,9 @@ Python, and a sandbox that starts in milliseconds should not wait for it.
 
 commands    the others by name, as click knows them
 exec, run, trace, learn           commands that run something
+inside      exec in a sandbox that stays
+up, ps, logs, forward, down       sandboxes that stay
+supervised  the results of their commands in words, in the process that holds one
 running     what exec and run share
 assembled   a skill and packages for the command that is run
 signals     signals and the terminal while a guest runs
@@ -62,6 +65,10 @@ def dispatch(args: Sequence[str]) -> int:
             from wardian.cli import run as run_command
 
             return run_command.run(words[1:])
+        if words and words[0] == "up":
+            from wardian.cli import up
+
+            return up.run(words[1:])
         if words and words[0] == "trace":
             from wardian.cli import trace
 

@@ -15,6 +15,11 @@ from wardian.cli.options import Option
 COMMANDS = {
     "run": ("wardian.cli.run", "Run a skill's script in the sandbox."),
     "exec": ("wardian.cli.exec", "Run a command in the sandbox."),
+    "up": ("wardian.cli.up", "Start a sandbox that stays, for commands to run in."),
+    "ps": ("wardian.cli.ps", "List the sandboxes that stay, and what runs in them."),
+    "logs": ("wardian.cli.logs", "Show what background commands of a sandbox printed."),
+    "forward": ("wardian.cli.forward", "Make a port of a sandbox reachable on this host."),
+    "down": ("wardian.cli.down", "End sandboxes that stay."),
     "trace": ("wardian.cli.trace", "Run one of both, and tell everything that it did."),
     "learn": ("wardian.cli.learn", "Find the smallest policy under which runs pass, and prove it."),
     "test": ("wardian.cli.test", "Run the cases that show a skill to work."),

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from wardian.cli import running
-from wardian.cli.options import ASSEMBLED, EXEC_OPTIONS, Given, one, parse, policy_of
+from wardian.cli.options import (
+    ASSEMBLED,
+    EXEC_OPTIONS,
+    INSIDE_OPTIONS,
+    Given,
+    one,
+    parse,
+    policy_of,
+)
 from wardian.errors import UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -17,6 +25,9 @@ What else it may reach is named by options. With --skill, that skill is at /skil
 the packages that it declares, with those of --with, come first on PATH. Its exit code is ours; 124
 means its time was up, 125 that wardian refused, 126 and 127 that COMMAND can't be executed or is
 not there, 128+N that signal N ended it.
+
+With --sandbox it runs in one that `wardian up` started, beside the other commands there; what that
+one may reach was settled then.
 """
 EXAMPLES = """\b
 Examples:
@@ -25,6 +36,7 @@ Examples:
   wardian exec --net pypi.org --net files.pythonhosted.org -- pip download six
   wardian exec --skill csv-report --work . -- sh -c 'python $SKILL_DIR/scripts/report.py in.csv'
   wardian exec --with pandas --with npm:marked -- python3 -c 'import pandas'
+  wardian exec --sandbox NAME -- python3 -c 'print(6 * 7)'
   wardian exec --python 3.12 --with pandas -- sh -c 'python -V; pip list'
 
 \b
@@ -33,7 +45,7 @@ Options end at the first word of COMMAND, with or without --."""
 
 def run(args: list[str]) -> int:
     """Run the command line after ``wardian exec`` and return its exit code. Raises WardianError."""
-    given, argv = parse(args, EXEC_OPTIONS)
+    given, argv = parse(args, (*INSIDE_OPTIONS, *EXEC_OPTIONS))
     if "help" in given:
         from wardian.cli import commands
 
@@ -41,6 +53,14 @@ def run(args: list[str]) -> int:
     if not argv:
         raise UsageError(
             "no command was given", hint="write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
+        )
+    if "sandbox" in given:
+        from wardian.cli import inside
+
+        return inside.run_inside(argv, given)
+    if "background" in given:
+        raise UsageError(
+            "--background needs a sandbox that stays: --sandbox NAME", hint="start it: wardian up"
         )
     return run_command(argv, given)
 
@@ -91,4 +111,5 @@ def __getattr__(name: str) -> click.Command:
     from wardian.cli.commands import rendered
 
     words = ("command...",)
-    return rendered("exec", run, EXEC_OPTIONS, words, HELP, EXAMPLES, usage="[OPTIONS] [--]")
+    options = (*INSIDE_OPTIONS, *EXEC_OPTIONS)
+    return rendered("exec", run, options, words, HELP, EXAMPLES, usage="[OPTIONS] [--]")

@@ -90,7 +90,7 @@ def _is_allowed(host: str, policy: Policy) -> bool:
     from wardian.sandbox.network.rules import NetworkRules, normal_name
 
     try:
-        name, rules = normal_name(host), NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)
+        name, rules = normal_name(host), NetworkRules.of(policy)
         return bool(rules.ports_of(name)) or rules.missing_for_name(name).rule is None
     except UsageError:
         return True

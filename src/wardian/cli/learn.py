@@ -292,12 +292,21 @@ def allowed_of(given: Given) -> Policy:
 
     file = added_to(given)
     if file is None:
-        return policy_of(given)
+        return _learnable(policy_of(given))
     from wardian.learn.adding import ceiling
 
-    allowed = policy_of(given, ceiling(file.policy))
+    allowed = policy_of(given, ceiling(_learnable(file.policy)))
     refuse_writable_policy(file.path, allowed)
     return allowed
+
+
+def _learnable(policy: Policy) -> Policy:
+    if policy.tls:
+        raise UsageError(
+            "rules for requests ([network.tls]) are not learned",
+            hint="learn under a policy without them, and add them to what was learned",
+        )
+    return policy
 
 
 def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, given: Given) -> int:

@@ -86,6 +86,10 @@ RUN_OPTIONS = (
     Option("help", "", "Show this message and exit.", short="h"),
 )
 EXEC_OPTIONS = (SKILL_OPTION, *RUN_OPTIONS)
+INSIDE_OPTIONS = (
+    Option("sandbox", "NAME", "Run in the sandbox that `wardian up NAME` started."),
+    Option("background", "", "With --sandbox: leave it running, and print its number."),
+)
 
 _LIMITS = {
     "time": ("time_s", "parse_duration"),
@@ -217,11 +221,11 @@ def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False
     shares = [*_shares(given, "read", write=False), *_shares(given, "write", write=True)]
     if shares:
         policy = policy.with_shares(shares)
-    limits = {_LIMITS[name][0]: _limit(name, given[name][0]) for name in _LIMITS if name in given}
+    limits = {_LIMITS[name][0]: limit(name, given[name][0]) for name in _LIMITS if name in given}
     if limits:
         policy = policy.with_limits(**limits)
     if "env" in given:
-        policy = policy.with_env(dict(_variable(text) for text in given["env"]))
+        policy = policy.with_env(dict(variable(text) for text in given["env"]))
     if "allow-syscall" in given:
         allowed = tuple(dict.fromkeys((*policy.allow_syscalls, *given["allow-syscall"])))
         denied = tuple(name for name in policy.deny_syscalls if name not in allowed)
@@ -305,7 +309,8 @@ def _shares(given: Given, name: str, *, write: bool) -> Iterable[Share]:
         yield Share.parse(text, write=write, base=os.getcwd())
 
 
-def _limit(name: str, text: str) -> float | None:
+def limit(name: str, text: str) -> float | None:
+    """The value of an option that is a limit; None for none. Raises UsageError."""
     from wardian.sandbox.policy import units
 
     read: Callable[[str], float | None] = getattr(units, _LIMITS[name][1])
@@ -315,7 +320,8 @@ def _limit(name: str, text: str) -> float | None:
         raise UsageError(f"--{name}: {error}") from None
 
 
-def _variable(text: str) -> tuple[str, str]:
+def variable(text: str) -> tuple[str, str]:
+    """The name and value that --env asks for. Raises UsageError."""
     from wardian.sandbox.policy.policy import check_environment_name
 
     name, equals, value = text.partition("=")

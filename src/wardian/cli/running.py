@@ -98,7 +98,7 @@ def ran(
     ``hints`` the lines that were printed during the run."""
     cwd = working_directory(given)
     if sandbox.policy.network == "names":
-        _make_room()
+        make_room()
     heard = None if "quiet" in given else _hinting(policy, hints, tty=tty)
 
     def start(copies: Copies | None = None) -> Result:
@@ -142,7 +142,7 @@ def _questions(sandbox: Sandbox, given: Given) -> TerminalQuestions | _NoQuestio
     return questions
 
 
-def _make_room() -> None:
+def make_room() -> None:
     """For connections of a network by name: two descriptors each, in this process."""
     import resource
 
@@ -340,11 +340,7 @@ def tell_missing(
 ) -> list[str]:
     """Print what brings a module that the run missed; returns the lines."""
     failed = result.exit_code != 0
-    if "quiet" in given or not (result.stderr_tail or (skill is not None and failed)):
-        return []
-    # In a pipeline another program's exit code is the run's: then these must be the last words.
-    last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
-    if not failed and b"No module named" not in last and not last.startswith(b"Node.js v"):
+    if "quiet" in given or not (may_miss_a_module(result) or (skill is not None and failed)):
         return []
     from wardian.cli.hints import missing_lines
 
@@ -352,6 +348,15 @@ def tell_missing(
     for line in lines:
         output.say(line)
     return lines
+
+
+def may_miss_a_module(result: Result) -> bool:
+    """Is it worth reading the last words of a run for one?"""
+    if not result.stderr_tail or result.exit_code != 0:
+        return bool(result.stderr_tail)
+    # In a pipeline another program's exit code is the run's: then these must be the last words.
+    last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
+    return b"No module named" in last or last.startswith(b"Node.js v")
 
 
 def noteworthy(result: Result) -> bool:

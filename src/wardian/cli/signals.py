@@ -10,10 +10,19 @@ TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     import signal
     from types import FrameType
-    from typing import Any
+    from typing import Any, Protocol, TypeVar
 
-    from wardian.sandbox.run.process import Process
-    from wardian.sandbox.run.result import Result
+    Outcome_co = TypeVar("Outcome_co", covariant=True)
+
+    class Attended(Protocol[Outcome_co]):
+        """A command under way, here (Process) or in another process's sandbox (RemoteCommand)."""
+
+        def send_signal(self, number: int, /) -> None: ...
+
+        def kill(self) -> None: ...
+
+        def pump(self) -> Outcome_co: ...
+
 else:
     import _signal as signal  # without the enums of signal, which cost as much as ten modules
 
@@ -34,7 +43,7 @@ class Forwarding:
     before there is one waits for it. What was ignored when we were started stays ignored."""
 
     def __init__(self) -> None:
-        self._process: Process | None = None
+        self._process: Attended[object] | None = None
         self._waiting: list[int] = []
         self._interrupts: list[float] = []
         self._terminals = [fd for fd in range(3) if os.isatty(fd)]
@@ -52,7 +61,7 @@ class Forwarding:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
-    def attend(self, process: Process) -> Result:
+    def attend(self, process: Attended[Outcome_co]) -> Outcome_co:
         """Wait for the end of the run."""
         self._process = process
         for number in self._waiting:

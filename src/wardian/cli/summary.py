@@ -30,16 +30,19 @@ UNSEEN_LINE = (
 COMMAND_WIDTH = 60
 
 
-def summary(result: Result, *, verbose: bool) -> list[str]:
-    """The lines to print."""
+def summary(
+    result: Result, *, verbose: bool, width: int | None = None, lives_on: bool = False
+) -> list[str]:
+    """The lines to print; ``width`` is the terminal's, unless it is this process's. ``lives_on``:
+    what the command left running goes on in its sandbox."""
     lines = []
     if verbose:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
-    lines += _weaker(result)
-    lines += refusal_lines(result, verbose=verbose)
+    lines += weaker(result)
+    lines += refusal_lines(result, verbose=verbose, width=width)
     if lookups_unseen(result):
         lines.append(UNSEEN_LINE)
-    lines += _left_running(result, verbose=verbose)
+    lines += _left_running(result, verbose=verbose, lives_on=lives_on)
     lines += ending(result)
     if result.reason in ("not found", "not executable") or (result.ok and not verbose):
         return lines
@@ -89,15 +92,16 @@ def shown_limit(limit: Limit) -> str:
     return f"{limit.value:g}"
 
 
-def _weaker(result: Result) -> list[str]:
+def weaker(result: Result) -> list[str]:
+    """Which walls were given up, as was asked for."""
     if result.backend == "host":
         return ["wardian: backend host: this ran without any sandbox"]
     names = ", ".join(wall.name for wall in given_up(result))
     return [f"wardian: ran without {names}, as was asked for"] if names else []
 
 
-def _left_running(result: Result, *, verbose: bool) -> list[str]:
-    """What was ended because the command had ended; those that listened first."""
+def _left_running(result: Result, *, verbose: bool, lives_on: bool) -> list[str]:
+    """What was ended because the command had ended, or goes on; those that listened first."""
     total = len(result.left_running) + result.left_running_more
     if not (total if verbose else left_running_news(result)):
         return []
@@ -108,8 +112,10 @@ def _left_running(result: Result, *, verbose: bool) -> list[str]:
     ]
     if total > len(shown) and shown:
         shown.append(f"and {total - len(shown)} more")
-    were = "es were still running and were" if total != 1 else " was still running and was"
-    head = f"wardian: {'at least ' if result.left_running_more else ''}{total} process{were} ended"
+    count = f"{'at least ' if result.left_running_more else ''}{total} process"
+    plural, were = ("es", "were") if total != 1 else ("", "was")
+    what = "left running in the sandbox" if lives_on else f"still running and {were} ended"
+    head = f"wardian: {count}{plural} {were} {what}"
     return [f"{head}: {', '.join(shown)}" if shown else head]
 
 

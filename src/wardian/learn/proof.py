@@ -14,7 +14,7 @@ from wardian.learn.learned import LearnedFile
 from wardian.learn.needs import NOTHING, ObservedNeeds, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
-from wardian.pool import Pool, pool
+from wardian.pool import Workers, pool
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Refusal
@@ -85,7 +85,7 @@ def _proven(
     allowed: Policy,
     runs: int,
     left_out: tuple[tuple[str, str], ...],
-    workers: Pool,
+    workers: Workers,
     say: Callable[[str], None],
     add_to: LearnedFile | None,
 ) -> Learned:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.paths.held import Held
     from wardian.sandbox.ports import Forward
+    from wardian.sandbox.python.session import PythonSession
     from wardian.sandbox.run.place import Place
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
@@ -225,6 +226,13 @@ class Sandbox:
         self._forwards.append(forward)
         return forward
 
+    def python(self, python: str = "python3") -> PythonSession:
+        """A Python that runs one cell of code after another and keeps their state, for code
+        interpreters; it starts with the first cell. Raises UsageError."""
+        from wardian.sandbox.python.session import PythonSession
+
+        return PythonSession(self, python)
+
     def _in_place(self, what: str) -> Place:
         """The place, started if it is not. Raises UsageError where there can be none."""
         if self._closed:
@@ -235,7 +243,8 @@ class Sandbox:
                 hint="leave fresh=True away, and use the backend wardian",
             )
         self._prepare()
-        return self._place.living().place
+        network = self.network if self.policy.network == "names" else None
+        return self._place.living(job=Job((), {}, network=network)).place
 
     @property
     def files(self) -> Files:
@@ -406,6 +415,32 @@ class Sandbox:
         size = (24, 80) if pty is True else pty or None
         return job._replace(
             stdin=job.input_bytes is None and size is None, pty=size, background=background
+        )
+
+    def start_given(
+        self,
+        command: Sequence[str],
+        streams: tuple[int | None, ...],
+        *,
+        pty: tuple[int, int] | None = None,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Process:
+        """Start a command in a living sandbox on pipes whose other ends the caller has: the guest's
+        three, None for /dev/null. They stay the caller's to close; nothing is collected or counted.
+        With ``pty`` there are none, and ``process.living.hand_over_terminal()`` has the terminal.
+        ``pump`` waits for the end. Raises SandboxError, UsageError."""
+        self._in_place("start_given")
+        job = self._job(command, cwd=cwd, env=env, timeout_s=timeout_s)
+        given = (None, None, None) if pty is not None else streams
+        return self._start(job._replace(given=given, pty=pty))
+
+    @property
+    def ended(self) -> bool:
+        """Has the place of this living sandbox ended, by a limit or from outside?"""
+        return self._closed or (
+            self._place is not None and self._prepared and self._place.living().place.gone
         )
 
     def start_inherited(

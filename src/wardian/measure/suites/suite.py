@@ -14,7 +14,7 @@ from wardian.measure.suites.outcomes import ProgramResult, SuiteOutcome
 from wardian.measure.suites.programs import SuiteProgram
 from wardian.measure.suites.running import run_alone, run_program
 from wardian.measure.target import HOST, WARDIAN, Target
-from wardian.pool import Pool, pool
+from wardian.pool import Workers, pool
 
 MAX_LOOKS = 1000  # cases that are run again by themselves, in each sandbox
 MAX_HANGS = 2  # of one program, among those
@@ -114,7 +114,7 @@ class _Looks:
         running: Running,
         keeping: Keeping,
         on_progress: OnProgress,
-        workers: Pool,
+        workers: Workers,
     ) -> None:
         self.targets = {(program.name, where.name): (program, where) for program, where in pairs}
         self.baseline, self.options, self.running = baseline, options, running

@@ -75,6 +75,7 @@ class Job(NamedTuple):
     stdin: bool = False  # open until the caller closes it
     pty: tuple[int, int] | None = None  # a terminal of its own: rows and columns
     background: bool = False  # goes on when nobody has its handle, until the sandbox closes
+    given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
     network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
     event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
@@ -119,8 +120,8 @@ class LivingBackend(Backend, Protocol):
     def start_inside(self, job: Job) -> Process:
         """Start the job in the place, made when it is first wanted. Raises SandboxError."""
 
-    def living(self) -> LivingPlace:
-        """The place itself. Raises SandboxError."""
+    def living(self, *, job: Job | None = None) -> LivingPlace:
+        """The place itself, started for this job if it is not there. Raises SandboxError."""
 
     def close(self) -> bool:
         """End the place and all in it; False if that can't be done."""

@@ -65,19 +65,39 @@ class LivingPlace:
     def check(self, program: str, more: Sequence[Source]) -> None:
         """Raises SandboxError for a program that lies in nothing that this place has."""
         for source in more:
-            if self._shared.get(source.at) != source:
+            if not self.has([source]):
                 raise SandboxError(
                     f"{program} is not in this sandbox, which was started without {source.path}",
-                    hint="name it when the sandbox is made: Sandbox.create(programs=[…])",
+                    hint="name it when the sandbox is made: wardian up --program PROGRAM, "
+                    "Sandbox.create(programs=[…])",
                 )
+
+    def has(self, more: Sequence[Source]) -> bool:
+        """Are all of these in it?"""
+        return all(self._shared.get(source.at) == source for source in more)
+
+    def stands(self) -> None:
+        """Returns once its walls stand. Raises SandboxError for those that can't be put up."""
+        os.close(self.place.directory("/"))
 
     def start(self, job: Job, argv: tuple[str, ...], env: dict[str, str]) -> Process:
         """Start a command. Raises SandboxError."""
-        records = command_records(argv, env, job.cwd or WORK)
-        given, ends = _pipes(job)
+        given, ends = pipes(job)
+        return self.attend(job, self.launch(job, argv, env, given, ends), ends)
+
+    def launch(
+        self,
+        job: Job,
+        argv: tuple[str, ...],
+        env: dict[str, str],
+        given: Sequence[int | None],
+        ends: dict[int, int],
+    ) -> launcher.Launched:
+        """Start a command on the streams that are given, which are closed here; if that fails, our
+        ends of them as well. Raises SandboxError."""
         try:
             lines = self.place.start(
-                records,
+                command_records(argv, env, job.cwd or WORK),
                 given,
                 time_ms=0 if job.time_s is None else milliseconds(job.time_s),
                 pty=job.pty is not None,
@@ -88,10 +108,16 @@ class LivingPlace:
             _close([*given, *ends.values()])
             raise
         _close(given)
+        return launcher.Launched(self.place.pid, *lines)
+
+    def attend(self, job: Job, launched: launcher.Launched, ends: dict[int, int]) -> Process:
+        """The handle of a command that was launched. Raises SandboxError."""
         living = Living(self.place, self._policy.limits.output_bytes, background=job.background)
         if job.pty is not None:
-            self._take_terminal(living, lines.control, ends, lines.status)
-        return self._handle(job, living, launcher.Launched(self.place.pid, *lines), ends)
+            self._take_terminal(living, launched.control, ends, launched.status)
+        if job.given is not None:
+            _close([ends.pop(i) for i in list(ends)])  # the caller takes the terminal itself
+        return self._handle(job, living, launched, ends)
 
     def _take_terminal(
         self, living: Living, control: int, ends: dict[int, int], status: int
@@ -113,13 +139,13 @@ class LivingPlace:
     ) -> Process:
         facts: RunFacts = {
             "command": job.argv,
-            "plan": self._plan,
+            "plan": _timed(self._plan, job.time_s),
             "arch": self._arch,
             "policy": self._policy,
             "gateway": self._share(),
         }
         outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
-        keeps_stdin = job.stdin or job.pty is not None
+        keeps_stdin = (job.stdin or job.pty is not None) and job.given is None
         process = Process(
             launched,
             functools.partial(_interpreted, self.place, facts),
@@ -153,6 +179,14 @@ class LivingPlace:
         return ended
 
 
+def _timed(plan: Plan, time_s: float | None) -> Plan:
+    """With the time limit of one command, which may be less than the policy's."""
+    if any(limit.name == "time" and limit.value != time_s for limit in plan.limits):
+        limits = (one._replace(value=time_s) if one.name == "time" else one for one in plan.limits)
+        return plan._replace(limits=tuple(limits))
+    return plan
+
+
 def _interpreted(
     place: Place, facts: RunFacts, said: bytes, stdout: bytes, stderr: bytes
 ) -> Result:
@@ -165,10 +199,12 @@ def _interpreted(
     return interpret(said, stdout, stderr, **facts)
 
 
-def _pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
+def pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
     """The guest's ends of its streams, and ours by number; with a terminal there are none."""
     given: list[int | None] = [None, None, None]
     ends: dict[int, int] = {}
+    if job.given is not None:
+        return [fd if fd is None else launcher.raised(os.dup(fd)) for fd in job.given], ends
     if job.pty is not None:
         return given, ends
     try:

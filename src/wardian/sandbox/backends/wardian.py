@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from wardian.errors import UsageError
 from wardian.sandbox.backends import Job, copy_records
-from wardian.sandbox.backends.interior import active, in_order, place
+from wardian.sandbox.backends.interior import Placed, active, in_order, place
 from wardian.sandbox.host import GUEST_COUNT, GUEST_FIRST, Host, fresh_guest_id, this_host
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import WORK
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wardian.sandbox.backends.living import LivingPlace
+    from wardian.sandbox.network.by_request import ByRequest
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
     from wardian.sandbox.run.result import Caller
@@ -46,20 +47,32 @@ class Wardian:
         self._lock = threading.Lock()
         self._living: LivingPlace | None = None
         self._closed = False
+        self._by_request: ByRequest | None = None
 
-    def prepare(self, policy: Policy, *, own_work: str | None = None) -> None:
-        """Resolve the shares and plan. Raises SandboxError."""
+    def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
+        """Resolve the shares and plan; ``pooled``: nobody was anywhere else before it came to an
+        empty /work. Raises SandboxError."""
         self._policy = policy
         self._host: Host = this_host()
         self._sources = admitted(policy, own_work, WORK, copies=True)
         self._around = active(policy, self._sources)
-        self._empty_work = not (policy.work or own_work)
+        if policy.tls and policy.network == "names":
+            self._watch_requests(policy)
+        self._empty_work = not (pooled or policy.work or own_work)
+        self._shared_extra = self._extra  # what does not differ between places
         if own_work is not None:
             self._extra += record("discard", own_work)
         if self._host.is_root:
             self._extra += record("host-id", _guest_of(self._sources))
         self._plans.clear()
         self._plan(self._around.sources, traced=False)
+
+    def _watch_requests(self, policy: Policy) -> None:
+        from wardian.sandbox.network.by_request import ByRequest
+
+        self._by_request = ByRequest(policy, self._sources)
+        self._sources = [*self._sources, *self._by_request.sources]
+        self._extra += record("discard", self._by_request.path)
 
     def _plan(self, more: tuple[Source, ...], *, traced: bool) -> Plan:
         if (more, traced) not in self._plans:
@@ -73,7 +86,7 @@ class Wardian:
 
     def start_inside(self, job: Job) -> Process:
         """Start it in the one living sandbox of this backend. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources, self._around)
+        argv, env, more = self.placed(job)
         living = self.living(more, job)
         living.check(argv[0], more)
         return uninterrupted(functools.partial(living.start, job, argv, env))
@@ -89,15 +102,42 @@ class Wardian:
 
                 every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
                 plan = self._plan(tuple(every), traced=False)
+                job = job or Job((), {})
                 self._living = LivingPlace(
                     plan,
                     self._policy,
                     self._host.arch,
-                    self._extra,
+                    self._extra + _asked_about(job),
                     self._binary,
-                    self._new_gateway(job or Job((), {})),
+                    self._new_gateway(job),
                 )
             return self._living
+
+    def spare(self, more: tuple[Source, ...] = ()) -> LivingPlace:
+        """One more place under the same policy, which is its caller's to close. Safe to call from
+        many threads. Raises SandboxError."""
+        from wardian.sandbox.backends.living import LivingPlace
+
+        with self._lock:
+            every = dict.fromkeys((*self._around.sources, *more, *self._named_programs()))
+            plan = self._plan(tuple(every), traced=False)
+            extra = self._shared_extra
+            if self._host.is_root:
+                extra += record("host-id", _guest_of(self._sources))
+        gateway = self._new_gateway(Job((), {}))
+        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary, gateway)
+
+    @property
+    def shares_for_writing(self) -> bool:
+        """Can a guest leave anything outside of its own place?"""
+        return any(source.write for source in self._sources)
+
+    def placed(self, job: Job) -> Placed:
+        """The command as it reads inside. Raises ShareError."""
+        placed = place(job, self._policy, self._sources, self._around)
+        if self._by_request is None:
+            return placed
+        return placed._replace(env=placed.env | dict(self._by_request.variables))
 
     def _named_programs(self) -> list[Source]:
         """The sources of the programs that were named when the sandbox was made."""
@@ -117,7 +157,7 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = place(job, self._policy, self._sources, self._around)
+        argv, env, more = self.placed(job)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
@@ -179,7 +219,7 @@ class Wardian:
         from wardian.sandbox.network.in_force import RulesInForce
 
         network = job.network or RulesInForce.of(self._policy)
-        return Gateway(network, self._policy, _live(job), job.event_loop)
+        return Gateway(network, self._policy, _live(job), job.event_loop, self._by_request)
 
     def _gateway(self, fds: dict[int, int], job: Job) -> Gateway | None:
         gateway = self._new_gateway(job)

@@ -12,10 +12,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from wardian.errors import UsageError
-from wardian.sandbox.network.addresses import Address, parsed
+from wardian.sandbox.network.addresses import parsed
 from wardian.sandbox.network.askers import GuestPort, process_at
 from wardian.sandbox.network.asking import Answer, AskedConnection, ConnectRequest
 from wardian.sandbox.network.dialing import (
@@ -26,9 +26,10 @@ from wardian.sandbox.network.dialing import (
     dial_name,
     upstream,
 )
-from wardian.sandbox.network.first_words import NotNamedError, host_header, server_name
+from wardian.sandbox.network.first_words import NotNamedError
 from wardian.sandbox.network.in_force import RulesInForce
 from wardian.sandbox.network.inside import Inside
+from wardian.sandbox.network.links import DialTarget, GuestLink
 from wardian.sandbox.network.listening import Listeners
 from wardian.sandbox.network.loop import Loop
 from wardian.sandbox.network.outcomes import (
@@ -38,56 +39,24 @@ from wardian.sandbox.network.outcomes import (
 )
 from wardian.sandbox.network.relay import Allowance, Pipes, Relay, SpentError, break_off
 from wardian.sandbox.network.resolver import Resolver
-from wardian.sandbox.network.rules import (
-    MOST_NETWORKS,
-    AddressRule,
-    MissingRule,
-    NetworkRules,
-    Rule,
-    normal_name,
-    parse_rule,
-)
+from wardian.sandbox.network.rules import TLS_PORT, MissingRule, Rule, normal_name, parse_rule
+from wardian.sandbox.network.run_rules import RunRules
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.run.result import Caller
 
 if TYPE_CHECKING:
     import asyncio
 
+    from wardian.sandbox.network.by_request import ByRequest
+    from wardian.sandbox.network.terminating import RefusedRequest, SessionEnd
+
 GREETING_S = 30.0
-ONCE_S = 30.0  # how long new connections go to a name that was allowed once
 MOST_LOOKED_UP = 20  # refusals whose process is looked for at once
 MOST_QUESTIONS = 3  # about one connection: its port, and the addresses that its name leads to
 WITHDRAWN_S = 10.0
+MOST_SESSIONS = 64  # each has a thread
 # What is asked about by port, where the guest can have no servers of its own: ssh, mail, the web …
 ASKED_PORTS = (21, 22, 25, 80, 110, 143, 389, 443, 465, 587, 636, 853, 873, 993, 995)
-# Which first words tell whom a connection is for, by port.
-_GREETINGS: dict[int, Callable[[bytes], str | None]] = {80: host_header, 443: server_name}
-
-
-class DialTarget(NamedTuple):
-    """Where the guest connects to: a name that it was given an address for, or a number."""
-
-    name: str | None
-    address: Address
-    port: int
-
-    def __str__(self) -> str:
-        return self.name if self.name is not None else str(self.address)
-
-
-class _Link:
-    """A connection of the guest's, from accept to its end."""
-
-    def __init__(self, inside: socket.socket, target: DialTarget) -> None:
-        self.inside, self.target, self.started_s = inside, target, time.monotonic()
-        self.listened_s: float | None = None  # since when its first words are waited for
-        self.granted: tuple[Rule, ...] = ()  # for this one alone
-        self.questions = 0
-        self.read_name = _GREETINGS.get(target.port) if target.name is not None else None
-        self.head = b""
-        self.dialled: Dialled | None = None
-        self.relay: Relay | None = None
-        self.over = False
 
 
 class Gateway:
@@ -99,13 +68,15 @@ class Gateway:
         policy: Policy,
         on_refused: Callable[[RefusedName, Caller | None], None] | None = None,
         event_loop: asyncio.AbstractEventLoop | None = None,
+        by_request: ByRequest | None = None,
     ) -> None:
+        """``event_loop`` is the caller's own, for questions that are coroutines; ``by_request`` has
+        the hosts whose requests are looked at."""
         self.outcomes = Outcomes(self._report)
         self._on_refused, self._launcher, self._looked_up = on_refused, 0, 0
         self._network, self._policy, self._event_loop = network, policy, event_loop
-        self._rules = network.current
-        self._once: dict[Rule, float] = {}  # until when
-        self._ever: dict[Rule, None] = {}
+        self._by_request, self._sessions = by_request, 0
+        self._rules = RunRules(network)
         self._allowances = (
             Allowance(policy.max_sent_bytes, "sent"),
             Allowance(policy.max_received_bytes, "received"),
@@ -114,13 +85,12 @@ class Gateway:
         self.launchers_end = self._inside.launchers_end
         self._listeners = Listeners(self._inside, self._loop, self._take)
         ask = self._ask_about_name if network.asking is not None else None
-        self._resolver = Resolver(self._rules, self._listeners, self._loop, self.outcomes, ask)
+        self._resolver = Resolver(self._rules.now, self._listeners, self._loop, self.outcomes, ask)
         self._dialers, self._pipes, self._upstream = Dialers(), Pipes(), upstream()
-        self._links: set[_Link] = set()
+        self._links: set[GuestLink] = set()
         self._accepted: deque[float] = deque()
         self._closing = self._freed = False
         self._thread: threading.Thread | None = None
-        self._note(self._rules.allow)
 
     # From any thread
 
@@ -150,7 +120,7 @@ class Gateway:
     @property
     def ever_allowed(self) -> tuple[str, ...]:
         """Every rule that was in force during the run."""
-        return tuple(map(str, self._ever))
+        return self._rules.ever
 
     def rules_changed(self) -> None:
         """There are more."""
@@ -176,9 +146,10 @@ class Gateway:
     def _serve(self) -> None:
         try:
             self._resolver.serve(*self._inside.resolver())
-            self._listeners.open_numbers(self._rules)
+            self._listeners.open_numbers(self._rules.now)
             if self._network.asking is not None:
                 self._listeners.open_everywhere(ASKED_PORTS)
+            self._inside.ready()
             self._loop.attend(self._inside.channel, self._end)  # the run is over
             while not self._closing:
                 self._loop.turn(1.0)
@@ -196,7 +167,8 @@ class Gateway:
             return
         self._freed = True
         for link in list(self._links):
-            self._drop(link, "closed" if link.relay is not None else "broken", "the run ended")
+            going = link.relay is not None or link.session is not None
+            self._drop(link, "closed" if going else "broken", "the run ended")
         for part in (self._listeners, self._resolver, self._loop, self._inside):
             part.close()
         self._pipes.close()
@@ -208,7 +180,7 @@ class Gateway:
         self._resolver.expire(now_s)
         if self._network.asking is not None:
             self._network.asking.expire(now_s)
-        if any(until_s < now_s for until_s in self._once.values()):
+        if self._rules.is_due(now_s):
             self._refresh()
         for link in [one for one in self._links if one.read_name is not None]:
             if link.listened_s is not None and now_s - link.listened_s > GREETING_S:
@@ -228,38 +200,21 @@ class Gateway:
 
     def _refresh(self) -> None:
         """What is in force now, and where that can be connected to."""
-        now_s, before = time.monotonic(), self._rules
-        self._once = {rule: until for rule, until in self._once.items() if until > now_s}
-        self._rules = self._resolver.rules = self._network.current.also(tuple(self._once))
-        self._note(self._rules.allow)
-        if set(before.allow) >= set(self._rules.allow):
-            return
+        more = self._rules.refresh()
+        self._resolver.rules = self._rules.now
         try:
-            self._listeners.open_numbers(self._rules)
-            self._resolver.open_again()
+            if more:
+                self._listeners.open_numbers(self._rules.now)
+                self._resolver.open_again()
         except OSError:
             pass  # its names and ports are too many: the one that is new is refused
 
-    def _note(self, rules: tuple[Rule, ...]) -> None:
-        for rule in rules:
-            ranges = sum(isinstance(one, AddressRule) for one in self._ever)
-            if not isinstance(rule, AddressRule) or ranges < MOST_NETWORKS:
-                self._ever[rule] = None
-
     def _withdraw(self, rule: Rule) -> bool:
-        found = self._once.pop(rule, None) is not None
+        found = self._rules.forget(rule)
         self._refresh()
-        for link in list(self._links):
-            target, dialled = link.target, link.dialled
-            address = target.address if target.name is None else dialled and dialled.address
-            if not rule.covers(target.name, address or None, target.port):
-                continue
-            link.granted = tuple(one for one in link.granted if one != rule)
-            rules = self._rules.also(link.granted)
-            may = self._allows(target, rules)
-            if not may or (address and rules.why_not_dialled(address, target.port) is not None):
-                self._drop(link, "refused", "the rule was withdrawn")
-                found = True
+        for link in [one for one in self._links if one.needs(rule, self._rules.now)]:
+            self._drop(link, "refused", "the rule was withdrawn")
+            found = True
         return found
 
     # Questions
@@ -291,18 +246,18 @@ class Gateway:
         self, name: str, source: GuestPort | None, then: Callable[[str | None], None]
     ) -> None:
         """A name that no rule allows, and none denies. ``then`` gets why not; None: it is now."""
-        reason, rule = self._rules.missing_for_name(name)
+        reason, rule = self._rules.now.missing_for_name(name)
         assert rule is not None  # noqa: S101 - none denies it
 
         def answered(answer: Answer, why: str) -> None:
             if answer is Answer.ALLOW:
-                self._once[parse_rule(rule)] = time.monotonic() + ONCE_S
+                self._rules.allow_once(parse_rule(rule))
                 self._refresh()
             then(f"{reason}; {why}" if answer is Answer.DENY else None)
 
         self._ask(ConnectRequest(name, None, None, reason, rule, None), source, answered)
 
-    def _lacks(self, link: _Link, missing: MissingRule, address: str | None = None) -> None:
+    def _lacks(self, link: GuestLink, missing: MissingRule, address: str | None = None) -> None:
         """A connection waits for the answer, or is refused. ``address`` is what its name led to."""
         (reason, rule), target = missing, link.target
         if rule is None or self._network.asking is None or link.questions >= MOST_QUESTIONS:
@@ -321,10 +276,10 @@ class Gateway:
                 return
             if answer is Answer.ALLOW:
                 link.granted += (parse_rule(rule),)
-                self._note(link.granted)
+                self._rules.note(link.granted)
             self._proceed(link)
 
-        self._ask(request, _guest_port(link), answered)
+        self._ask(request, link.source, answered)
 
     # Connections
 
@@ -338,22 +293,22 @@ class Gateway:
             inside.close()
             return
         target = DialTarget(self.names.get(where), parsed(where), port)
-        if target.address.is_loopback and not self._rules.shares_loopback(target.address, port):
+        if target.address.is_loopback and not self._rules.now.shares_loopback(target.address, port):
             break_off(inside)  # a server of its own that it does not have
             inside.close()
             return
-        link = _Link(inside, target)
+        link = GuestLink(inside, target)
         self._links.add(link)
         why = self._why_too_much(link.started_s)
         if why is not None:
             self._refuse(link, why)
             return
-        if not self._allows(target):
-            self._lacks(link, self._missing_for(target))
+        if not target.is_allowed(self._rules.now):
+            self._lacks(link, target.missing(self._rules.now))
             return
         self._proceed(link)
 
-    def _proceed(self, link: _Link) -> None:
+    def _proceed(self, link: GuestLink) -> None:
         """It may be made."""
         if link.read_name is not None:
             link.listened_s = time.monotonic()
@@ -372,23 +327,12 @@ class Gateway:
                 return f"more than {most} connections {when}"
         return None
 
-    def _allows(self, target: DialTarget, rules: NetworkRules | None = None) -> bool:
-        rules = rules or self._rules
-        if target.name is not None:
-            return rules.allows_name(target.name, target.port)
-        return rules.allows_address(target.address, target.port)
-
-    def _missing_for(self, target: DialTarget) -> MissingRule:
-        if target.name is not None:
-            return self._rules.missing_for_name(target.name, target.port)
-        return self._rules.missing_for_address(target.address, target.port)
-
-    def _dial(self, link: _Link) -> None:
+    def _dial(self, link: GuestLink) -> None:
         """In a thread of its own."""
         target = link.target
         try:
             if target.name is not None:
-                rules = self._rules.also(link.granted)
+                rules = self._rules.now.also(link.granted)
                 dialled = dial_name(target.name, target.port, rules, self._upstream)
             else:
                 dialled = dial_address(target.address, target.port)
@@ -399,17 +343,17 @@ class Gateway:
             if not self._loop.call_later(lambda: self._on_dialled(link, dialled)):
                 dialled.socket.close()
 
-    def _on_failure(self, link: _Link, error: NotDialledError) -> None:
+    def _on_failure(self, link: GuestLink, error: NotDialledError) -> None:
         if link.over:
             return
         address = str(error.address) if error.address is not None else None
         if error.forbidden and error.address is not None:
-            missing = self._rules.missing_for_address(error.address, link.target.port)
+            missing = self._rules.now.missing_for_address(error.address, link.target.port)
             self._lacks(link, missing._replace(reason=error.why), address)
         else:
             self._drop(link, "failed", error.why, address)
 
-    def _on_dialled(self, link: _Link, dialled: Dialled) -> None:
+    def _on_dialled(self, link: GuestLink, dialled: Dialled) -> None:
         if link.over:
             dialled.socket.close()
             return
@@ -418,7 +362,7 @@ class Gateway:
         if link.read_name is None:
             self._begin(link, dialled)
 
-    def _on_first_words(self, link: _Link) -> None:
+    def _on_first_words(self, link: GuestLink) -> None:
         """Until they name whom they are for; nothing of them has gone out before."""
         assert link.read_name is not None  # noqa: S101 - else nobody reads them
         try:
@@ -449,7 +393,11 @@ class Gateway:
         if link.dialled is not None:
             self._begin(link, link.dialled)
 
-    def _begin(self, link: _Link, dialled: Dialled) -> None:
+    def _begin(self, link: GuestLink, dialled: Dialled) -> None:
+        name = link.target.name
+        if self._by_request is not None and name is not None and self._by_request.has(name):
+            self._begin_session(link, dialled, name, self._by_request)
+            return
         try:
             link.relay = Relay(link.inside, dialled.socket, self._allowances, link.head)
         except SpentError as error:
@@ -458,7 +406,43 @@ class Gateway:
         link.head = b""
         self._move(link, link.relay)
 
-    def _move(self, link: _Link, relay: Relay) -> None:
+    def _begin_session(
+        self, link: GuestLink, dialled: Dialled, name: str, by_request: ByRequest
+    ) -> None:
+        """Its requests are looked at: a thread has both sockets from now on."""
+        if self._sessions >= MOST_SESSIONS:
+            self._refuse(
+                link, f"more than {MOST_SESSIONS} connections whose requests are looked at"
+            )
+            return
+        self._sessions += 1
+
+        def on_refused(request: RefusedRequest) -> None:
+            self._loop.call_later(lambda: self.outcomes.refuse_request(name, request))
+
+        def on_end(end: SessionEnd) -> None:
+            def over() -> None:
+                self._sessions -= 1
+                self._drop(link, end.outcome, end.reason)
+
+            self._loop.call_later(over)
+
+        link.session = by_request.session(
+            name,
+            link.inside,
+            link.head,
+            dialled,
+            redial=lambda: dial_name(
+                name, TLS_PORT, self._rules.now.also(link.granted), self._upstream
+            ),
+            allowances=self._allowances,
+            on_refused=on_refused,
+            on_end=on_end,
+        )
+        link.head = b""
+        link.session.start()
+
+    def _move(self, link: GuestLink, relay: Relay) -> None:
         try:
             more = relay.move(self._pipes)
         except OSError as error:
@@ -474,25 +458,30 @@ class Gateway:
                 self._loop.attend(end, lambda: self._move(link, relay), mask)
 
     def _refuse(
-        self, link: _Link, why: str, address: str | None = None, rule: str | None = None
+        self, link: GuestLink, why: str, address: str | None = None, rule: str | None = None
     ) -> None:
         target = link.target
         self.outcomes.refuse(
-            str(target), why, port=target.port, address=address, rule=rule, source=_guest_port(link)
+            str(target), why, port=target.port, address=address, rule=rule, source=link.source
         )
         self._drop(link, "refused", why, address)
 
-    def _drop(self, link: _Link, outcome: str, reason: str, address: str | None = None) -> None:
+    def _drop(self, link: GuestLink, outcome: str, reason: str, address: str | None = None) -> None:
         if link.over:
             return
         link.over = True
         self._links.discard(link)
-        self._loop.forget(link.inside)
         relay, dialled, sent, came = link.relay, link.dialled, 0, 0
+        if link.session is None:
+            self._loop.forget(link.inside)
+            if dialled is not None:
+                self._loop.forget(dialled.socket)
         if dialled is not None:
-            self._loop.forget(dialled.socket)
             address = str(dialled.address) if dialled.address is not None else None
-        if relay is not None:
+        if link.session is not None:
+            link.session.stop()
+            sent, came = link.session.sent, link.session.received
+        elif relay is not None:
             sent, came = relay.outward.bytes, relay.inward.bytes
             relay.close(broken=outcome != "closed")
         else:
@@ -514,10 +503,3 @@ class Gateway:
                 inside=str(link.target.address),
             )
         )
-
-
-def _guest_port(link: _Link) -> GuestPort | None:
-    try:
-        return GuestPort("tcp", link.inside.getpeername()[1])
-    except OSError:
-        return None  # it did not wait

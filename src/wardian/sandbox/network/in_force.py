@@ -31,7 +31,7 @@ class RulesInForce:
     @classmethod
     def of(cls, policy: Policy, on_connect: OnConnect | None = None) -> RulesInForce:
         """Those of a policy. Raises UsageError."""
-        return cls(NetworkRules.parse(policy.allow_hosts, policy.deny_hosts), on_connect)
+        return cls(NetworkRules.of(policy), on_connect)
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
 """Sockets that live in the guest's network and are held out here: the reaper makes them
-(core/names.c), one byte of a request for each."""
+(core/names.c), one byte of a request for each. The guest starts when one says ready."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ class Inside:
             _close(made)
             raise InsideError("no more sockets can be had in the guest's network")
         return made[0]
+
+    def ready(self) -> None:
+        """All that must be listened on is: the guest may start. Raises OSError."""
+        self._channel.send(b"r")
 
     def close(self) -> None:
         """Sockets that it has given out stay open."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wardian.sandbox.network.askers import GuestPort
 from wardian.sandbox.network.asking import AskedConnection
 from wardian.sandbox.run.result import Caller
 
+if TYPE_CHECKING:
+    from wardian.sandbox.network.terminating import RefusedRequest
+
 MOST_EVENTS = 1000  # of connections and of refusals
+MOST_TARGET = 200  # of a refused request
 
 
 class Connection(NamedTuple):
@@ -44,6 +48,7 @@ class RefusedName(NamedTuple):
     at_s: float
     rule: str | None = None  # that allows it; None if no rule does
     times: int = 1
+    request: RefusedRequest | None = None  # one that was looked at
 
 
 # Called at the first of each kind, from the gateway's thread.
@@ -82,6 +87,21 @@ class Outcomes:
             self.refused[key] = RefusedName(name, port, address, reason, at_s, rule)
             if self._on_refused is not None:
                 self._on_refused(self.refused[key], source)
+
+    def refuse_request(self, name: str, request: RefusedRequest) -> None:
+        """Of a host whose requests are looked at. ``target`` is kept without its query."""
+        path = request.target.partition("?")[0][:MOST_TARGET]
+        request = request._replace(target=path)
+        key = (f"{request.method} {name}{path}", 443, request.why)
+        before = self.refused.get(key)
+        if before is not None:
+            self.refused[key] = before._replace(times=before.times + 1)
+        elif len(self.refused) < MOST_EVENTS:
+            at_s = time.monotonic() - self.began_s
+            found = RefusedName(name, 443, None, request.why, at_s, request=request)
+            self.refused[key] = found
+            if self._on_refused is not None:
+                self._on_refused(found, None)
 
     def add_question(self, asked: AskedConnection) -> None:
         """It was answered; several may have waited for that."""

@@ -9,6 +9,7 @@ import os
 import select
 import socket
 import struct
+import threading
 
 PIPE_BYTES = 1 << 20
 TURN_BYTES = 4 << 20  # then it is another connection's turn
@@ -58,6 +59,7 @@ class Allowance:
 
     def __init__(self, most: int | None, verb: str) -> None:
         self._left, self._why = most, f"more than {most} bytes {verb}"
+        self._lock = threading.Lock()
 
     def next(self, source: socket.socket) -> int:
         """How many at most now. Raises SpentError if there are some, and they may not go."""
@@ -70,9 +72,10 @@ class Allowance:
     def spend(self, count: int) -> None:
         """Raises SpentError."""
         if self._left is not None:
-            if count > self._left:
-                raise SpentError(self._why)
-            self._left -= count
+            with self._lock:
+                if count > self._left:
+                    raise SpentError(self._why)
+                self._left -= count
 
 
 class Direction:

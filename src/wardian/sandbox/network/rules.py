@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wardian.errors import UsageError
 from wardian.sandbox.network.addresses import Address, special_range
 
-WEB_PORTS = ((80, 80), (443, 443))
+if TYPE_CHECKING:
+    from wardian.sandbox.policy.policy import Policy
+
+TLS_PORT = 443
+WEB_PORTS = ((80, 80), (TLS_PORT, TLS_PORT))
 LONGEST_NAME = 253
 MOST_PORTS = 64  # of one rule
 MOST_NETWORKS = 60  # each is a route in the guest (MAX_ROUTES in core/plan.h)
@@ -86,11 +90,24 @@ class NetworkRules(NamedTuple):
 
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
+    by_request: frozenset[str] = frozenset()  # names that have rules for each request: 443 alone
 
     @classmethod
-    def parse(cls, allow: Iterable[str], deny: Iterable[str] = ()) -> NetworkRules:
+    def of(cls, policy: Policy) -> NetworkRules:
+        """Those of a policy; rules for a host's requests are a rule for its port 443. Raises
+        UsageError."""
+        hosts = dict.fromkeys(rule.host for rule in policy.tls)
+        allow = (*policy.allow_hosts, *(f"{host}:{TLS_PORT}" for host in hosts))
+        return cls.parse(dict.fromkeys(allow), policy.deny_hosts, hosts)
+
+    @classmethod
+    def parse(
+        cls, allow: Iterable[str], deny: Iterable[str] = (), by_request: Iterable[str] = ()
+    ) -> NetworkRules:
         """Raises UsageError."""
-        rules = cls(tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+        rules = cls(
+            tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)), frozenset(by_request)
+        )
         if len(rules.networks) > MOST_NETWORKS:
             raise UsageError(f"rules name more than {MOST_NETWORKS} ranges of addresses")
         return rules
@@ -102,6 +119,8 @@ class NetworkRules(NamedTuple):
     def ports_of(self, name: str) -> Ports:
         """The ports that may be reached at a normal name; none if it may not be known at all."""
         found = [one for rule in _naming(self.allow, name) for one in rule.ports]
+        if name in self.by_request:  # whose other ports would be a way around the rules
+            found = [(TLS_PORT, TLS_PORT)] if _among(TLS_PORT, tuple(found)) else []
         for rule in _naming(self.deny, name):
             found = [left for one in found for left in _without(one, rule.ports)]
         return tuple(dict.fromkeys(found))
@@ -128,6 +147,8 @@ class NetworkRules(NamedTuple):
         """What keeps a run from a normal name, or from one port of it."""
         what = "name" if port is None else "port"
         rule = NameRule(name) if port is None else NameRule(name, "", ((port, port),))
+        if name in self.by_request and port not in (None, TLS_PORT):
+            return MissingRule("it has rules for its requests, and so port 443 alone", None)
         if not self._replace(allow=(rule,)).ports_of(name):
             return MissingRule(f"a rule denies this {what}", None)
         return MissingRule(f"no rule allows this {what}", str(rule))

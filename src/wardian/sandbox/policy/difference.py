@@ -10,7 +10,9 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from wardian.sandbox.network.rules import NetworkRules
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.policy.tls import tls_toml
 from wardian.sandbox.policy.units import format_duration, format_size
 from wardian.sandbox.policy.view import NOTHING, READ, WRITE, Region, Resolve, View, moved, regions
 from wardian.sandbox.root.shares import is_below
@@ -156,10 +158,34 @@ def _network(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
             more = "ab"[has[1] == (verb == "allows")]
             text = f"{'A' if has[0] else 'B'} also {verb} {rule}"
             yield PolicyDifference("network", rule, more, *has, text)
+    yield from _requests(a, b)
     for field, (noun, spelt) in _NETWORK_NOUNS.items():
         limits = getattr(a, field), getattr(b, field)
         if limits[0] != limits[1]:
             yield _limit("network", field, *limits, noun, spelt)
+
+
+def _requests(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
+    """Rules of a host allow requests; that it has some denies all others."""
+    for host in dict.fromkeys(rule.host for rule in (*a.tls, *b.tls)):
+        sides = [{one for one in policy.tls if one.host == host} for policy in (a, b)]
+        if sides[0] == sides[1]:
+            continue
+        reached = [NetworkRules.of(policy).allows_name(host, 443) for policy in (a, b)]
+        told = [
+            ", ".join(tls_toml(one for one in policy.tls if one.host == host)).partition(" = ")[2]
+            or ("any request" if reached[i] else "nothing")
+            for i, policy in enumerate((a, b))
+        ]
+        # without rules a host that is reached at all is reached with any request
+        free = [reached[i] and not sides[i] for i in (0, 1)]
+        more: str | None = None
+        if free[0] or not reached[1] or sides[0] > sides[1] > set():
+            more = "a"
+        elif free[1] or not reached[0] or sides[1] > sides[0] > set():
+            more = "b"
+        text = f"to {host}, A allows {told[0]}; B {told[1]}"
+        yield PolicyDifference("network", host, more, told[0], told[1], text)
 
 
 _NETWORK_NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {

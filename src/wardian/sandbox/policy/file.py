@@ -13,6 +13,7 @@ from wardian.sandbox.policy.policy import (
     NEVER_DENIED,
     Policy,
     Share,
+    TlsRule,
     check_environment_name,
 )
 from wardian.sandbox.policy.units import (
@@ -43,6 +44,7 @@ _KNOWN: dict[str, dict[str, str]] = {
         "mode": "network",
         "allow": "hosts",
         "deny": "hosts",
+        "tls": "tls",
         "interface": "yes or no",
         "max_connections": "count",
         "max_per_second": "count",
@@ -167,18 +169,32 @@ class _Reader:
         mode = get("network", "mode", None)
         allow, deny = get("network", "allow", []), get("network", "deny", [])
         limits = self.network_limits(get, Policy() if mode == "host" else base)
-        if mode in ("none", "host") and (allow or deny):
-            key = "allow" if allow else "deny"
+        tls = self.tls(get)
+        if mode in ("none", "host") and (allow or deny or tls):
+            key = "allow" if allow else "deny" if deny else "tls"
             raise self.error(["network", key], f'rules and mode = "{mode}" exclude each other')
         if mode in ("none", "host"):
-            return {"network": mode, "allow_hosts": (), "deny_hosts": ()} | limits
+            return {"network": mode, "allow_hosts": (), "deny_hosts": (), "tls": ()} | limits
         found = _union(base.allow_hosts, allow)
-        named = "names" if found or mode == "names" else base.network
+        named = "names" if found or tls or mode == "names" else base.network
         return {
             "network": named,
             "allow_hosts": found,
             "deny_hosts": _union(base.deny_hosts, deny),
+            "tls": tuple(dict.fromkeys((*base.tls, *tls))),
         } | limits
+
+    def tls(self, get: Callable[[str, str, Any], Any]) -> tuple[TlsRule, ...]:
+        """Rules for the requests to hosts."""
+        table = get("network", "tls", None)
+        if not table:
+            return ()
+        from wardian.sandbox.policy.tls import read_tls
+
+        def error(keys: list[str], message: str, hint: str | None) -> PolicyError:
+            return self.error(["network", "tls", *keys], message, hint)
+
+        return read_tls(table, error)
 
     def network_limits(self, get: Callable[[str, str, Any], Any], base: Policy) -> dict[str, Any]:
         """Those of a network by name; on the host's they could not be kept."""
@@ -332,6 +348,12 @@ def _protections(raw: Any) -> list[str]:
     return names
 
 
+def _tls(raw: Any) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise ValueError('expected a table of hosts: [network.tls], "api.example.com" = {…}')
+    return raw
+
+
 def _yes_or_no(raw: Any) -> bool:
     if not isinstance(raw, bool):
         raise ValueError("expected true or false")
@@ -349,6 +371,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "path": _string,
     "network": _network,
     "hosts": _hosts,
+    "tls": _tls,
     "names": _names,
     "protections": _protections,
     "variables": _variables,

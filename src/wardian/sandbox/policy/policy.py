@@ -84,6 +84,26 @@ class Limits(NamedTuple):
     output_bytes: int | None = None
 
 
+class Secret(NamedTuple):
+    """A header that requests to one host get and the guest never sees. ``source`` is where its
+    value is: ``env:NAME``, a variable of the caller's, or ``file:PATH``; ``prefix`` stands before
+    it."""
+
+    header: str
+    source: str
+    prefix: str = ""
+
+
+class TlsRule(NamedTuple):
+    """Requests that may be made to one host, on port 443: with these ``methods`` and ``paths``, any
+    if there are none. Several rules for a host allow what one of them allows."""
+
+    host: str
+    methods: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    secret: Secret | None = None
+
+
 # By the names that options and policy files have for them.
 LIMIT_FIELDS = {
     "time": "time_s",
@@ -117,6 +137,7 @@ class Policy(NamedTuple):
     max_per_second: int | None = 1000  # new connections
     max_sent_bytes: int | None = None  # of all connections together
     max_received_bytes: int | None = None
+    tls: tuple[TlsRule, ...] = ()  # hosts whose requests are looked at (docs/network.md)
     interface: bool = False  # one besides lo in a network of the guest's own; it leads nowhere
     explain: bool = False  # watch every call that takes a path, for refusals that are not seen else
 
@@ -187,6 +208,7 @@ class Policy(NamedTuple):
             network=network,
             allow_hosts=(),
             deny_hosts=(),
+            tls=(),
             max_connections=usual.max_connections,
             max_per_second=usual.max_per_second,
             max_sent_bytes=usual.max_sent_bytes,

@@ -32,6 +32,10 @@ def write_policy(policy: Policy) -> str:
     lines += network_limits_toml(policy)
     if policy.interface:
         lines.append("interface = true")
+    if policy.tls:
+        from wardian.sandbox.policy.tls import tls_toml
+
+        lines += ["", "[network.tls]", *tls_toml(policy.tls)]
     lines += ["", "[environment]", f"only = {_list(policy.pass_env)}"]
     variables = ", ".join(f"{quoted(k)} = {quoted(v)}" for k, v in policy.set_env)
     lines.append(f"set = {{{variables}}}")

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from wardian.sandbox.refusals.notes import UNKNOWN, act_word, refusal_of, shown, text_of
-from wardian.sandbox.refusals.remedies import RefusalContext, setting, to_name, to_reach
+from wardian.sandbox.refusals.remedies import (
+    RefusalContext,
+    setting,
+    to_name,
+    to_reach,
+    to_request,
+)
 from wardian.sandbox.run.result import Caller, Refusal
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
 
     from wardian.sandbox.network.addresses import Address
     from wardian.sandbox.network.outcomes import Connection, Outcomes, RefusedName
+    from wardian.sandbox.network.terminating import RefusedRequest
 
     Asked = Mapping[tuple[str, int | None], Caller]
 
@@ -96,7 +103,7 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
     from wardian.sandbox.network.resolver import SYNTHETIC
     from wardian.sandbox.network.rules import NetworkRules
 
-    rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+    rules = NetworkRules.of(around.policy)
     address, port = _address(raw), int.from_bytes(raw[2:4], "big")
     name = around.names.get(str(address))
     host = name or (str(address) if address.version == 4 else f"[{address}]")
@@ -160,12 +167,26 @@ def who_asked(
 
 
 def by_rule(refused: RefusedName, asked: Asked) -> Refusal:
+    if refused.request is not None:
+        return _by_request(refused, refused.request, asked)
     action, target = "resolve", shown(refused.name)
     if refused.port is not None:
         address = f" ({refused.address})" if refused.address is not None else ""
         action, target = "connect", f"{target}{address}:{refused.port}"
     allow = to_name(refused.rule) if refused.rule is not None else None
     return refusal_of("network", action, target, refused.reason, allow)._replace(
+        process=asked.get((refused.name, refused.port), UNKNOWN),
+        count=refused.times,
+        time_s=refused.at_s,
+    )
+
+
+def _by_request(refused: RefusedName, request: RefusedRequest, asked: Asked) -> Refusal:
+    target = shown(f"{request.method} https://{refused.name}{request.target}".lstrip())
+    allow = None
+    if request.path is not None and "*" not in request.path:
+        allow = to_request(refused.name, request.method, request.path)
+    return refusal_of("network", "request", target, refused.reason, allow)._replace(
         process=asked.get((refused.name, refused.port), UNKNOWN),
         count=refused.times,
         time_s=refused.at_s,
@@ -184,7 +205,7 @@ def by_name(_: str, event: dict[str, Any], around: RefusalContext) -> Refusal | 
         return refusal_of("network", "resolve", host, reason, None)
     rule: str | None = name
     if around.policy.network == "names":
-        rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
+        rules = NetworkRules.of(around.policy)
         if rules.ports_of(name):
             return None
         reason, rule = rules.missing_for_name(name)

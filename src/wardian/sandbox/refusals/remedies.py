@@ -166,6 +166,12 @@ def to_name(rule: str) -> Allow:
     )
 
 
+def to_request(host: str, method: str, path: str) -> Allow:
+    """One more rule for the requests to a host, which only a policy has."""
+    rule = f"{{methods = [{toml(method)}], paths = [{toml(path)}]}}"
+    return Allow("--policy FILE", f"[network.tls]\n{toml(host)} = {rule}")
+
+
 # System calls
 
 

@@ -53,6 +53,13 @@ class Living:
         self._master = int.from_bytes(passed[0][2][:4], "little")
         return os.dup(self._master)
 
+    def hand_over_terminal(self) -> int:
+        """Our end of the terminal, which is the caller's from now on. Raises UsageError."""
+        if self._master < 0:
+            raise UsageError("this command has no terminal: start it with pty=True")
+        fd, self._master = self._master, -1
+        return fd
+
     def resize(self, rows: int, columns: int) -> None:
         """Raises UsageError."""
         if self._master < 0:

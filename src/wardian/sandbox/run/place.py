@@ -130,6 +130,7 @@ class Place:
             ours.settimeout(ANSWER_S)
             data, control, _, _ = ours.recvmsg(1, room, _socket.MSG_CMSG_CLOEXEC)
         finally:
+            ours.setblocking(True)  # for all who share the description
             ours.close()
         self._owed -= 1
         if not data:

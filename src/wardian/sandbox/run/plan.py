@@ -109,7 +109,7 @@ def _routes(policy: Policy) -> list[bytes]:
     from wardian.sandbox.network.resolver import SYNTHETIC
     from wardian.sandbox.network.rules import NetworkRules
 
-    rules = NetworkRules.parse(policy.allow_hosts, policy.deny_hosts)
+    rules = NetworkRules.of(policy)
     families = {4: socket.AF_INET, 6: socket.AF_INET6}
     return [
         record("route", int(families[net.version]), net.prefixlen, net.network_address.packed)

@@ -1,0 +1,223 @@
+"""``wardian up``: start a sandbox that stays, under a name, for commands to run in."""
+
+from __future__ import annotations
+
+import os
+
+from wardian.cli import output, running
+from wardian.cli.options import (
+    ASSEMBLED,
+    EXEC_OPTIONS,
+    Given,
+    Option,
+    bounded_duration,
+    one,
+    parse_between,
+    policy_of,
+)
+from wardian.errors import SandboxError, UsageError
+
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import click
+
+    from wardian.living.detaching import Readiness
+    from wardian.sandbox.policy.policy import Policy
+    from wardian.sandbox.sandbox import Sandbox
+
+# Of one command, or of one run that ends: not of a place.
+_NOT_TAKEN = frozenset(("out", "force", "cwd", "backend", "tty", "record", "json"))
+_OWN = (
+    Option("idle", "DURATION", "End it after so long without a command; none: never. 30m."),
+    Option("keep", "", "Keep it when the login session of this terminal ends."),
+    Option(
+        "program", "PROGRAM", "A program outside of /usr that commands will name.", several=True
+    ),
+    Option("json", "", "Print name, pid and socket as one document."),
+)
+UP_OPTIONS = (*_OWN, *(option for option in EXEC_OPTIONS if option.name not in _NOT_TAKEN))
+IDLE = "30m"
+
+HELP = """Start a sandbox that stays, and return: commands run in it with `wardian exec --sandbox`.
+
+They share its /tmp, home, /work, processes, loopback and limits; each has streams and a time limit
+of its own. What they may reach is settled here, by the options of `wardian exec`. NAME is made up
+if it is not given, and printed. The sandbox ends by `wardian down`, after --idle without a command
+(one that runs in the background counts), or when the shell ends that leads this terminal's session.
+"""
+EXAMPLES = """\b
+Examples:
+  wardian up dev --work . --net pypi.org --net files.pythonhosted.org
+  wardian exec --sandbox dev --background -- python3 -m http.server 8000
+  wardian exec --sandbox dev -- curl -s http://127.0.0.1:8000/
+  wardian down dev
+  name=$(wardian up --idle 5m --memory 1G)"""
+
+
+def run(args: list[str]) -> int:
+    """Run the command line after ``wardian up`` and return its exit code. Raises WardianError."""
+    given, words = parse_between(args, UP_OPTIONS)
+    if "help" in given:
+        from wardian.cli import commands
+
+        return commands.run(["up", "--help"])
+    if len(words) > 1:
+        raise UsageError(
+            f"{words[1]!r} is one word too many: a sandbox has one name",
+            hint="run the command once it is up: wardian exec --sandbox NAME -- COMMAND",
+        )
+    name = _free_name(words[0] if words else None)
+    idle_s = _idle_s(given)
+    from wardian.living.detaching import detached
+
+    code = detached(lambda readiness: _reported(name, given, idle_s, readiness))
+    if code == 0:
+        _say_how(name, given, idle_s)
+    return code
+
+
+def _free_name(wanted: str | None) -> str:
+    """Raises UsageError, and SandboxError if it is taken: before anything is prepared."""
+    from wardian.living.client import sandbox_names
+    from wardian.living.names import checked_name, made_up_name
+
+    if wanted is not None:
+        checked_name(wanted)
+    taken = sandbox_names()
+    if wanted is None:
+        return made_up_name(taken)
+    if wanted in taken:
+        raise SandboxError(
+            f"there is a sandbox {wanted} already",
+            hint=f"use it: wardian exec --sandbox {wanted} -- COMMAND; "
+            f"or end it: wardian down {wanted}",
+        )
+    return wanted
+
+
+def _idle_s(given: Given) -> float | None:
+    text = one(given, "idle") or IDLE
+    return None if text == "none" else bounded_duration("idle", text, "30m, or none")
+
+
+def session_leader() -> int | None:
+    """The process that leads the session of our terminal; None without a terminal, and where we
+    lead it ourselves, since nothing then outlasts this command."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return None
+    leader = os.getsid(0)
+    return leader if leader not in (0, os.getpid()) else None
+
+
+def _say_how(name: str, given: Given, idle_s: float | None) -> None:
+    if "json" in given:
+        from wardian.living.directory import SOCKET, directory_path
+
+        socket = os.path.join(directory_path(), f"{name}{SOCKET}")
+        output.print_json({"schema": "wardian.up/1", "name": name, "socket": output.valid(socket)})
+        return
+    output.print_text(name)
+    if "quiet" in given:
+        return
+    ends = [f"`wardian down {name}`"]
+    if idle_s is not None:
+        ends.append(f"{one(given, 'idle') or IDLE} without a command")
+    if "keep" not in given and session_leader() is not None:
+        ends.append("the end of this login session")
+    output.say(f"wardian: {name} is up; it ends by {', or '.join(ends)}")
+    output.say(f"  wardian exec --sandbox {name} -- COMMAND")
+
+
+# In the process that stays
+
+
+def _reported(name: str, given: Given, idle_s: float | None, readiness: Readiness) -> int:
+    """Errors are printed while the terminal is there, and logged later."""
+    try:
+        _hold(name, given, idle_s, readiness)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 130  # whoever waited for us is gone
+    except Exception as error:
+        return output.report(error, as_json="json" in given, own_codes=True)
+    return 0
+
+
+def _hold(name: str, given: Given, idle_s: float | None, readiness: Readiness) -> None:
+    from wardian import __version__
+    from wardian.cli.supervised import rendering
+    from wardian.living.directory import SocketDirectory
+    from wardian.living.supervising import Lifetime, Supervisor
+
+    leader = None if "keep" in given else session_leader()
+    policy = policy_of(given)
+    around, over = _surroundings(given, policy)
+    try:
+        with SocketDirectory(make=True) as directory, _started(around, given) as sandbox:
+            words = rendering(rootfs=policy.rootfs is not None)
+            held = Supervisor(name, sandbox, Lifetime(idle_s, leader), words, __version__)
+            held.hold(directory, readiness)
+    finally:
+        over()
+
+
+def _surroundings(given: Given, policy: Policy) -> tuple[Policy, Callable[[], None]]:
+    """The policy with the skill and the packages that are asked for, and what to call at the
+    end. Raises WardianError."""
+    around = running.for_guest(policy)
+    if ASSEMBLED.isdisjoint(given):
+        return around, lambda: None
+    from wardian.cli.assembled import skill_of, wanted_of, where
+    from wardian.runner.assembly import assembled
+    from wardian.runner.interpreters import Missing
+    from wardian.runner.invocation import under
+    from wardian.runner.location import located
+
+    skill = one(given, "skill")
+    opened = located(skill_of(given, skill)) if skill is not None else None
+    try:
+        found = opened.__enter__() if opened is not None else None
+        say = (lambda line: None) if "quiet" in given else output.say
+        place = where(policy, "wardian")
+        call = assembled(found, None, (), wanted_of(found, given), where=place, say=say)
+        if isinstance(call, Missing):
+            raise SandboxError(call.why, hint=call.hint)
+        return under(around, call), (opened.__exit__ if opened is not None else lambda: None)
+    except BaseException:
+        if opened is not None:
+            opened.__exit__()
+        raise
+
+
+def _started(policy: Policy, given: Given) -> Sandbox:
+    """A sandbox whose walls stand: its first command has shown that. Raises SandboxError."""
+    from wardian.sandbox.sandbox import Sandbox
+
+    running.make_room()
+    sandbox = Sandbox(
+        policy, private_work=True, living=True, programs=tuple(given.get("program", ()))
+    )
+    try:
+        first = sandbox.run(["true"])
+    except BaseException:
+        sandbox.close()
+        raise
+    if "quiet" not in given:
+        from wardian.cli.summary import weaker
+
+        for line in weaker(first):
+            output.say(line)
+    return sandbox
+
+
+def __getattr__(name: str) -> click.Command:
+    if name != "command":
+        raise AttributeError(name)
+    from wardian.cli.commands import rendered
+
+    return rendered("up", run, UP_OPTIONS, ("[name]",), HELP, EXAMPLES)
