@@ -28,6 +28,7 @@ from benchmarks.figures import (
     inside,
     packages,
     parent,
+    ready,
     seeing,
     start,
     suite,
@@ -38,8 +39,8 @@ from benchmarks.results import Results
 from benchmarks.targets import judge
 
 FIGURES = (
-    "start", "parents", "calls", "loop", "imports", "refusals", "trace", "command", "idle", "rate",
-    "crowd", "suite", "packages",
+    "start", "parents", "calls", "loop", "imports", "refusals", "trace", "command", "living",
+    "pool", "warm", "living_idle", "idle", "rate", "crowd", "suite", "packages",
 )  # fmt: skip
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results.json")
 
@@ -96,6 +97,10 @@ def _measure(field: Field, figures: set[str], sizes: Sizes, progress: Progress) 
         "refusals": seeing.measure_refusals,
         "trace": seeing.measure_trace,
         "command": lambda _, *given: command.measure(*given),
+        "living": ready.measure_living,
+        "pool": ready.measure_pool,
+        "warm": ready.measure_warm,
+        "living_idle": ready.measure_idle,
         "idle": idle.measure,
         "rate": crowd.measure_rate,
         "crowd": crowd.measure_crowd,

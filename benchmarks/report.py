@@ -70,6 +70,13 @@ def others(results: Results) -> list[str]:
         for works in (results.refusals, results.trace, results.suite, results.packages)
         for work, numbers in works.items()
     ]
+    for label, numbers in (
+        ("/bin/true, one more command", results.living),
+        ("/bin/true, a pool", results.pool),
+        *((f"Python, {work}", row) for work, row in results.warm.items()),
+    ):
+        for name, spread in numbers.items():
+            lines.append(f"{label}: {name} {spread.median:.2f} ms")
     for name, spread in results.command.items():
         lines.append(f"{name}: {spread.median:.1f} ms ({spread.p10:.1f}–{spread.p90:.1f})")
     for size, numbers in results.parents.items():

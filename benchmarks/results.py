@@ -20,6 +20,10 @@ class Results:
     refusals: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work
     trace: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work
     command: Numbers = dataclasses.field(default_factory=dict)  # ms
+    living: Numbers = dataclasses.field(default_factory=dict)  # ms
+    pool: Numbers = dataclasses.field(default_factory=dict)  # ms
+    warm: dict[str, Numbers] = dataclasses.field(default_factory=dict)  # ms, by work
+    living_idle: dict[str, Idle] = dataclasses.field(default_factory=dict)
     idle: dict[str, Idle] = dataclasses.field(default_factory=dict)
     rate: Numbers = dataclasses.field(default_factory=dict)  # runs per second
     crowd: dict[str, float] = dataclasses.field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.contestants import FULL, Contestant
-from benchmarks.figures import Field, packages, suite
+from benchmarks.figures import Field, packages, ready, suite
 from benchmarks.figures.command import EXEC, NOTHING
 from benchmarks.figures.seeing import (
     BARE,
@@ -49,6 +49,7 @@ def judge(results: Results, field: Field) -> list[Target]:
         *_inside(results),
         *_seeing(results),
         *_command(results),
+        *_ready(results),
         *_many(results),
         *_suite(results),
         *_packages(results),
@@ -130,6 +131,24 @@ def _command(results: Results) -> Iterator[Target]:
     if EXEC in results.command:
         ratio = results.command[EXEC].median / results.command[NOTHING].median
         yield Target(f"`{EXEC}`, of `{NOTHING}`", ratio, 4.0)
+
+
+def _ready(results: Results) -> Iterator[Target]:
+    for row, ours, what, bound in (
+        (results.living, ready.LIVING, "one more command of a living sandbox", 1.5),
+        (results.pool, ready.POOL, "/bin/true out of a pool", 1.7),
+    ):
+        if ours in row:
+            ratio = row[ours].median / row[ready.BARE].median
+            yield Target(f"{what}, of a bare subprocess.run", ratio, bound)
+    for work, bound in ((ready.HELLO, 0.35), (ready.NUMPY, 0.1)):
+        if work in results.warm:
+            row = results.warm[work]
+            ratio = row[ready.WARM].median / row[ready.NEW].median
+            yield Target(f"a warm Python, {work}, of a new one outside", ratio, bound)
+    idle = results.living_idle.get(ready.LIVING)
+    if idle is not None and idle.pss_kb is not None:
+        yield Target("kB of memory per idle living sandbox", idle.pss_kb.median, 400)
 
 
 def _many(results: Results) -> Iterator[Target]:

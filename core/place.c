@@ -62,6 +62,7 @@ static struct place {
     const struct plan *plan;
     int ctl, gateway, null, loadavg, deaths;
     bool limits_later;
+    bool alone; /* no process of any command is left */
     struct child children[MAX_COMMANDS];
 } place;
 
@@ -207,6 +208,7 @@ static void start(const struct message *message, int *fds, size_t count) {
 static void reap(void) {
     int status;
     struct rusage usage;
+    errno = 0;
     for (pid_t pid; (pid = wait4(-1, &status, __WALL | WNOHANG, &usage)) > 0;) {
         left_running_reaped(pid);
         for (size_t i = 0; i < MAX_COMMANDS; i++) {
@@ -218,6 +220,7 @@ static void reap(void) {
             child->usage = usage;
         }
     }
+    place.alone = errno == ECHILD; /* whatever lost its parent has become our child, pid_namespaces(7) */
 }
 
 static bool is_settled(const struct child *child) { return !child->command || !(child->exited || child->ending); }
@@ -233,7 +236,7 @@ static bool all_are_settled(void) {
 static void settle(void) {
     static struct chase chase;
     chase = (struct chase){0};
-    if (all_are_settled() || !chase_all(&chase))
+    if (all_are_settled() || (!place.alone && !chase_all(&chase)))
         return;
     for (size_t i = 0; i < MAX_COMMANDS; i++) {
         struct child *child = &place.children[i];

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from benchmarks.contestants import Contestant, Discarding
+from benchmarks.contestants import Discarding
 from benchmarks.figures import Field, Sizes
 from benchmarks.measuring import Progress, Spread
 
@@ -30,7 +30,7 @@ def measure(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Idle]:
         if isinstance(contestant, Discarding) or not contestant.walls:
             continue
         progress.say(f"idle memory: {name}")
-        looks = [_look(contestant) for _ in range(1 if sizes.rounds < 5 else 3)]
+        looks = [look(contestant.start) for _ in range(1 if sizes.rounds < 5 else 3)]
         kept = [kilobytes for kilobytes, _ in looks if kilobytes is not None]
         processes = max(count for _, count in looks)
         found[name] = Idle(Spread.of(kept) if kept else None, processes)
@@ -38,10 +38,12 @@ def measure(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Idle]:
     return found
 
 
-def _look(contestant: Contestant) -> tuple[float | None, int]:
+def look(start: Callable[[Sequence[str]], Callable[[], object]]) -> tuple[float | None, int]:
+    """Kilobytes and number of the processes besides a guest that sleeps; ``start`` returns what
+    ends it."""
     before = _descendants()
     nap = f"{NAP_S}"
-    end = contestant.start(["/bin/sleep", nap])
+    end = start(["/bin/sleep", nap])
     try:
         _until(lambda: any(_is_guest(pid, nap) for pid in _descendants() - before))
         time.sleep(SETTLED_S)

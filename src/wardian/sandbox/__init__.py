@@ -14,6 +14,8 @@ root/       what the guest finds inside: layout, shares, programs
 run/        one run: planned, launched, attended to, its result
 network/    a network by name: rules, resolver, gateway
 refusals/   what was refused, and what would allow it
+pool/       sandboxes, and interpreters, whose walls stand before their command is known
+python/     a Python that stays: cells of code that share their state
 backends/   the same door for each sandbox; one file each
 doctor/     which walls and backends work on this host
 compile     writes the compiled forms of our data; run by the build

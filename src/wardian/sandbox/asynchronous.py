@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.ports import Forward
+    from wardian.sandbox.python.awaited import AsyncPythonSession
     from wardian.sandbox.run.interaction import Input, Output
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.result import Result
@@ -149,6 +150,12 @@ class AsyncSandbox:
     async def forward(self, port: int, host_port: int = 0) -> Forward:
         """As ``Sandbox.forward``."""
         return await _elsewhere(self._sandbox.forward, port, host_port)
+
+    def python(self, python: str = "python3") -> AsyncPythonSession:
+        """As ``Sandbox.python``."""
+        from wardian.sandbox.python.awaited import AsyncPythonSession
+
+        return AsyncPythonSession(self._sandbox.python(python))
 
     @property
     def files(self) -> AsyncFiles:

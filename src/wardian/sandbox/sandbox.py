@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.network.in_force import RulesInForce
     from wardian.sandbox.paths.held import Held
     from wardian.sandbox.ports import Forward
+    from wardian.sandbox.python.session import PythonSession
     from wardian.sandbox.run.place import Place
     from wardian.sandbox.run.result import Refusal
     from wardian.sandbox.run.unreached import OnUnreached
@@ -225,6 +226,13 @@ class Sandbox:
         self._forwards.append(forward)
         return forward
 
+    def python(self, python: str = "python3") -> PythonSession:
+        """A Python that runs one cell of code after another and keeps their state, for code
+        interpreters; it starts with the first cell. Raises UsageError."""
+        from wardian.sandbox.python.session import PythonSession
+
+        return PythonSession(self, python)
+
     def _in_place(self, what: str) -> Place:
         """The place, started if it is not. Raises UsageError where there can be none."""
         if self._closed:
@@ -235,7 +243,8 @@ class Sandbox:
                 hint="leave fresh=True away, and use the backend wardian",
             )
         self._prepare()
-        return self._place.living().place
+        network = self.network if self.policy.network == "names" else None
+        return self._place.living(job=Job((), {}, network=network)).place
 
     @property
     def files(self) -> Files:

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.result import Result
 
 LOAD_S = 120.0  # until its modules are loaded
+ENDING_S = 2.0  # for one that closed its output
 MARSHAL = 2  # what every Python reads
 LOADED = b"+\n"
 _SAID_BYTES = 1 << 14
 
 
-class Script(NamedTuple):
+class ScriptRequest(NamedTuple):
     """What a Python is to run: a file inside, or code."""
 
     path: str | None
@@ -42,7 +43,7 @@ class Script(NamedTuple):
     frame: bytes = b""  # the request, as inside.py reads it
 
     @classmethod
-    def of(cls, path: str | None, args: Sequence[str], code: str | None) -> Script:
+    def of(cls, path: str | None, args: Sequence[str], code: str | None) -> ScriptRequest:
         """Raises UsageError."""
         if (path is None) == (code is None):
             raise UsageError("run_python needs a script or code, and not both")
@@ -59,7 +60,7 @@ class Script(NamedTuple):
             return (self.path, *self.args)
         return ("-c", self.code or "", *self.args)
 
-    def with_request(self, job: Job, env: dict[str, str]) -> Script:
+    def with_request(self, job: Job, env: dict[str, str]) -> ScriptRequest:
         """The same, ready to be sent."""
         asked = {
             "words": list(self.words),
@@ -96,7 +97,7 @@ class Waiting:
         Python may be found, take a command of its own."""
         return job.cwd in (None, WORK) and "PATH" not in job.env
 
-    def process(self, script: Script, job: Job) -> Process:
+    def process(self, script: ScriptRequest, job: Job) -> Process:
         """It gets its script. Its time begins now, and what it was refused so far is forgotten."""
         request = job._replace(input_bytes=script.frame + (job.input_bytes or b""))
         process = self.place.attend(request, self._launched, self._ends)
@@ -123,8 +124,12 @@ class Waiting:
         """What came of it, where no script ever does."""
         process = self.place.attend(job, self._launched, self._ends)
         self._ends = {}
-        process.kill()
-        return process.pump()
+        process.pump_in_thread()
+        try:
+            return process.wait(ENDING_S)
+        except TimeoutError:
+            process.kill()
+            return process.wait()
 
     def close(self) -> bool:
         """End it with its place; False if that can't be done."""
@@ -200,6 +205,5 @@ def _line(fd: int, within_s: float) -> bytes:
 def _end_of(waiting: Waiting, python: str, preload: tuple[str, ...]) -> str:
     """Why there is no interpreter."""
     result = waiting.end(Job((python,), {}))
-    last = printable(result.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
     what = f"{python} ended with {result.exit_code} ({result.reason})"
-    return f"{what} before it had loaded {', '.join(preload) or 'anything'}: {last}"
+    return f"{what} before it had loaded {', '.join(preload) or 'anything'}"

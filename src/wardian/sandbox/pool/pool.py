@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.backends.living import LivingPlace
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.pool.awaited import AsyncPool
-    from wardian.sandbox.pool.interpreter import Script, Waiting
+    from wardian.sandbox.pool.interpreter import ScriptRequest, Waiting
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.sandbox import CommandOptions
 
@@ -65,6 +65,7 @@ class Pool:
             policy, skill=skill, packages=packages, programs=programs, on_progress=on_progress
         )
         self._runs = Runs()
+        self._known: dict[str, Placed] = {}
         self._backend = Wardian()
         self._backend.programs = tuple(programs)
         self._stock: Stock[LivingPlace] | Stock[Waiting]
@@ -104,7 +105,7 @@ class Pool:
         program, or interpreters wait in them, one is made for it. Raises SandboxError, UsageError.
         """
         job = self._door._job(command, **options)
-        placed = self._backend.placed(job)
+        placed = self._placed(job)
         place = self._take(placed)
         result = None
         try:
@@ -116,7 +117,7 @@ class Pool:
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run."""
         job = self._door._job(command, **options)
-        placed = self._backend.placed(job)
+        placed = self._placed(job)
         place = await _elsewhere(self._take, placed)
         result = None
         try:
@@ -124,6 +125,17 @@ class Pool:
         finally:
             self._return(place, result)
         return result
+
+    def _placed(self, job: Job) -> Placed:
+        """The command as it reads inside; known, where nothing of it can change meanwhile."""
+        program = job.argv[0]
+        fixed = program == self._python or program.startswith(("/usr/", "/bin/"))
+        if not fixed or job.env or self.policy.pass_env:
+            return self._backend.placed(job)
+        if program not in self._known:
+            self._known[program] = self._backend.placed(job)
+        known = self._known[program]
+        return known._replace(argv=(known.argv[0], *job.argv[1:]))
 
     def _take(self, placed: Placed) -> LivingPlace:
         self._stock.check()
@@ -178,17 +190,17 @@ class Pool:
 
     def _script(
         self, path: str | None, args: Sequence[str], code: str | None, options: CommandOptions
-    ) -> tuple[Script, Job, Placed]:
-        from wardian.sandbox.pool.interpreter import Script
+    ) -> tuple[ScriptRequest, Job, Placed]:
+        from wardian.sandbox.pool.interpreter import ScriptRequest
 
         if self._python is None:
             raise UsageError("this pool has no interpreters", hint='Pool(python="python3")')
-        script = Script.of(path, args, code)
+        script = ScriptRequest.of(path, args, code)
         job = self._door._job([self._python, *script.words], **options)
-        placed = self._backend.placed(job)
+        placed = self._placed(job)
         return script.with_request(job, placed.env), job, placed
 
-    def _told(self, waiting: Waiting, script: Script, job: Job, placed: Placed) -> Process:
+    def _told(self, waiting: Waiting, script: ScriptRequest, job: Job, placed: Placed) -> Process:
         if waiting.fits(job):
             return self._begun(waiting.process(script, job))
         waiting.drop()
@@ -204,12 +216,15 @@ class Pool:
         return process
 
     def _return(self, place: LivingPlace, result: Result | None) -> None:
-        """What was left running could still be heard of where something is shared: there it has
-        ended before the result is returned."""
-        if self._is_seen or result is None or result.left_running or result.left_running_more:
-            place.close()
-        else:
+        """What was left running could still be heard of where something is shared: there, and
+        where something is known to be left, it has ended before the result is returned."""
+        alone = result is not None and not (result.left_running or result.left_running_more)
+        if alone and self._is_seen:
+            alone = result is not None and result.usage.processes == 1
+        if alone:
             self._stock.return_used(place)
+        else:
+            place.close()
 
     def close(self) -> None:
         """End the runs that go on, and every sandbox that waits. Safe to call twice, and from any
