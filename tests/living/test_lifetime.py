@@ -251,6 +251,24 @@ def test_it_ends_with_the_session_of_its_terminal(living: Living, keep: bool) ->
         assert "login session ended" in living("logs", "dev").stdout.splitlines()[-1]
 
 
+def test_a_session_that_up_leads_itself_is_not_watched(living: Living) -> None:
+    """As by ``ssh -t host wardian up``: else it would end as soon as it is up."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(COMMAND[0], [*COMMAND, "up", "dev"], living.env)  # noqa: S606
+    while True:
+        try:
+            if not os.read(terminal, 4096):
+                break
+        except OSError:
+            break
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.close(terminal)
+    time.sleep(1)
+    assert living.status("dev")["ends_with_pid"] is None
+    assert living.inside("dev", "true").returncode == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_its_process_ends_it_cleanly_on_a_signal(living: Living, number: signal.Signals) -> None:
     living.up("dev")

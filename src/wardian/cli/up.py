@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.sandbox import Sandbox
 
+    Ends = tuple[float | None, int | None]  # after so long without a command; with this process
+
 # Of one command, or of one run that ends: not of a place.
 _NOT_TAKEN = frozenset(("out", "force", "cwd", "backend", "tty", "record", "json"))
 _OWN = (
@@ -70,11 +72,12 @@ def run(args: list[str]) -> int:
         )
     name = _free_name(words[0] if words else None)
     idle_s = _idle_s(given)
+    leader = None if "keep" in given else session_leader()  # before there is another process
     from wardian.living.detaching import detached
 
-    code = detached(lambda readiness: _reported(name, given, idle_s, readiness))
+    code = detached(lambda readiness: _reported(name, given, (idle_s, leader), readiness))
     if code == 0:
-        _say_how(name, given, idle_s)
+        _say_how(name, given, idle_s, leader)
     return code
 
 
@@ -113,7 +116,7 @@ def session_leader() -> int | None:
     return leader if leader not in (0, os.getpid()) else None
 
 
-def _say_how(name: str, given: Given, idle_s: float | None) -> None:
+def _say_how(name: str, given: Given, idle_s: float | None, leader: int | None) -> None:
     if "json" in given:
         from wardian.living.directory import SOCKET, directory_path
 
@@ -126,7 +129,7 @@ def _say_how(name: str, given: Given, idle_s: float | None) -> None:
     ends = [f"`wardian down {name}`"]
     if idle_s is not None:
         ends.append(f"{one(given, 'idle') or IDLE} without a command")
-    if "keep" not in given and session_leader() is not None:
+    if leader is not None:
         ends.append("the end of this login session")
     output.say(f"wardian: {name} is up; it ends by {', or '.join(ends)}")
     output.say(f"  wardian exec --sandbox {name} -- COMMAND")
@@ -135,10 +138,10 @@ def _say_how(name: str, given: Given, idle_s: float | None) -> None:
 # In the process that stays
 
 
-def _reported(name: str, given: Given, idle_s: float | None, readiness: Readiness) -> int:
+def _reported(name: str, given: Given, ends: Ends, readiness: Readiness) -> int:
     """Errors are printed while the terminal is there, and logged later."""
     try:
-        _hold(name, given, idle_s, readiness)
+        _hold(name, given, ends, readiness)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -148,19 +151,18 @@ def _reported(name: str, given: Given, idle_s: float | None, readiness: Readines
     return 0
 
 
-def _hold(name: str, given: Given, idle_s: float | None, readiness: Readiness) -> None:
+def _hold(name: str, given: Given, ends: Ends, readiness: Readiness) -> None:
     from wardian import __version__
     from wardian.cli.supervised import rendering
     from wardian.living.directory import SocketDirectory
     from wardian.living.supervising import Lifetime, Supervisor
 
-    leader = None if "keep" in given else session_leader()
     policy = policy_of(given)
     around, over = _surroundings(given, policy)
     try:
         with SocketDirectory(make=True) as directory, _started(around, given) as sandbox:
             words = rendering(rootfs=policy.rootfs is not None)
-            held = Supervisor(name, sandbox, Lifetime(idle_s, leader), words, __version__)
+            held = Supervisor(name, sandbox, Lifetime(*ends), words, __version__)
             held.hold(directory, readiness)
     finally:
         over()
