@@ -185,7 +185,7 @@ static void on_begun(struct state *s) {
     forward_early(s);
 }
 
-static void on_ready(struct state *s, const struct message *message, const int *fds, size_t count, pid_t sender) {
+static void on_ready(struct state *s, const struct message *message, pid_t sender, const int *fds, size_t count) {
     s->guest = s->announced ? s->announced : sender;
     sockets_attach(count > (size_t)message->ready.listens ? fds[message->ready.listens] : -1);
     notifications_begin(message->ready.listens && count > 0 ? fds[0] : -1);
@@ -230,7 +230,7 @@ static void on_message(struct state *s) {
             relay_pty(s->plan, fds[0]);
         break;
     case MSG_READY:
-        on_ready(s, &message, fds, count, sender);
+        on_ready(s, &message, sender, fds, count);
         break;
     case MSG_EXEC_FAILED:
         s->exec_error = message.error;

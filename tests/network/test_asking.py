@@ -120,7 +120,7 @@ def test_allowing_once_ends(internet: Internet) -> None:
     found = python(
         internet,
         "run_rules.ONCE_S = 1.0\n"
-        "with Sandbox.create(policy(), on_connect=answering({}, ALLOW)) as sandbox:\n"
+        "with Sandbox.create(policy(), on_connect=answering({}, ALLOW), fresh=True) as sandbox:\n"
         "    words = curl('other.example.org', 'other.example.org')\n"
         "    words[2] += 'sleep 2.5;' + curl('other.example.org')[2]\n"
         "    sandbox.run(words)\n"
@@ -317,7 +317,7 @@ def test_a_run_that_is_killed_while_someone_is_asked_ends_at_once(internet: Inte
         "over = threading.Event()\n"
         "def on_connect(request):\n    asked.append(str(request))\n"
         "    over.wait(20)\n    return RUN\n"
-        "with Sandbox.create(policy(), on_connect=on_connect) as sandbox:\n"
+        "with Sandbox.create(policy(), on_connect=on_connect, fresh=True) as sandbox:\n"
         "    process = sandbox.start(curl('other.example.org'))\n"
         "    while not asked: time.sleep(0.01)\n"
         "    began = time.monotonic()\n"

@@ -14,7 +14,9 @@ def fetch(address, port):
     try:
         with socket.create_connection((address, port), 5) as one:
             one.sendall(b'GET / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n')
-            print(one.recv(4096))
+            one.settimeout(2)
+            while data := one.recv(4096):
+                print(data)
     except OSError as error:
         print(type(error).__name__)
 """

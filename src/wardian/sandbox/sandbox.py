@@ -243,7 +243,8 @@ class Sandbox:
                 hint="leave fresh=True away, and use the backend wardian",
             )
         self._prepare()
-        return self._place.living().place
+        network = self.network if self.policy.network == "names" else None
+        return self._place.living(job=Job((), {}, network=network)).place
 
     @property
     def files(self) -> Files:

@@ -120,8 +120,8 @@ class LivingBackend(Backend, Protocol):
     def start_inside(self, job: Job) -> Process:
         """Start the job in the place, made when it is first wanted. Raises SandboxError."""
 
-    def living(self) -> LivingPlace:
-        """The place itself. Raises SandboxError."""
+    def living(self, *, job: Job | None = None) -> LivingPlace:
+        """The place itself, started for this job if it is not there. Raises SandboxError."""
 
     def close(self) -> bool:
         """End the place and all in it; False if that can't be done."""

@@ -84,15 +84,9 @@ class Wardian:
             self._plans[more, traced] = plan
         return self._plans[more, traced]
 
-    def _placed(self, job: Job) -> Placed:
-        placed = place(job, self._policy, self._sources, self._around)
-        if self._by_request is None:
-            return placed
-        return placed._replace(env=placed.env | dict(self._by_request.variables))
-
     def start_inside(self, job: Job) -> Process:
         """Start it in the one living sandbox of this backend. Raises SandboxError."""
-        argv, env, more = self._placed(job)
+        argv, env, more = self.placed(job)
         living = self.living(more, job)
         living.check(argv[0], more)
         return uninterrupted(functools.partial(living.start, job, argv, env))
@@ -108,13 +102,14 @@ class Wardian:
 
                 every = dict.fromkeys((*(more or self._around.sources), *self._named_programs()))
                 plan = self._plan(tuple(every), traced=False)
+                job = job or Job((), {})
                 self._living = LivingPlace(
                     plan,
                     self._policy,
                     self._host.arch,
-                    self._extra,
+                    self._extra + _asked_about(job),
                     self._binary,
-                    self._new_gateway(job or Job((), {})),
+                    self._new_gateway(job),
                 )
             return self._living
 
@@ -129,7 +124,8 @@ class Wardian:
             extra = self._shared_extra
             if self._host.is_root:
                 extra += record("host-id", _guest_of(self._sources))
-        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary)
+        gateway = self._new_gateway(Job((), {}))
+        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary, gateway)
 
     @property
     def shares_for_writing(self) -> bool:
@@ -138,7 +134,10 @@ class Wardian:
 
     def placed(self, job: Job) -> Placed:
         """The command as it reads inside. Raises ShareError."""
-        return place(job, self._policy, self._sources, self._around)
+        placed = place(job, self._policy, self._sources, self._around)
+        if self._by_request is None:
+            return placed
+        return placed._replace(env=placed.env | dict(self._by_request.variables))
 
     def _named_programs(self) -> list[Source]:
         """The sources of the programs that were named when the sandbox was made."""
@@ -158,7 +157,7 @@ class Wardian:
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = self._placed(job)
+        argv, env, more = self.placed(job)
         plan = self._plan(more, traced=job.on_trace is not None)
         return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
 
