@@ -160,7 +160,8 @@ def test_what_goes_wrong_is_raised_by_the_run_that_finds_none(tmp_path: Path) ->
         assert pool.run(["true"]).exit_code == 0
         assert pool.wait_ready(SOON_S)
         missing.rmdir()
-        os.kill(launchers().pop(), signal.SIGKILL)
+        for pid in launchers():
+            os.kill(pid, signal.SIGKILL)
         gone_within(SOON_S)
         for _ in range(2):
             with pytest.raises(SandboxError, match="work"):

@@ -115,7 +115,8 @@ class Cells:
         if plots is None or not hasattr(plots, "get_fignums"):
             return
         for number in plots.get_fignums():
-            self.show(plots.figure(number))
+            self.figures.append(plots.figure(number))
+            self.show(self.figures[-1])
         plots.close("all")
 
     # A cell
@@ -179,7 +180,7 @@ class Cells:
         return [type(error).__name__, self.cut(message), self.cut("".join(lines), VALUE)]
 
     def run(self, text, name):
-        self.shown, self.room, self.truncated = [], IMAGES, False
+        self.shown, self.figures, self.room, self.truncated = [], [], IMAGES, False
         said = {"text": None, "has_value": False}
         lines = [line + "\n" for line in text.splitlines()]
         linecache.cache[name] = (len(text), None, lines, name)
@@ -201,7 +202,8 @@ class Cells:
         if value is not None:
             self.names["_"] = value
             said["text"] = self.cut(self.text_of(value))
-            if any(hasattr(type(value), form) for form in ("_repr_html_", "_repr_png_")):
+            has_forms = any(hasattr(type(value), form) for form in ("_repr_html_", "_repr_png_"))
+            if has_forms and not any(value is one for one in self.figures):
                 self.show(value)
             if self.plain(value, [100000]):
                 said["value"], said["has_value"] = value, True
