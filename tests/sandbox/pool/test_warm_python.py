@@ -4,7 +4,9 @@ that can be seen of it compared."""
 from __future__ import annotations
 
 import glob
+import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -23,7 +25,10 @@ PYTHON = "/usr/bin/python3"
 OTHERS = [  # those that are there; each differs in what it does when it starts
     found
     for version in ("3.8", "3.10", "3.12", "3.13")
-    for found in glob.glob(f"/root/.pyenv/versions/{version}.*/bin/python{version}")
+    for found in (
+        *glob.glob(f"{os.environ.get('PYENV_ROOT', '/nowhere')}/versions/{version}.*/bin/python3"),
+        *filter(None, (shutil.which(f"python{version}"),)),
+    )[:1]
 ]
 
 
