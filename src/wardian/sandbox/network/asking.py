@@ -4,7 +4,6 @@ at a time, and never for longer than ``ANSWER_S``. Whatever goes wrong on the wa
 from __future__ import annotations
 
 import enum
-import inspect
 import threading
 import time
 from collections import deque
@@ -180,7 +179,7 @@ class Asking:
 
     def _called(self, question: _OpenQuestion, loop: asyncio.AbstractEventLoop | None) -> Answer:
         given: object = self._on_connect(question.request)
-        if inspect.isawaitable(given):
+        if isinstance(given, Awaitable):
             given = _awaited(given, loop)
         if not isinstance(given, Answer):
             raise UsageError(f"it returned {cut(repr(given), 40)}, which is no wardian.Answer")
