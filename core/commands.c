@@ -417,17 +417,19 @@ static void weigh(const char *pid, void *context) {
         w->weights[command - commands] += weight_of(w, pid);
 }
 
-bool commands_end_largest(int proc, enum limit limit) {
+bool commands_end_largest(int proc, enum limit limit, uint64_t memory_bytes) {
+    enum { SHARE_OF_CULPRIT = 4, PAGE_BYTES = 4096 };
     struct weighing w = {.proc = proc, .by_cpu = limit == LIMIT_CPU};
     size_t largest = MAX_COMMANDS;
-    if (limit == LIMIT_MEMORY && cgroup_out_of_memory()) {
-        cgroup_forgive(); /* the kernel has chosen, and ended, one of them */
-        return true;
-    }
     each_number(proc, weigh, &w);
     for (size_t i = 0; i < MAX_COMMANDS; i++)
         if (w.weights[i] && !commands[i].reason && (largest == MAX_COMMANDS || w.weights[i] > w.weights[largest]))
             largest = i;
+    if (limit == LIMIT_MEMORY && cgroup_out_of_memory()) { /* the kernel has ended one process already */
+        cgroup_forgive();
+        if (largest == MAX_COMMANDS || w.weights[largest] * PAGE_BYTES < memory_bytes / SHARE_OF_CULPRIT)
+            return true; /* and that was all of the command that took so much */
+    }
     if (largest == MAX_COMMANDS)
         return false;
     end(&commands[largest], limit == LIMIT_CPU ? "cpu" : "memory");

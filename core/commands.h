@@ -30,7 +30,7 @@ void commands_step(const struct pollfd *fds, size_t count);
 
 int64_t commands_check(int64_t now); /* ends those whose time is up; when to look again, 0: no need */
 /* Whoever takes most of what is too much (memory, CPU time); the others go on. False: there is none. */
-bool commands_end_largest(int proc, enum limit limit);
+bool commands_end_largest(int proc, enum limit limit, uint64_t memory_bytes);
 void commands_lost(const char *reason, bool unkillable); /* the sandbox has ended, and they with it */
 size_t commands_running(void);
 int64_t commands_began_us(uint64_t command);

@@ -308,7 +308,7 @@ static void check_limits(struct state *s) {
         enum limit struck = limits_check(s->plan, &next_ms);
         s->next_watch_us = limits_next_us(now, next_ms);
         bool of_one = s->plan->living && (struck == LIMIT_MEMORY || struck == LIMIT_CPU);
-        if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck)))
+        if (struck != LIMIT_NONE && !(of_one && commands_end_largest(limits_proc(), struck, s->plan->memory_bytes)))
             end_run(s, names[struck]);
     }
 }

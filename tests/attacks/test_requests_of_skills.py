@@ -237,11 +237,20 @@ def test_an_input_of_a_case_may_be_a_link_that_stays_inside(skill: Path) -> None
     assert read_cases(str(skill / "cases.toml"))[0].files == (("x", b"inside"),)
 
 
-@pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x"])
-def test_an_input_of_a_case_does_not_go_outside_the_work_directory(skill: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("../x", "a path can't hold .."),
+        ("/etc/x", "not a path below /work"),
+        ("a/../../x", "a path can't hold .."),
+    ],
+)
+def test_an_input_of_a_case_does_not_go_outside_the_work_directory(
+    skill: Path, path: str, problem: str
+) -> None:
     code, found = run_test(with_case(skill, f"files = {{ '{path}' = 'x' }}"))
     assert code == 1
-    assert "not a path below /work" in found["outcomes"][0]["problems"][0]
+    assert problem in found["outcomes"][0]["problems"][0]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "link", "huge", "folder", "socket"])

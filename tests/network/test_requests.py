@@ -388,7 +388,7 @@ def test_withdrawing_ends_a_connection_whose_requests_are_looked_at(internet: In
     script = (
         "import threading, time\nfrom wardian import Policy, Sandbox\n"
         "policy = Policy.from_toml('requests.toml')\n"
-        "with Sandbox.create(policy) as sandbox:\n"
+        "with Sandbox.create(policy, fresh=True) as sandbox:\n"
         "    words = ['curl', '-s', '-m', '30', 'https://api.example.com/slow/20']\n"
         "    process = sandbox.start(words)\n"
         "    time.sleep(2)\n"

@@ -62,7 +62,12 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         pytest.skip("strace is not installed")
     out = tmp_path_factory.mktemp("start") / "trace"
     command = ["strace", "-f", "-o", str(out), sys.executable, "-c", PROGRAM]
-    subprocess.run(command, env={**os.environ, "WARDIAN_CGROUP": "off"}, check=True, timeout=120)
+    subprocess.run(
+        command,
+        env={**os.environ, "WARDIAN_CGROUP": "off", "PATH": os.defpath},
+        check=True,
+        timeout=120,
+    )
     return calls_of_the_last_start(out.read_text(encoding="latin-1"))
 
 

@@ -61,8 +61,8 @@ class _Waiting:
     def _readable(self, fd: int) -> None:
         if not self._traffic.on_readable(fd):
             self._loop.remove_reader(fd)
-        if self._process.living is not None and self._traffic.told_all:
-            self._take_rest()  # what it left running may hold its streams open
+        if self._process.is_told():
+            self._take_rest()
 
     def _writable(self, fd: int) -> None:
         if not self._traffic.on_writable():

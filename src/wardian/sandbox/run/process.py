@@ -3,7 +3,6 @@ one of its own. On an asyncio loop: ``event_loop``."""
 
 from __future__ import annotations
 
-import functools
 import os
 import select
 import threading
@@ -84,7 +83,7 @@ class Process:
             tail=living.tail_bytes if living is not None else None,
         )
         self.living = living
-        self.traffic.on_exceeded = functools.partial(self._command, OUTPUT)
+        self._cut = False  # it printed more than it may, and is being ended
         self._streams: dict[int, Output] = {}
         self.input: Input | None = None
         self._attended_by: int | None = None  # the thread that moves the bytes
@@ -281,6 +280,14 @@ class Process:
             poll.register(self.oversight.child.fd, select.POLLIN)
         return poll
 
+    def is_told(self) -> bool:
+        """After each look at its streams: is this a command of a living sandbox that has ended?
+        What it left running may hold its streams open."""
+        if self.traffic.exceeded and not self._cut:
+            self._cut = True
+            self._command(OUTPUT)
+        return self.living is not None and self.traffic.told_all
+
     def is_over(self) -> bool:
         """Look after the supervisor: is nothing more to be expected of it?"""
         return self.oversight.is_over(self.kill)
@@ -326,8 +333,8 @@ class Process:
                         poll.unregister(fd)
                 else:
                     gone = True
-            if self.living is not None and traffic.told_all:
-                traffic.take_rest()  # what it left running may hold its streams open
+            if self.is_told():
+                traffic.take_rest()
             if gone or not events or time.monotonic() - looked_s >= TICK_S:
                 looked_s = time.monotonic()
                 if self.is_over():

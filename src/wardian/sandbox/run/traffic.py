@@ -105,7 +105,6 @@ class Traffic:
         ]
         self._room = room
         self.exceeded = False
-        self.on_exceeded: Callable[[], None] | None = None
         self._traces = [Pipe(fd, on, keep=False) for fd, on in traces.items()]
         every = (*self.outputs, *self._traces, self.said)
         self.readers = {reader.fd: reader for reader in every}
@@ -136,8 +135,6 @@ class Traffic:
         if self._room is not None and pipe in self.outputs:
             if len(data) > self._room:
                 data = data[: self._room]
-                if not self.exceeded and self.on_exceeded is not None:
-                    self.on_exceeded()
                 self.exceeded = True
             self._room -= len(data)
         if data:
