@@ -94,8 +94,10 @@ static void attach_tops(const int detached[MAX_TOPS]) {
     for (size_t i = 0; i < top_count; i++)
         if (mounts[i] >= 0)
             mount_attach(mounts[i], root, tops[i].name, "mount", tops[i].name);
-        else if (detached[i] >= 0)
+        else if (detached[i] >= 0) {
             syscall(SYS_move_mount, detached[i], "", root, tops[i].name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */);
+            close(detached[i]); /* at once: the caller may be allowed few files */
+        }
 }
 
 int fuse_mount_place(const struct plan *plan, int private_files, const char *place, int ctl) {

@@ -180,7 +180,8 @@ static void bind_source(struct builder *b, struct step *step) {
     if ((step->number & BIND_COPY) && !copies_cover(b, step, dir, name))
         channel_send(b->ctl, &(struct message){.kind = MSG_NOT_COPIED}, NULL, 0);
     mounted_at(b, step->path);
-    step->fd = -1; /* closed with everything else, in one call, before the reaper waits */
+    close(step->fd); /* at once: the caller may be allowed few files */
+    step->fd = -1;
 }
 
 /* A directory mounted on itself: its mount stays writable when the root's becomes read-only. */
