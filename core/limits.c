@@ -59,9 +59,26 @@ void limits_start(const struct plan *plan, pid_t pid) {
 }
 
 static uint64_t tasks_seen;
-static uint64_t cpu_before_us; /* what no longer counts */
 
-void limits_cpu_anew(void) { cpu_before_us = cpu_us; }
+/* CPU time since limits_cpu_anew. Those that live and the samples of those that died are two counts with
+ * beginnings of their own: what one of them has missed so far must not hide what the other one adds. */
+static struct {
+    uint64_t alive_us, sampled_us, group_us; /* then, of each */
+    uint64_t last_alive_us, most_us;
+} window;
+
+void limits_cpu_anew(void) {
+    window.alive_us = window.last_alive_us;
+    window.sampled_us = sampled_cpu_us;
+    window.group_us = cpu_us;
+    window.most_us = 0;
+}
+
+static uint64_t window_us(uint64_t alive_us) {
+    uint64_t alive = alive_us > window.alive_us ? alive_us - window.alive_us : 0;
+    uint64_t sampled = sampled_cpu_us - window.sampled_us;
+    return alive > sampled ? alive : sampled;
+}
 
 bool limits_alone(void) { return tasks_seen <= 1; }
 
@@ -253,7 +270,7 @@ static void charge_unclaimed(struct sums *sums) {
     /* The clock is worth its price once the limit could be near. */
     uint64_t possible_us = (uint64_t)(now - started_us) * processors;
     if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT && !cpu_clock_running() && cpu_clock_attach(reaper))
-        counted_before = sums->cpu_us > sampled_cpu_us ? sums->cpu_us : sampled_cpu_us;
+        counted_before = window.sampled_us + window_us(sums->cpu_us);
     if (cpu_clock_running()) {
         uint64_t counted = counted_before + cpu_clock_us();
         sampled_cpu_us = counted > sampled_cpu_us ? counted : sampled_cpu_us;
@@ -366,10 +383,13 @@ enum limit limits_check(const struct plan *plan, int *next_ms) {
         cgroup_cpu_us(&used);
     if (used > cpu_us)
         cpu_us = used;
-    uint64_t counted = cpu_us - cpu_before_us;
-    if (cpu_limit_us && counted > cpu_limit_us)
+    uint64_t counted = cgroup_version() ? cpu_us - window.group_us : window_us(sums.cpu_us);
+    window.last_alive_us = sums.cpu_us;
+    if (counted > window.most_us)
+        window.most_us = counted;
+    if (cpu_limit_us && window.most_us > cpu_limit_us)
         return LIMIT_CPU;
-    if (cpu_limit_us && counted > cpu_limit_us / 4 * 3)
+    if (cpu_limit_us && window.most_us > cpu_limit_us / 4 * 3)
         *next_ms = FAST_MS;
     return memory_exceeded(plan, &sums, next_ms) ? LIMIT_MEMORY : LIMIT_NONE;
 }
