@@ -418,23 +418,21 @@ static void weigh(const char *pid, void *context) {
 }
 
 bool commands_end_largest(int proc, enum limit limit, uint64_t memory_bytes) {
-    enum { SHARE_OF_CULPRIT = 4, PAGE_BYTES = 4096 };
     struct weighing w = {.proc = proc, .by_cpu = limit == LIMIT_CPU};
-    size_t largest = MAX_COMMANDS;
+    size_t largest = MAX_COMMANDS, much = memory_bytes / 4 / 4096; /* a quarter, in pages */
     each_number(proc, weigh, &w);
     for (size_t i = 0; i < MAX_COMMANDS; i++)
         if (w.weights[i] && !commands[i].reason && (largest == MAX_COMMANDS || w.weights[i] > w.weights[largest]))
             largest = i;
     if (limit == LIMIT_MEMORY && cgroup_out_of_memory()) { /* the kernel has ended one process already */
         cgroup_forgive();
-        if (largest == MAX_COMMANDS || w.weights[largest] * PAGE_BYTES < memory_bytes / SHARE_OF_CULPRIT)
+        if (largest == MAX_COMMANDS || w.weights[largest] < much)
             return true; /* and that was all of the command that took so much */
     }
     if (largest == MAX_COMMANDS)
         return false;
     end(&commands[largest], limit == LIMIT_CPU ? "cpu" : "memory");
-    if (limit == LIMIT_CPU)
-        limits_cpu_anew();
+    limits_cpu_anew();
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "notifications.h"
 #include "bpf.h"
 #include "call.h"
+#include "commands.h"
 #include "fuse_root.h"
 #include "judge.h"
 #include "monotonic.h"
@@ -80,11 +81,13 @@ static void trace(const struct plan *plan, struct subject *about, int error, boo
     trace_call(&about->call, w, error, told, count, sight.there);
 }
 
-/* The launcher's memory is closed to us until the guest has become its program; that hides nothing. */
+/* The launcher's memory is closed to us until the guest has become its program; that hides nothing. In a
+ * living sandbox each command begins like this. */
 static void forget_missed_of_launcher(const struct call *call, uint64_t before) {
     static bool begun;
-    begun = begun || call->number != SYS_execve || (call->args[3] & ~0xffffffffULL) != TRIED;
-    if (!begun)
+    bool tries = call->number == SYS_execve && (call->args[3] & ~0xffffffffULL) == TRIED;
+    begun = begun || !tries;
+    if (!begun || (tries && commands_on()))
         tasks_forget_missed(before);
 }
 

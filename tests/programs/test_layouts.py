@@ -80,7 +80,7 @@ def test_the_interpreter_of_these_tests_runs(sandbox: Sandbox) -> None:
 
 
 def test_a_pyenv_shim_is_seen_through(
-    home: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    home: Path, fresh_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needed("/usr/bin/python3")
     root = home / ".pyenv"
@@ -93,10 +93,12 @@ def test_a_pyenv_shim_is_seen_through(
     (shims / "python3").chmod(0o755)
     monkeypatch.setenv("PATH", f"{shims}:/usr/bin:/bin")
     monkeypatch.delenv("PYENV_VERSION", raising=False)
-    assert "versions/3.99.2/bin/python3" in sandbox.run(["python3", "-c", WHERE]).text
+    assert "versions/3.99.2/bin/python3" in fresh_sandbox.run(["python3", "-c", WHERE]).text
     monkeypatch.setenv("PYENV_VERSION", "3.98.1")
-    assert "versions/3.98.1/bin/python3" in sandbox.run(["python3", "-c", WHERE]).text
-    assert "versions/3.98.1/bin/python3" in sandbox.run([f"{shims}/python3", "-c", WHERE]).text
+    assert "versions/3.98.1/bin/python3" in fresh_sandbox.run(["python3", "-c", WHERE]).text
+    assert (
+        "versions/3.98.1/bin/python3" in fresh_sandbox.run([f"{shims}/python3", "-c", WHERE]).text
+    )
 
 
 def fake_installation(prefix: Path) -> None:

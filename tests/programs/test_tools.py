@@ -75,7 +75,7 @@ def at_work(tmp_path: Path, make_sandbox: MakeSandbox) -> tuple[Sandbox, Path]:
     """A sandbox whose /work is a directory of the host."""
     work = tmp_path / "work"
     work.mkdir()
-    return make_sandbox(Policy.default().but(work=str(work))), work
+    return make_sandbox(Policy.default().but(work=str(work)), fresh=True), work
 
 
 def good(result: Result) -> str:
