@@ -1,5 +1,5 @@
 # make demo       run a useful skill and a nosy one, and a script that tries to get out
-# make test       what protects users: linters, types, layers, C under sanitizers, tests (6 minutes)
+# make test       what protects users: linters, types, layers, C under sanitizers, tests (14 minutes)
 # make test-all   that, and the long campaigns: fuzzers, soaks, other backends, whole nightlies
 # make list       the capability probes; make probes: measure them all; make run PROBE=ID: one
 # make bench      times, beside the other sandboxes that are installed
