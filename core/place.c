@@ -138,7 +138,7 @@ static void take_own_streams(const struct message *message, int *fds) {
     }
 }
 
-static _Noreturn void command_main(const struct message *message, int *fds, size_t count) {
+static _Noreturn void command_main(const struct message *message, int *fds) {
     struct plan about = *place.plan;
     sigset_t none;
     sigemptyset(&none);
@@ -149,7 +149,6 @@ static _Noreturn void command_main(const struct message *message, int *fds, size
     tag_self(place.plan, message->command);
     command_read(&about, fds[0]);
     take_own_streams(message, fds + 1);
-    (void)count;
     close_others(2, &place.ctl, 1);
     if (place.limits_later)
         set_rlimits(place.plan);
@@ -196,7 +195,7 @@ static void start(const struct message *message, int *fds, size_t count) {
     uint64_t before = reaper_last_pid(place.loadavg);
     pid_t pid = fork();
     if (pid == 0)
-        command_main(message, fds, count);
+        command_main(message, fds);
     if (pid < 0)
         fail_to_start(message, errno, "processes", "starting the command");
     else

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.result import Result
     from wardian.sandbox.run.status import RunFacts
 
-DEFAULT_SIZE = (24, 80)
-
 
 class LivingPlace:
     """One place, from its first command to ``close``."""
