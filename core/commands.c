@@ -160,8 +160,7 @@ static bool begin(const struct request *request, const int *fds, size_t count) {
     *command = (struct command){.number = request->command, .status = fds[STATUS], .control = fds[CONTROL],
                                 .background = request->flags & IN_BACKGROUND, .started_us = now_us(),
                                 .starved_before = cgroup_kills()};
-    if (!command->background && !in_foreground(command))
-        limits_cpu_anew(); /* CPU time is for what runs at once: a place may live for long */
+    limits_command_started(!command->background && !in_foreground(command));
     if (request->wall_ms)
         command->deadline_us = command->started_us + (int64_t)request->wall_ms * 1000;
     fuse_root_anew();

@@ -102,11 +102,18 @@ static bool attach_below(uint64_t pid, uint64_t newest, int depth) {
 
 /* Orphans are the reaper's children, too; one that makes way for the next while we look is looked for
  * again. Nobody can be attached to before the guest has become its program, so this may come to nothing. */
-bool cpu_clock_attach(pid_t reaper) {
+bool cpu_clock_attach(pid_t reaper, bool *lost) {
     enum { TRIES = 8 };
-    for (int i = 0; i < TRIES && attach_below((uint64_t)reaper, UINT64_MAX, 0) && clock_count > 0; i++)
-        ;
+    *lost = true;
+    for (int i = 0; i < TRIES && *lost && (i == 0 || clock_count > 0); i++)
+        *lost = attach_below((uint64_t)reaper, UINT64_MAX, 0);
     return clock_count > 0;
+}
+
+void cpu_clock_detach(void) {
+    while (clock_count > 0)
+        close(clocks[--clock_count]);
+    attached_count = 0;
 }
 
 bool cpu_clock_running(void) { return clock_count > 0; }

@@ -67,11 +67,24 @@ static struct {
     uint64_t last_alive_us, most_us;
 } window;
 
+/* The task clock is inherited from what it was attached to, and a command of a living sandbox is a child of
+ * pid 1, which no clock can be attached to: each new command makes the clock incomplete. */
+enum { CLOCK_TRIES = 5 };
+static int clock_tries; /* that are left to complete it: what has not become its program yet can't be attached to */
+
 void limits_cpu_anew(void) {
+    cpu_clock_detach();
     window.alive_us = window.last_alive_us;
     window.sampled_us = sampled_cpu_us;
     window.group_us = cpu_us;
     window.most_us = 0;
+}
+
+/* CPU time is for what runs at once, for a place may live for long: `first` has no other beside it. */
+void limits_command_started(bool first) {
+    clock_tries = CLOCK_TRIES;
+    if (first)
+        limits_cpu_anew();
 }
 
 static uint64_t window_us(uint64_t alive_us) {
@@ -269,8 +282,17 @@ static void charge_unclaimed(struct sums *sums) {
     ever_gone += gone;
     /* The clock is worth its price once the limit could be near. */
     uint64_t possible_us = (uint64_t)(now - started_us) * processors;
-    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT && !cpu_clock_running() && cpu_clock_attach(reaper))
-        counted_before = window.sampled_us + window_us(sums->cpu_us);
+    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT &&
+        (!cpu_clock_running() || clock_tries > 0)) {
+        uint64_t known = window.sampled_us + window_us(sums->cpu_us);
+        if (cpu_clock_running() && counted_before + cpu_clock_us() > known)
+            known = counted_before + cpu_clock_us();
+        bool lost;
+        cpu_clock_detach();
+        if (cpu_clock_attach(reaper, &lost))
+            counted_before = known;
+        clock_tries = lost && clock_tries > 0 ? clock_tries - 1 : 0;
+    }
     if (cpu_clock_running()) {
         uint64_t counted = counted_before + cpu_clock_us();
         sampled_cpu_us = counted > sampled_cpu_us ? counted : sampled_cpu_us;

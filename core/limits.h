@@ -20,7 +20,8 @@ struct guest_views {
 void limits_start(const struct plan *plan, pid_t reaper);
 void limits_attach(const struct guest_views *views);
 bool limits_alone(void); /* at the last look, the reaper was all there was */
-void limits_cpu_anew(void); /* in a living sandbox: time used so far does not count any more */
+void limits_cpu_anew(void);
+void limits_command_started(bool first); /* in a living sandbox: time used so far does not count any more */
 int limits_proc(void); /* the guest's /proc, or -1 */
 enum limit limits_check(const struct plan *plan, int *next_ms);
 int64_t limits_next_us(int64_t looked_at, int next_ms); /* when to look again */
