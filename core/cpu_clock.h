@@ -1,4 +1,4 @@
-/* CPU time that no account keeps. */
+/* CPU time of processes that nobody waited for. */
 #ifndef WARDIAN_CPU_CLOCK_H
 #define WARDIAN_CPU_CLOCK_H
 

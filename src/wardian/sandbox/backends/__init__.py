@@ -105,8 +105,8 @@ class Backend(Protocol):
         """Start the job. Raises SandboxError."""
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
-        """The protections that a run of this policy would have to give up by name, for they can't
-        be put up here. Raises UsageError."""
+        """The protections that are not available here and that a run of this policy would have to
+        give up by name. Raises UsageError."""
 
     def version(self) -> str:
         """What its program says of itself; nothing for our own. Raises BackendError."""
