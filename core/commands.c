@@ -160,12 +160,7 @@ static bool begin(const struct request *request, const int *fds, size_t count) {
     *command = (struct command){.number = request->command, .status = fds[STATUS], .control = fds[CONTROL],
                                 .background = request->flags & IN_BACKGROUND, .started_us = now_us(),
                                 .starved_before = cgroup_kills()};
-<<<<<<< HEAD
     limits_command_started(!command->background && !in_foreground(command));
-=======
-    if (!command->background && !in_foreground(command))
-        limits_cpu_anew(); /* the CPU limit is for commands that run at once: the sandbox itself may live for long */
->>>>>>> cures
     if (request->wall_ms)
         command->deadline_us = command->started_us + (int64_t)request->wall_ms * 1000;
     fuse_root_anew();

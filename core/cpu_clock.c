@@ -100,15 +100,9 @@ static bool attach_below(uint64_t pid, uint64_t newest, int depth) {
     return lost;
 }
 
-<<<<<<< HEAD
-/* Orphans are the reaper's children, too; one that makes way for the next while we look is looked for
- * again. Nobody can be attached to before the guest has become its program, so this may come to nothing. */
-bool cpu_clock_attach(pid_t reaper, bool *lost) {
-=======
 /* Orphans are children of the reaper, too. If a process ends while we look, we look again. Before the guest
  * has become its program no process can be attached to, so this may find none. */
-bool cpu_clock_attach(pid_t reaper) {
->>>>>>> cures
+bool cpu_clock_attach(pid_t reaper, bool *lost) {
     enum { TRIES = 8 };
     *lost = true;
     for (int i = 0; i < TRIES && *lost && (i == 0 || clock_count > 0); i++)

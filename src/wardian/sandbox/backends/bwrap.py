@@ -69,19 +69,21 @@ def call(
     network: bool,
     proc: bool,
     tty: bool,
+    hardened: bool = True,
 ) -> BwrapCall:
-    """The options for one run; ``identity`` is who bwrap runs as, where that is not the caller."""
+    """The options for one run; ``identity`` is who bwrap runs as, where that is not the caller.
+    ``hardened``: /proc is masked and read-only, and user namespaces can't be nested."""
     known = options(path)
     words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
     words += ["--unshare-cgroup", "--die-with-parent", "--clearenv", "--cap-drop", "ALL"]
     words += ["--uid", str(USER_ID), "--gid", str(USER_ID), "--hostname", HOSTNAME]
     words += [] if network else ["--unshare-net"]
-    words += ["--disable-userns"] if "--disable-userns" in known else []
+    words += ["--disable-userns"] if hardened and "--disable-userns" in known else []
     words += [] if tty else ["--new-session"]
     for name, value in env:
         words += ["--setenv", name, value]
     steps = _Steps(words, identity, _stage(made), pins="--bind-fd" in known)
-    steps.root(made, proc=proc)
+    steps.root(made, proc=proc, hardened=hardened)
     words += ["--chdir", cwd]
     return BwrapCall(
         tuple(words), tuple(steps.data), tuple(steps.opened), steps.stage, tuple(steps.staged)
@@ -97,7 +99,7 @@ class _Steps:
         self.opened: list[str] = []
         self.staged: list[str] = []
 
-    def root(self, made: Root, *, proc: bool) -> None:
+    def root(self, made: Root, *, proc: bool, hardened: bool) -> None:
         words = self._words
         for path in _parents(made):
             words += ["--perms", "0755", "--dir", path]
@@ -115,8 +117,9 @@ class _Steps:
         words += ["--remount-ro", "/dev"]
         if proc:
             words += ["--proc", "/proc"]
-            self._masks()
-            words += ["--remount-ro", "/proc"]
+            if hardened:
+                self._masks()
+                words += ["--remount-ro", "/proc"]
         else:
             words += ["--dir", "/proc"]
         for share in made.sources:
