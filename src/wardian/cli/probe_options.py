@@ -20,7 +20,8 @@ in_option = click.option(
     default="wardian",
     metavar="NAMES",
     show_default=True,
-    help="Sandboxes, comma-separated: wardian, bubblewrap, gvisor, host.",
+    help="Sandboxes, comma-separated: wardian, bubblewrap (with wardian's filter), "
+    "bubblewrap-stock, gvisor, host.",
 )
 policy_option = click.option(
     "--policy", metavar="FILE|PRESET", help="Measure under this policy (default: default)."
