@@ -129,6 +129,10 @@ def test_a_backend_and_its_accepted_shortfalls_need_no_flags(place: Place) -> No
     walls = {one["name"]: one for one in json.loads(done.stdout)["protections"]}
     assert (walls["landlock"]["requested"], walls["landlock"]["enforced"]) == (True, False)
     # What the backend can enforce, and other backends, lose nothing by it.
+    place.user.write_text('[backend.bubblewrap]\naccept = ["landlock", "notify", "proc"]\n')
+    done = place("exec", "--backend", "bubblewrap", "--json", "--", "true")
+    walls = {one["name"]: one for one in json.loads(done.stdout)["protections"]}
+    assert walls["proc"]["enforced"]
     other = json.loads(place("exec", "--json", "--", "true").stdout)
     assert all(one["enforced"] for one in other["protections"] if one["name"] == "notify")
     place.user.write_text('[backend.bubblewrap]\naccept = ["landlock"]\n')
