@@ -249,7 +249,7 @@ def test_without_a_file_the_policy_is_printed_and_can_be_read(
     [
         ([], 2, "no skill or command given"),
         (["--runs", "0", "--", "true"], 2, "--runs: '0' is not a number from 1"),
-        (["-o", "policy.txt", "--", "true"], 2, "ends in .toml"),
+        (["-o", "policy.txt", "--", "true"], 2, "must end in .toml"),
         (["-o", "/nowhere/p.toml", "--", "true"], 2, "is not a writable file"),
         (["--case", "x", "--", "true"], 2, "--case applies to a skill"),
         (["--input", "/nowhere", "--", "true"], 2, "--input /nowhere"),
