@@ -111,8 +111,26 @@ class Facts:
     @functools.cached_property
     def lines(self) -> Mapping[Identity, Sequence[str | None]]:
         """The status of each case in each of ``campaigns``, None where it has none."""
+        lines = self._store.lines(self.campaigns)
+        # Read after them: a campaign that runs adds cases meanwhile.
         names = {one.id: one.identity for one in self._store.cases()}
-        return {names[one]: line for one, line in self._store.lines(self.campaigns).items()}
+        return {names[one]: line for one, line in lines.items()}
+
+    @functools.cached_property
+    def followed(self) -> Mapping[Identity, Sequence[str | None]]:
+        """Of ``lines`` those that a timeline may show: neither checks nor traces."""
+        return {
+            identity: line
+            for identity, line in self.lines.items()
+            if identity[0] not in ("check", "trace") and any(line)
+        }
+
+    @functools.cached_property
+    def changed_ever(self) -> frozenset[Identity]:
+        """Those of them that have had more than one status."""
+        return frozenset(
+            identity for identity, line in self.followed.items() if len({*line} - {None}) > 1
+        )
 
     def since(self, identity: Identity) -> Campaign | None:
         """The campaign from which on the case has had the status that it has."""
