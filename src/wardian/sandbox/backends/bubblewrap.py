@@ -1,6 +1,6 @@
 """The backend ``bubblewrap``: the same policy as options of ``bwrap``, with our syscall filter.
 
-What it lacks: Landlock, and telling of refused syscalls. As root its guest is nobody in particular,
+What it lacks: Landlock, and reports of refused syscalls. As root its guest has an unprivileged id,
 and so reaches only what others may; bubblewrap has no idmapped mounts.
 """
 
@@ -98,7 +98,7 @@ class Bubblewrap:
             (name for name in walls.NAMES if name.startswith("landlock")),
             "bubblewrap does not use Landlock",
         )
-        lacking["notify"] = "bubblewrap has nobody who could tell of a refused syscall"
+        lacking["notify"] = "bubblewrap does not report refused system calls"
         if this_host().kernel < (5, 14):
             lacking["limits.processes"] = "counting a sandbox's processes needs Linux 5.14"
         elif os.geteuid() == 0 and walls.outside_id(policy) is None:
@@ -210,7 +210,7 @@ def _numbered(call: bwrap.BwrapCall, program: bytes | None, kept: list[int]) -> 
     if program is not None:
         kept.append(launcher.memory_file(program))
         words += ["--seccomp", str(kept[-1])]
-    words += ["--block-fd", str(bare.FD_BLOCK), "--json-status-fd", str(bare.FD_TOLD)]
+    words += ["--block-fd", str(bare.FD_BLOCK), "--json-status-fd", str(bare.FD_JSON_STATUS)]
     kept.append(launcher.memory_file(_nul_separated(words)))
     return ["--args", str(kept[-1])]
 
@@ -233,7 +233,7 @@ def _nul_separated(words: Sequence[str]) -> bytes:
 def _explained(why: str) -> BackendError:
     return BackendError(
         f"{bwrap.PROGRAM} can't be started: {why.lower()}",
-        hint="is a limit on processes or open files very low? see: ulimit -a",
+        hint="a limit on processes or open files may be too low; see: ulimit -a",
     )
 
 

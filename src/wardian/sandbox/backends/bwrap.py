@@ -1,4 +1,4 @@
-"""``bwrap`` itself: where it is, what it is called with, and what its last words mean."""
+"""``bwrap`` itself: its path, its options, and what its last message means."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _errno(text: str) -> int:
 
 
 def failure(text: str) -> SandboxError:
-    """bwrap's last words as an error that says what to do."""
+    """bwrap's last message as an error with a cure."""
     what, _, why = text.rpartition(": ")
     if what.startswith("Can't chdir to "):
         path = what.removeprefix("Can't chdir to ")
@@ -191,6 +191,8 @@ def failure(text: str) -> SandboxError:
     if "namespace" in text:
         from wardian.sandbox.doctor.advice import advice, surroundings
 
-        told = advice("namespace.user", _errno(why), surroundings(program()))
-        return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{told.why}; {told.fix}")
-    return BackendError(f"bubblewrap: {text}", hint="`wardian doctor` says whether it works here")
+        cure = advice("namespace.user", _errno(why), surroundings(program()))
+        return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{cure.why}; {cure.fix}")
+    return BackendError(
+        f"bubblewrap: {text}", hint="run `wardian doctor`: it checks each backend on this host"
+    )
