@@ -202,6 +202,24 @@ def read(store: StoreReader, name: str = "last", against: str | None = None) -> 
     return Facts(store, campaign, against=other)
 
 
+def newest_artifacts(store: StoreReader, capability: str) -> list[Artifact]:
+    """The newest measurement of each specimen of a capability in each sandbox, whichever campaign
+    made it: the last one may have measured only a part."""
+    cases = [one for one in store.cases(kind="probe") if one.capability == capability]
+    if not cases:
+        return []
+    newest = {one: moments[-1] for one, moments in
+              store.timelines(case_ids=[one.id for one in cases]).items()}  # fmt: skip
+    campaigns = {one.id: one for one in store.campaigns()}
+    found: list[Artifact] = []
+    for one in cases:
+        moment = newest.get(one.id)
+        result = store.result(moment.campaign_id, one.identity) if moment is not None else None
+        if result is not None:
+            found += _artifacts(campaigns[result.campaign_id], [result])
+    return found
+
+
 def ordered(sandboxes: Iterable[str]) -> tuple[str, ...]:
     """Ours first, the bare host last, the others by name."""
     places = {OURS: 0, "host": 2}
