@@ -94,10 +94,8 @@ def _measuring(function: Command) -> Command:
         click.option(
             "--artifacts",
             type=NamedPath(file_okay=False, path_type=Path),
-            default=Path("artifacts"),
-            show_default=True,
             metavar="DIR",
-            help="Write the artifacts to DIR/SANDBOX/ID.json.",
+            help="Write the artifacts to DIR/SANDBOX/ID.json (default: keep none).",
         ),
         click.option("--require-all", is_flag=True, help="Fail if a probe cannot run here."),
         click.option(
@@ -197,7 +195,7 @@ def _measure(
     domains: Sequence[str],
     jobs: int | None,
     timeout: str,
-    artifacts: Path,
+    artifacts: Path | None,
     require_all: bool,
     junit: Path | None,
     probes_dir: str | None,
@@ -211,16 +209,19 @@ def _measure(
     targets, expected = targets_of(sandboxes, policy, profiles, probes_dir)
     wanted = chosen(probes_dir, patterns, domains)
     for one in targets:
-        artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
+        if artifacts is not None:
+            artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
         if one.degraded:
             output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
     started = time.monotonic()
     progress = Progress(len(wanted) * len(targets))
+    on_done = counted(progress)
+    if artifacts is not None:
+        on_done = kept(str(artifacts), on_done)
     with witnesses() as env:
         found = measure(
             wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
-            timeout_s=timeout_s,
-            on_done=kept(str(artifacts), counted(progress)),
+            timeout_s=timeout_s, on_done=on_done,
         )  # fmt: skip
     progress.end()
     if junit is not None:
@@ -230,7 +231,8 @@ def _measure(
         output.print_json(report.document(found, seconds))
     else:
         _report(found, require_all=require_all, matrix=len(found) > 3)
-    output.say(f"{report.summary(found)} in {seconds:.1f} s, artifacts in {artifacts}/")
+    where = f", in {artifacts}/" if artifacts is not None else ""
+    output.say(f"{report.summary(found)} in {seconds:.1f} s{where}")
     return 1 if any(report.unexpected(one, require_all=require_all) for one in found) else 0
 
 
