@@ -15,7 +15,7 @@
 static void close_between(unsigned first, unsigned last) {
     if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
         return;
-    /* Before Linux 5.9. A descriptor can lie above a limit that was lowered later, so look higher. */
+    /* Before Linux 5.9. The limit may have been lowered after a descriptor was opened, so look above it, too. */
     struct rlimit files = {.rlim_cur = 0};
     getrlimit(RLIMIT_NOFILE, &files);
     rlim_t end = files.rlim_max < 65536 ? 65536 : files.rlim_max;

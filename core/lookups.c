@@ -1,4 +1,4 @@
-/* What comes of a lookup in the guest's root (fuse_root.c): which call of the guest's made it, and what
+/* What will come of a lookup in the guest's root (fuse_root.c): which call of the guest's made it, and what
  * that call will run into. */
 #define _GNU_SOURCE
 #include "fortify.h"
@@ -39,7 +39,7 @@ void lookup_judge(const struct plan *plan, pid_t inside) {
     sight_asker(-inside);
     if (!read_current_call(&about.call))
         return;
-    /* Not among the watched calls, for the listener itself is handed over by it. */
+    /* Not among the watched calls, because it hands over the listener itself. */
     static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1, .access = -1};
     about.watched = about.call.number == SYS_sendmsg ? &message : &plan->watched_calls[about.call.number];
     if (!about.watched->kind || notified(plan, &about))

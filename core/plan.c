@@ -1,6 +1,10 @@
-/* Reading the plan: the caller decided everything; this only unpacks it, and trusts no length.
+/* Reads the plan: the caller decided everything; this only unpacks it, and trusts no length.
  *
- * A plan is the line "wardian-plan 1\n" (or "wardian-bare 1\n": bare.h), then records (records.c). */
+ * A plan is the line "wardian-plan 1
+ *
+ * " (or "wardian-bare 1
+ *
+ * ": bare.h), then records (records.c). */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan.h"
@@ -19,7 +23,7 @@ static const char magic[] = "wardian-plan 1\n";
 /* Not a record, so that no record can turn a plan with walls into one without. */
 static const char bare_magic[] = "wardian-bare 1\n";
 
-/* What the plan points into lives here, so that the supervisor can give it all back at once. */
+/* The plan's strings lie here, so that the supervisor can free them all at once. */
 static struct {
     uint8_t *bytes;
     size_t bytes_size;
@@ -61,7 +65,7 @@ static bool make_room(struct plan *plan, const struct vectors *counts) {
     return plan->steps && plan->rules && plan->argv && plan->envp;
 }
 
-/* Every wall is asked for, but where the plan says that it is one without. */
+/* Every wall is required, except in a plan without walls. */
 static bool complete(const struct plan *plan, const char **problem) {
     bool runs = plan->parent && plan->argv[0] && plan->cwd && plan->path;
     if (plan->living) {
@@ -75,7 +79,7 @@ static bool complete(const struct plan *plan, const char **problem) {
         *problem = "it lacks a parent, a command, a filter or an identity";
         return runs && plan->filter && plan->uid && plan->gid && plan->root_bytes && plan->hostname;
     }
-    /* What can't be had without a root or namespaces of ours is not passed over in silence. */
+    /* A wall that needs a root or namespaces of ours is rejected here, never silently ignored. */
     *problem = "it has no walls of ours, and asks for one; or it lacks a parent or a command";
     bool asks = plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->interface || plan->host_id ||
                 plan->notify || plan->trace || plan->opens || plan->lookups || plan->early_filter ||

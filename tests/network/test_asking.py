@@ -249,7 +249,7 @@ def test_a_policy_without_names_asks_nobody(internet: Internet) -> None:
             PRELUDE + f"rules = policy().but(network={mode!r})\n"
             "Sandbox.create(rules, on_connect=answering({}))",
         )  # fmt: skip
-        assert "UsageError: on_connect is asked about a network by name" in done.stderr
+        assert "UsageError: on_connect needs a network by name" in done.stderr
 
 
 # A guest that asks a lot

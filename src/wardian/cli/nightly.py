@@ -176,13 +176,12 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
 
 def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
     """The configuration, and what the command line names."""
-    from wardian.measure.campaign.config import HOST
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import HOST, check_targets
 
     if jobs is not None:
         config = config._replace(jobs=jobs)
     if sandboxes is not None:
-        names = check_backends(sandboxes)
+        names = check_targets(sandboxes)
         config = config._replace(sandboxes=names, host_named=HOST in names)
     return config
 

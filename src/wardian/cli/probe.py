@@ -151,10 +151,9 @@ def targets_of(
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
     from wardian.measure.probes import expectations, specimen
-    from wardian.measure.target import target
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import check_targets, target
 
-    names = check_backends(sandboxes)
+    names = check_targets(sandboxes)
     wanted = base_policy(policy)
     given: dict[str, str] = {}
     for text in profiles:

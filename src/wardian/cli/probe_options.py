@@ -19,7 +19,8 @@ in_option = click.option(
     "sandboxes",
     default="wardian",
     metavar="NAMES",
-    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas.",
+    help="Sandboxes: wardian, bubblewrap (with wardian's filter), bubblewrap-stock, gvisor, host; "
+    "several with commas.",
 )
 policy_option = click.option(
     "--policy", metavar="FILE|PRESET", help="Measure under this policy instead of the default."

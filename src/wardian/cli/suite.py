@@ -209,14 +209,14 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]:
     """The sandboxes, the baseline among them, and the baseline."""
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import check_targets
 
-    names = list(check_backends(sandboxes))
+    names = list(check_targets(sandboxes))
     if baseline is None:
         baseline = "host" if "host" in names and len(names) > 1 else "none"
     if baseline == "none":
         return names, None
-    baseline = check_backends(baseline)[0]
+    baseline = check_targets(baseline)[0]
     return (names if baseline in names else [*names, baseline]), baseline
 
 

@@ -227,9 +227,9 @@ def gathered(
     from wardian.errors import NothingMatched
     from wardian.measure.syscalls import measuring
     from wardian.measure.syscalls.matrix import build
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import check_targets
 
-    wanted = check_backends(sandboxes) if sandboxes is not None else ()
+    wanted = check_targets(sandboxes) if sandboxes is not None else ()
     decided = measuring.decisions(base_policy(policy))
     if source is not None:
         found = measuring.read(str(source))

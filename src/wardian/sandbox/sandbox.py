@@ -77,7 +77,7 @@ class Sandbox:
         check_limits(self.policy.limits)
         if on_connect is not None and self.policy.network != "names":
             raise UsageError(
-                "on_connect is asked about a network by name, and this policy has another",
+                "on_connect needs a network by name; this policy has none",
                 hint='Policy.default().but(network="names")',
             )
         self.on_connect = on_connect
@@ -240,7 +240,7 @@ class Sandbox:
         if self._place is None:
             raise UsageError(
                 f"{what} needs a living sandbox",
-                hint="leave fresh=True away, and use the backend wardian",
+                hint="omit fresh=True, and use the backend wardian",
             )
         self._prepare()
         network = self.network if self.policy.network == "names" else None

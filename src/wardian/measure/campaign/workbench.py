@@ -13,9 +13,8 @@ import wardian
 from wardian.errors import WardianError
 from wardian.measure import versions
 from wardian.measure.probes.building import compiler
-from wardian.measure.target import target
+from wardian.measure.target import TARGETS, target
 from wardian.measure.versions import NOT_INSTALLED, interpreter, program_version
-from wardian.sandbox.backends import NAMES
 from wardian.sandbox.root.programs import outside
 
 # What a measurement goes through. The command line, the store and the reports change nothing.
@@ -106,7 +105,7 @@ def interpreter_version(language: str) -> str:
 @functools.cache
 def working_sandboxes() -> tuple[str, ...]:
     """Those in which a command can be run here, ours first."""
-    return tuple(name for name in NAMES if _works(name))
+    return tuple(name for name in TARGETS if _works(name))
 
 
 def _works(name: str) -> bool:

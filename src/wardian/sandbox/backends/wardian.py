@@ -253,17 +253,17 @@ class Wardian:
 
 
 def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
-    """What tells the caller of a refused name at once."""
+    """The callback that reports a refused name to the caller at once."""
     heard = job.on_refusal
     if heard is None:
         return None
     from wardian.sandbox.refusals.network import by_rule
 
-    def tell(refused: RefusedName, caller: Caller | None) -> None:
+    def report(refused: RefusedName, caller: Caller | None) -> None:
         refusal = by_rule(refused, {})
         heard(refusal if caller is None else refusal._replace(process=caller))
 
-    return tell
+    return report
 
 
 def _asked_about(job: Job) -> bytes:

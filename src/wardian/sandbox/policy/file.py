@@ -1,4 +1,4 @@
-"""Policy files read: strict TOML. What is wrong is told with file, line, column and the way out."""
+"""Reads policy files: strict TOML. An error names file, line, column and the remedy."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class _Reader:
         tls = self.tls(get)
         if mode in ("none", "host") and (allow or deny or tls):
             key = "allow" if allow else "deny" if deny else "tls"
-            raise self.error(["network", key], f'rules and mode = "{mode}" exclude each other')
+            raise self.error(["network", key], f'rules and mode = "{mode}" cannot be combined')
         if mode in ("none", "host"):
             return {"network": mode, "allow_hosts": (), "deny_hosts": (), "tls": ()} | limits
         found = _union(base.allow_hosts, allow)
@@ -202,7 +202,7 @@ class _Reader:
         found = {key: get("network", key, unset) for key in NETWORK_LIMITS}
         given = [key for key, value in found.items() if value is not unset]
         if given and get("network", "mode", None) == "host":
-            message = f'{given[0]} and mode = "host" exclude each other'
+            message = f'{given[0]} and mode = "host" cannot be combined'
             hint = 'it holds for a network by name: allow = ["api.example.com"]'
             raise self.error(["network", given[0]], message, hint)
         return {NETWORK_LIMITS[key]: found[key] for key in given} | {
@@ -216,7 +216,7 @@ class _Reader:
         from wardian.sandbox.root.root import parts_of_host
 
         if rootfs is not None:
-            message = "base names parts of the host's /usr; a rootfs takes its place"
+            message = "files.base and files.rootfs cannot be combined"
             raise self.error(["files", "base"], message)
         for path in paths:
             if not path.startswith("/") or os.path.normpath(path) != path or "\0" in path:

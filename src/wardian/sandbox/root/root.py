@@ -95,7 +95,7 @@ def base(rootfs: str | None = None, only: tuple[str, ...] | None = None) -> tupl
     if rootfs is None:
         return _of_host(layout()) if only is None else parts_of_host(only)
     if only is not None:
-        raise ShareError(rootfs, "a base that names parts of /usr and another root exclude another")
+        raise ShareError(rootfs, "files.base and --rootfs cannot be combined")
     return _of_rootfs(layout(), rootfs)
 
 

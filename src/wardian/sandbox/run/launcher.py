@@ -128,7 +128,7 @@ def explained(error: OSError, launcher: str) -> BackendError:
     try:
         os.stat(launcher)
     except PermissionError:
-        pass  # told below
+        pass  # reported below
     except OSError:
         return BackendError(
             f"the launcher is not there: {launcher}",
@@ -142,5 +142,5 @@ def explained(error: OSError, launcher: str) -> BackendError:
     what = (error.strerror or str(error)).lower()
     return BackendError(
         f"the launcher can't be started: {what}",
-        hint="is a limit on processes, open files or file sizes very low? see: ulimit -a",
+        hint="a limit on processes, open files or file sizes may be too low; see: ulimit -a",
     )

@@ -49,7 +49,7 @@ def make_plan(
     watch: Scope | None = None,
     empty_work: bool = False,
 ) -> Plan:
-    """``watch`` is what to look at besides refused calls; None: what tells all refusals cheapest.
+    """``watch`` is what to watch besides refused calls; None: the cheapest set that shows all.
 
     Raises WallError for a wall that was asked for and can't be had, and was not given up.
     """

@@ -115,7 +115,7 @@ class Process:
             self.abandon()
         elif not here:
             self._done.wait(KILL_S + 2 * LAST_S)
-        elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
+        elif not self.ended:  # a callback asks: the thread that reports the end waits for us
             heard = self._hear_it_out()
         if self.living is not None:
             return self.over or heard
@@ -229,12 +229,14 @@ class Process:
             self._result = result if self.given is None else result._replace(given=self.given)
         except BaseException as error:
             self._failure = error
-        self.oversight.child.reap(LAST_S)  # the status line has told all
+        self.oversight.child.reap(LAST_S)  # the status line had everything
         if self.input is not None:
             self.input.release()
         self._close_control()  # earlier, it would be a caller that dies
         self.over = True
-        self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
+        self.keeps = (
+            None  # this may be its end: then its resources are released before anyone learns of it
+        )
         self._done.set()
 
     def __repr__(self) -> str:
@@ -267,7 +269,7 @@ class Process:
         poll = self._poll(*([said] if said >= 0 else []))
         while not self.is_over():
             for fd, _ in poll.poll(int(STOPPED_S * 1000)):
-                # else it is gone, which the next look tells
+                # else it is gone, which the next look shows
                 if fd == said and not self.traffic.hear():
                     return True
         return self.oversight.child.gone()
@@ -341,7 +343,7 @@ class Process:
                     traffic.take_rest()
 
     def pump_in_thread(self) -> None:
-        """Move bytes in a thread of its own; ``wait`` tells the end, or what a callback raised."""
+        """Move bytes in a thread of its own, which ``wait`` waits for."""
 
         if not self._claim(-1):
             return  # another thread closes the sandbox, and ends it

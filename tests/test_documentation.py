@@ -1,0 +1,83 @@
+"""Every link of the documentation leads somewhere, to a file and to a heading in it; the index
+names every page; and the site is built from the same files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.quotes import pages
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*pages(), ROOT / "CHANGELOG.md"]
+LINK = re.compile(
+    r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\]|!\[[^\]]*\]\([^)]*\))*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)"
+)
+IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
+CODE = re.compile(r"^(```|~~~)[^\n]*\n.*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks and spans of code, in which nothing is a link."""
+    return re.sub(r"(`+).+?\1", "code", CODE.sub("", page.read_text()))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page, and those that it sets itself."""
+    text = CODE.sub("", page.read_text())
+    found: set[str] = set(re.findall(r"<a (?:name|id)=\"([^\"]+)\"", text))
+    for heading in re.findall(r"^#{1,6} +(.+?) *#*$", text, re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        slug = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        number = 1
+        while (name := slug if number == 1 else f"{slug}-{number - 1}") in found:
+            number += 1
+        found.add(name)
+    return found
+
+
+def dead_links(page: Path) -> list[str]:
+    """The links of a page that lead to no file, or to no heading."""
+    dead = []
+    text = prose(page)
+    for target in LINK.findall(text) + [path for _, path in IMAGE.findall(text)]:
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        there = file.exists() and file.is_relative_to(ROOT)
+        if not there or (anchor and (file.suffix != ".md" or anchor not in anchors(file))):
+            dead.append(target)
+    return dead
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    assert not dead_links(page)
+
+
+def test_a_dead_link_and_a_dead_anchor_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.test_documentation.ROOT", tmp_path)
+    (tmp_path / "a.md").write_text(
+        "# One `two`\n## One: two!\n[x](b.md) [y](#one-two) [z](#three)\n"
+    )
+    assert dead_links(tmp_path / "a.md") == ["b.md", "#three"]
+    (tmp_path / "a.md").write_text("```\n[x](b.md)\n```\n`[y](c.md)` [![p](p.png)](d.md)\n")
+    assert sorted(dead_links(tmp_path / "a.md")) == ["d.md", "p.png"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_picture_has_words_for_who_can_not_see_it(page: Path) -> None:
+    assert not [path for words, path in IMAGE.findall(prose(page)) if len(words) < 10]
+
+
+def test_the_index_names_every_page() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {
+        (index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(prose(index))
+    }
+    assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in linked | {index}]
