@@ -89,6 +89,7 @@ struct plan {
     struct route routes[MAX_ROUTES]; /* into the guest's own network: then it is one by name */
     size_t route_count;
     bool living; /* no command of its own: commands come one by one (place.h) */
+    uint64_t unused_ms; /* a living sandbox without a command so far ends after so long; 0: it waits */
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];

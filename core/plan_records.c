@@ -397,6 +397,7 @@ static const struct known known[] = {
     {"stream", 4, BY(set_stream)},
     {"symlink", 3, STEP(STEP_SYMLINK)},
     {"sysctl", 3, STEP(STEP_SYSCTL)},
+    {"unused-ms", 2, NUMBER(unused_ms)},
     {"verdict", 2, .binary = true, BY(set_verdict)},
     {"voice", 2, .bare = true, BY(set_voice)},
     {"wall-ms", 2, NUMBER(wall_ms)},

@@ -3,7 +3,10 @@ names every page; and the site is built from the same files."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,19 @@ def test_the_index_names_every_page() -> None:
         (index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(prose(index))
     }
     assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in linked | {index}]
+
+
+def test_the_site_is_built_from_the_same_files_without_a_warning(tmp_path: Path) -> None:
+    for module in ("sphinx", "myst_parser", "furo"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed: pip install '.[docs]'")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", ROOT / "tools" / "site",
+         "-d", tmp_path / "cache", ROOT, tmp_path / "site"],
+        capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    made = {path.relative_to(tmp_path / "site") for path in (tmp_path / "site").rglob("*.html")}
+    assert Path("index.html") in made
+    pages = {page.relative_to(ROOT).with_suffix(".html") for page in PAGES}
+    assert pages <= made

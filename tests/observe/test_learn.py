@@ -238,9 +238,9 @@ def test_without_a_file_the_policy_is_printed_and_can_be_read(
     target = tmp_path / "printed.toml"
     target.write_bytes(done.stdout)
     assert wardian("exec", "--policy", target, "--", "echo", "hi").stdout == b"hi\n"
-    told = done.stderr.decode()
-    assert "1 run passed under it" in told
-    assert "instead of all of /usr" in told
+    reported = done.stderr.decode()
+    assert "1 run passed under it" in reported
+    assert "instead of all of /usr" in reported
     assert b"# Proven: 1 run passed under it" in done.stdout
 
 
@@ -259,7 +259,9 @@ def test_without_a_file_the_policy_is_printed_and_can_be_read(
         ([SKILLS / "csv-report", "--exit", "1"], 2, "cases have their own"),
     ],
 )
-def test_a_wrong_call_is_told(args: list[object], code: int, said: str, wardian: Wardian) -> None:
+def test_a_wrong_call_is_reported(
+    args: list[object], code: int, said: str, wardian: Wardian
+) -> None:
     done = wardian("learn", *args)
     assert done.returncode == code
     assert said in done.stderr.decode()

@@ -306,14 +306,15 @@ def test_an_interruption_at_any_moment_leaves_no_guest(
     most_s: float, fresh_sandbox: Sandbox, interrupt_after: Callable[[float], None]
 ) -> None:
     """Ctrl-C in a program that uses wardian."""
-    fresh_sandbox.run(["true"])
     before = sorted(os.listdir("/proc/self/fd"))
+    fresh_sandbox.run(["true"])
     chance = random.Random(1)
     for _ in range(30):
         delay_s = chance.uniform(0.0001, most_s)
         with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the clock is part of it
             interrupt_after(delay_s)
             fresh_sandbox.run(["sleep", "100"])
+    fresh_sandbox.close()
     assert sorted(os.listdir("/proc/self/fd")) == before
     assert children_end(20)
 
@@ -468,12 +469,15 @@ def test_many_threads_run_at_once_and_get_their_own(sandbox: Sandbox) -> None:
     assert answers == {n * 10 + i: f"{n}-{i}\nin{n}" for n in range(16) for i in range(5)}
 
 
-def test_a_run_leaves_no_descriptor_and_no_child(fresh_sandbox: Sandbox) -> None:
-    fresh_sandbox.run(["true"])
+def test_a_run_leaves_no_descriptor_and_no_child() -> None:
+    """But for the place that waits for the next run, until the sandbox is closed."""
     before = sorted(os.listdir("/proc/self/fd"))
-    for _ in range(10):
-        fresh_sandbox.run(["true"], input=b"x")
-        fresh_sandbox.run(["no-such-program"])
+    with Sandbox.create(fresh=True) as sandbox:
+        for _ in range(10):
+            sandbox.run(["true"], input=b"x")
+            sandbox.run(["no-such-program"])
+            assert len(launchers()) <= 2  # and the last one, which is about to end
+            assert len(os.listdir("/proc/self/fd")) <= len(before) + 12
     assert sorted(os.listdir("/proc/self/fd")) == before
     assert not launchers()
 

@@ -86,7 +86,7 @@ def _measuring(function: Command) -> Command:
             default=Path("artifacts"),
             help="Where the artifacts go: DIR/SANDBOX/ID.json. [artifacts]",
         ),
-        click.option("--require-all", is_flag=True, help="What can't be asked here is a failure."),
+        click.option("--require-all", is_flag=True, help="What can't be tested here is a failure."),
         click.option(
             "--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML."
         ),

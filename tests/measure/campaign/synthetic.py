@@ -1,6 +1,6 @@
 """Nights that never were: a store with a history of any length, the same for the same seed.
 
-What changes and when is known (``EVENTS``), so that tests can tell a right timeline from a wrong
+What changes and when is known (``EVENTS``), so that tests can check a timeline, right or wrong
 one. ``python -m tests.measure.campaign.synthetic STORE [NIGHTS]`` makes one to look at.
 """
 

@@ -28,7 +28,7 @@ def test_every_command_has_help_with_two_examples(probe: Probe, name: str) -> No
     assert "--json" in done.stdout
 
 
-def test_the_list_tells_id_capability_language_and_path(probe: Probe) -> None:
+def test_the_list_shows_id_capability_language_and_path(probe: Probe) -> None:
     document = json.loads(probe("list", "--json").stdout)
     assert document["schema"] == "wardian.probe-list/1"
     found = {one["id"]: one for one in document["probes"]}
@@ -93,7 +93,7 @@ def test_junit_counts_failures_errors_and_skips(tree: Tree, probe: Probe, tmp_pa
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_wrong_calls_are_told_without_a_traceback(
+def test_wrong_calls_are_reported_without_a_traceback(
     probe: Probe, args: tuple[str, ...], code: int, message: str
 ) -> None:
     done = probe(*args)
@@ -102,7 +102,7 @@ def test_wrong_calls_are_told_without_a_traceback(
     assert "Traceback" not in done.stderr
 
 
-def test_diff_tells_flips_and_forgives_what_is_new(
+def test_diff_shows_flips_and_forgives_what_is_new(
     tree: Tree, probe: Probe, tmp_path: Path
 ) -> None:
     tree.python("steady", "return 'fine'")

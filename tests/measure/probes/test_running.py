@@ -72,11 +72,11 @@ def test_bad_probes_fail_the_run_each_time_and_the_others_still_run(
             assert cause in one["cause"], one
         for name in ("good", "last"):
             assert found[f"core__filesystem__{name}"]["status"] == "supported"
-        told = json.loads(done.stdout)
-        assert {one["id"]: one["status"] for one in told["results"]} == {
+        reported = json.loads(done.stdout)
+        assert {one["id"]: one["status"] for one in reported["results"]} == {
             name: one["status"] for name, one in found.items()
         }
-        assert sum(told["summary"].values()) == len(found)
+        assert sum(reported["summary"].values()) == len(found)
 
 
 def test_a_run_without_anything_unexpected_ends_with_0(
@@ -208,7 +208,7 @@ def test_a_language_that_is_not_installed_makes_a_probe_unavailable(
     assert "compiler" in native.cause
 
 
-def test_a_sandbox_that_can_not_be_set_up_is_told_for_every_probe(tree: Tree) -> None:
+def test_a_sandbox_that_can_not_be_set_up_is_reported_for_every_probe(tree: Tree) -> None:
     tree.python("good", "return 'fine'")
     usual = target("wardian")
     broken = usual._replace(policy=usual.policy.but(work="/nowhere/at/all"))

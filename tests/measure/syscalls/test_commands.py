@@ -156,7 +156,7 @@ def test_results_are_shown_from_artifacts(syscalls: Syscalls, tree: Tree, tmp_pa
 # Coverage
 
 
-def test_coverage_measures_and_tells_what_policy_does_not_explain(
+def test_coverage_measures_and_shows_what_policy_does_not_explain(
     syscalls: Syscalls, tree: Tree
 ) -> None:
     done = syscalls("coverage", "--probes", str(tree.path), *BOTH, "--no-use", "--json")
@@ -248,7 +248,7 @@ def test_other_sandboxes_are_measured_the_same_way(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_wrong_calls_are_told_without_a_traceback(
+def test_wrong_calls_are_reported_without_a_traceback(
     syscalls: Syscalls, args: tuple[str, ...], code: int, message: str
 ) -> None:
     done = syscalls(*args)

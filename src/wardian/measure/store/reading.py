@@ -1,4 +1,4 @@
-"""Questions to a store: campaigns, results, timelines, figures, findings. Nothing is written."""
+"""Queries: campaigns, results, timelines, figures, findings. Nothing is written."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _CAMPAIGN = ", ".join(Campaign._fields)
 
 
 class StoreReader:
-    """What can be asked of a store. Safe to use from several threads, one question at a time."""
+    """The queries of a store. Safe to use from several threads."""
 
     path: str
     _connection: sqlite3.Connection
     _lock: threading.RLock
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._told(), self._lock:
+        with self._store_errors(), self._lock:
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         """What SQLite says of a file that is broken becomes an error about that file."""
         try:
             yield

@@ -26,6 +26,7 @@ KILL, BEGIN, OUTPUT, LISTENING = 255, 254, 253, 252
 _START, _SOCKET, _DIRECTORY, _CLOSE = b"s", b"n", b"d", b"q"
 _PTY, _BACKGROUND = 1, 2
 _PATH_BYTES = 64
+STANDS = b'{"event":"stands"}\n'
 ANSWER_S = 30.0  # the supervisor may be busy, and the walls may still go up
 
 
@@ -40,6 +41,8 @@ class Place:
     """A launcher with a living sandbox. Safe to use from many threads."""
 
     _control = -1  # our end of what it is asked through
+    _asked_to_end = False
+    _heard = b""  # of what the launcher said of itself
 
     def __init__(self, launched: launcher.Launched) -> None:
         self.pid = launched.pid
@@ -57,6 +60,19 @@ class Place:
     def gone(self) -> bool:
         """True once no command can be started any more."""
         return self._control < 0 or self.child.gone()
+
+    def stands(self, within_s: float) -> bool:
+        """Do its walls stand, now or within that time? Only one whose plan limits how long it may
+        be unused says so (core/supervise.c)."""
+        poll = select.poll()
+        poll.register(self._status, select.POLLIN)
+        with self._lock:
+            if self._control < 0 or not poll.poll(int(within_s * 1000)):
+                return False
+            heard = os.read(self._status, 1 << 16)
+            if heard != STANDS:
+                self._heard = heard  # it failed, or was ended
+            return heard == STANDS
 
     def start(
         self,
@@ -153,7 +169,7 @@ class Place:
         waits itself until its last lines are read, where there are many."""
         with self._lock:
             if self._said is None:
-                deadline, pieces = time.monotonic() + within_s, []
+                deadline, pieces = time.monotonic() + within_s, [self._heard]
                 poll = select.poll()
                 poll.register(self._status, select.POLLIN)
                 while (left_s := deadline - time.monotonic()) > 0:
@@ -176,15 +192,23 @@ class Place:
             return BackendError(f"the sandbox does not answer: {(error.strerror or '').lower()}")
         return failure_of(self.said())
 
-    def close(self) -> bool:
-        """End everything in it and wait for that; False if it can't be ended."""
+    def ask_to_end(self) -> None:
+        """Have everything in it ended; ``close`` waits for that."""
         with self._lock:
-            if self._control < 0 or self._owner != os.getpid():
-                return True
+            if self._control < 0 or self._asked_to_end or self._owner != os.getpid():
+                return
+            self._asked_to_end = True
             try:
                 self._ask(_request(_CLOSE), [])
             except OSError:
                 pass  # it has ended
+
+    def close(self) -> bool:
+        """End everything in it and wait for that; False if it can't be ended."""
+        self.ask_to_end()
+        with self._lock:
+            if self._control < 0 or self._owner != os.getpid():
+                return True
             control, self._control = self._control, -1
         self.said(KILL_S)
         gone = self.child.reap(LAST_S)
