@@ -28,7 +28,7 @@ class Target(NamedTuple):
     name: str
     policy: Policy
     version: str = ""
-    degraded: tuple[str, ...] = ()  # what the backend can't put up, and was given up for it
+    degraded: tuple[str, ...] = ()  # what the backend can't enforce and was given up for it
     make: MakeSandbox = create
     root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
     prefix: tuple[str, ...] = ()  # on the host, the command that puts up one wall alone
@@ -49,7 +49,7 @@ def check_targets(names: str) -> tuple[str, ...]:
 
 
 def target(name: str, policy: Policy | None = None) -> Target:
-    """A backend at its best: what it can't put up of the policy is given up by name, and reported.
+    """A backend at its best: what it can't enforce of the policy is given up by name and reported.
 
     Raises UsageError.
     """

@@ -82,8 +82,8 @@ class Config(NamedTuple):
             budget_s=None, jobs=None, title="", path="", found=False, try_wider=False
         )
         place = os.path.dirname(self.path) or os.getcwd()
-        told = json.dumps(plain).replace(json.dumps(place)[1:-1], ".")
-        return hashlib.sha256(told.encode()).hexdigest()
+        wording = json.dumps(plain).replace(json.dumps(place)[1:-1], ".")
+        return hashlib.sha256(wording.encode()).hexdigest()
 
 
 def read_config(path: str | None) -> Config:
@@ -145,8 +145,8 @@ class _Reader:
 
     def too_wide(self, key: str, message: str, hint: str = "") -> ConfigError:
         """For a file that was found, and asks for more than there is without it."""
-        told = f"{message}; a file that is only found here may narrow, and nothing else"
-        return self.wrong(key, told, hint or f"if you trust it, name it: --config {self.path}")
+        wording = f"{message}; a nightly.toml that was not named may only narrow what is measured"
+        return self.wrong(key, wording, hint or f"if you trust it, name it: --config {self.path}")
 
     def config(self) -> Config:
         for key in self.document:
@@ -250,7 +250,7 @@ class _Reader:
         except ValueError as error:
             raise self.wrong(key, f"{key}: {error}") from None
         if not seconds or seconds <= 0:
-            raise self.wrong(key, f"{key} must be more than nothing")
+            raise self.wrong(key, f"{key} must be greater than zero")
         return float(seconds)
 
 
