@@ -10,5 +10,6 @@ bool cpu_clock_attach(pid_t reaper, bool *lost); /* to all that runs now; lost: 
 void cpu_clock_detach(void);
 bool cpu_clock_running(void);
 uint64_t cpu_clock_us(void);
+uint64_t busy_processors_us(void); /* of the host, since it started; UINT64_MAX: unknown */
 
 #endif
