@@ -1,4 +1,4 @@
-"""``wardian syscalls``: every system call, what becomes of it, and what was measured of it."""
+"""``wardian syscalls``: the policy decision and measured support for each system call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Examples:
   wardian syscalls coverage --in wardian,host""",
 )
 def command() -> None:
-    """Tell of every system call what the sandbox decides, why, and what was measured."""
+    """Show the policy decision and measured support for each system call."""
 
 
 @command.command(
@@ -43,27 +43,27 @@ Examples:
   wardian syscalls table --priority critical --priority high --json
 
 \b
-Exit code: 0, 2 usage, 3 nothing matches.""",
+Exit code: 0 success, 2 usage, 3 nothing matches.""",
 )
-@click.option("--group", "groups", multiple=True, help="Only of this group. Repeatable.")
+@click.option("--group", "groups", multiple=True, help="Only calls of this group. Repeatable.")
 @click.option(
     "--priority",
     "priorities",
     multiple=True,
     type=click.Choice(("critical", "high", "medium", "low")),
-    help="Only of this priority. Repeatable.",
+    help="Only calls of this priority. Repeatable.",
 )
 @click.option(
     "--decision",
     "decisions",
     multiple=True,
     type=click.Choice(DECISIONS),
-    help="Only with this decision; `when` depends on arguments. Repeatable.",
+    help="Only calls with this decision; `when` depends on arguments. Repeatable.",
 )
 @click.option(
     "--arch",
     type=click.Choice(("x86_64", "arm64", "aarch64")),
-    help="Only calls of this architecture, with its numbers; this machine's unless given.",
+    help="The architecture (default: this machine's).",
 )
 @json_option
 def table(
@@ -84,7 +84,7 @@ def table(
     for group in groups:
         if group not in known_groups():
             names = ", ".join(known_groups())
-            raise NothingMatched(f"there is no group {group!r}", hint=f"groups: {names}")
+            raise NothingMatched(f"unknown group {group!r}", hint=f"groups: {names}")
     found = [
         (row, known()[row.name])
         for row in rows()
@@ -94,7 +94,7 @@ def table(
         and row.number(machine) is not None
     ]
     if not found:
-        raise NothingMatched("no system call is like that")
+        raise NothingMatched("no system call matches")
     if as_json:
         entries = [report.entry(*one) for one in found]
         output.print_json({"schema": report.TABLE_SCHEMA, "arch": machine, "syscalls": entries})
@@ -113,14 +113,14 @@ Examples:
 
 \b
 Results are the newest in the store, as `wardian nightly` measured them.
-Exit code: 0, 2 usage, 3 there is no such call, 125 not artifacts.""",
+Exit code: 0 success, 2 usage, 3 no such call, 125 not artifacts.""",
 )
 @click.argument("name")
 @click.option(
     "--from",
     "source",
     type=NamedPath(exists=True, file_okay=False, path_type=Path),
-    help="Artifacts to read instead of the store.",
+    help="Read results from these artifacts, not from the store.",
 )
 @store_option
 @probes_option
@@ -128,7 +128,7 @@ Exit code: 0, 2 usage, 3 there is no such call, 125 not artifacts.""",
 def show(
     name: str, source: Path | None, store_path: str | None, probes_dir: str | None, as_json: bool
 ) -> None:
-    """Show all that is known of a system call: decision, reason, users, tests, results."""
+    """Show one system call in full: decision, reason, users, tests, results."""
     from wardian.measure.syscalls import report
     from wardian.syscalls.knowledge import know
 
@@ -161,7 +161,7 @@ def _probes(row: Row, probes_dir: str | None) -> list[Specimen]:
 
 
 def _skills(row: Row) -> list[str]:
-    """The skills that were traced before and make this call."""
+    """Traced skills that make this call."""
     from wardian.measure.syscalls.usage import skill_folders, skill_use, skills_dir
 
     uses = [skill_use(folder, "known") for folder in skill_folders(skills_dir())]
@@ -169,7 +169,7 @@ def _skills(row: Row) -> list[str]:
 
 
 def _results(row: Row, source: Path | None, store_path: str | None) -> CallLine | None:
-    """What was measured: in artifacts, or else in the store, into which `wardian nightly` writes.
+    """Results from artifacts, or else from the store that `wardian nightly` writes to.
     Raises InputError if what was named can't be used."""
     from wardian.measure.probes import artifact
     from wardian.measure.syscalls.cells import CAPABILITY
