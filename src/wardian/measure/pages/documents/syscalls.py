@@ -47,8 +47,8 @@ def reference() -> str:
         "<!-- Written by `wardian syscalls docs`; edit table.tsv and knowledge.tsv instead. -->",
         "What the default policy decides for each system call of Linux 6.18 on x86-64 and arm64, "
         "why, how much it matters, and who tests it. [The table](syscall-table.md) says what the "
-        "columns mean; `wardian syscalls show NAME` prints all of it for one call, with what was "
-        "measured ([docs/syscalls.md](../syscalls.md)).",
+        "columns mean; `wardian syscalls show NAME` shows all of it for one call, with the "
+        "measured support ([docs/syscalls.md](../syscalls.md)).",
         _totals(),
         "A call is **critical** if every interpreter that was traced makes it "
         f"({', '.join(INTERPRETERS)}), **high** if two or more do, **medium** if one does or the "
