@@ -21,7 +21,7 @@ probe_fuzz, probe_options, probe_reading, syscalls_coverage    their subcommands
 summary, refused, trace_page, log_page   what people read
 hints       what a run lacks, during it and after it
 again       how a learned policy is widened by a run that failed under it
-output, spool, progress           how it is written: text, documents, a line on a terminal
+output, spool, progress, quiet    how it is written: text, documents, a bar on a terminal, nothing
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
-from wardian.cli.progress import Progress
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.measure.probes.artifact import Artifact
@@ -92,6 +93,7 @@ def _measuring(function: Command) -> Command:
         ),
         probes_option,
         json_option,
+        quiet_option,
         click.pass_context,
     ]
     for option in reversed(options):
@@ -200,14 +202,18 @@ def _measure(
         if one.degraded:
             output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
     started = time.monotonic()
-    progress = Progress(len(wanted) * len(targets))
-    with witnesses() as env:
+    progress = Progress("probe", len(wanted) * len(targets), bad="unexpected")
+
+    def kept_so_far() -> str:
+        count = f"{progress.done} of {progress.total} artifacts are in {artifacts}/"
+        return f"{count}; nothing is resumed: name the IDs that are missing"
+
+    with interruptible(kept_so_far), progress, witnesses() as env:
         found = measure(
             wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
             timeout_s=timeout_s,
             on_done=kept(str(artifacts), counted(progress)),
         )  # fmt: skip
-    progress.end()
     if junit is not None:
         junit.write_text(report.junit(found, require_all=require_all), encoding="utf-8")
     seconds = time.monotonic() - started
