@@ -10,6 +10,7 @@
 #include "cgroup.h"
 #include "descriptors.h"
 #include "directory.h"
+#include "disk.h"
 #include "ending.h"
 #include "fail.h"
 #include "fuse_root.h"
@@ -56,19 +57,17 @@ struct command {
 
 static struct command commands[MAX_COMMANDS];
 static int reaper_ctl = -1;
-static bool on;
-static bool closed; /* by the caller, who waits for the end */
+static bool on, used, closed; /* closed: by the caller, who waits for the end */
 
 bool commands_closed(void) { return closed; }
+bool commands_used(void) { return used; }
+bool commands_on(void) { return on; }
+void commands_without_reaper(void) { reaper_ctl = -1; }
 
 void commands_begin(int ctl) {
     reaper_ctl = ctl;
     on = true;
 }
-
-void commands_without_reaper(void) { reaper_ctl = -1; }
-
-bool commands_on(void) { return on; }
 
 static struct command *find(uint64_t number) {
     for (size_t i = 0; i < MAX_COMMANDS; i++)
@@ -163,6 +162,7 @@ static bool begin(const struct request *request, const int *fds, size_t count) {
     limits_command_started(!command->background && !in_foreground(command));
     if (request->wall_ms)
         command->deadline_us = command->started_us + (int64_t)request->wall_ms * 1000;
+    used = used || disk_anew(); /* it may have waited, and others written meanwhile */
     fuse_root_anew();
     status_prepare(command->status);
     fcntl(command->control, F_SETFL, O_NONBLOCK);

@@ -13,6 +13,7 @@
 void commands_begin(int ctl); /* to the reaper */
 void commands_without_reaper(void); /* its socket is closed */
 bool commands_on(void);       /* is this run a living sandbox? */
+bool commands_used(void);     /* has it had a command? */
 bool commands_known(uint64_t command); /* does its first process live? */
 
 /* Requests of the caller on its control socket. False: it has no more. */

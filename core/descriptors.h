@@ -2,6 +2,7 @@
 #ifndef WARDIAN_DESCRIPTORS_H
 #define WARDIAN_DESCRIPTORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -19,6 +20,7 @@ enum {
     FD_BLOCK
 };
 
+bool control_is_closed(void); /* by the caller */
 void close_all_but(int last_kept);
 void close_others(int last_kept, const int *kept, size_t count); /* above the one, but for these */
 

@@ -89,6 +89,7 @@ struct plan {
     struct route routes[MAX_ROUTES]; /* into the guest's own network: then it is one by name */
     size_t route_count;
     bool living; /* no command of its own: commands come one by one (place.h) */
+    uint64_t unused_ms; /* a living sandbox without a command so far ends after so long; 0: it waits */
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
@@ -118,6 +119,7 @@ struct plan {
     bool tail; /* report the last of standard error */
     bool trace, trace_every; /* report everything that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
+    bool no_preload; /* nothing preloads libraries on the host: lookups.c */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */
     bool early_filter; /* every later set-up call is allowed by the filter */
     uint8_t refusal_errno[MAX_SYSCALL];

@@ -223,6 +223,8 @@ static bool set_flag(struct plan *plan, const struct record *r) {
         plan->notify = true;
     else if (strcmp(flag, "opens") == 0)
         plan->opens = true;
+    else if (strcmp(flag, "no-preload") == 0)
+        plan->no_preload = true;
     else if (strcmp(flag, "lookups") == 0)
         plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)
@@ -397,6 +399,7 @@ static const struct known known[] = {
     {"stream", 4, BY(set_stream)},
     {"symlink", 3, STEP(STEP_SYMLINK)},
     {"sysctl", 3, STEP(STEP_SYSCTL)},
+    {"unused-ms", 2, NUMBER(unused_ms)},
     {"verdict", 2, .binary = true, BY(set_verdict)},
     {"voice", 2, .bare = true, BY(set_voice)},
     {"wall-ms", 2, NUMBER(wall_ms)},

@@ -32,7 +32,6 @@
 #include "views.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -44,7 +43,6 @@
 
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
-#define SYS_pidfd_open 434
 #endif
 
 enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10 };
@@ -183,6 +181,8 @@ static void on_begun(struct state *s) {
     s->started_us = now_us();
     s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
     forward_early(s);
+    if (s->plan->unused_ms)
+        emit("{\"event\":\"stands\"}"); /* only such a one is waited for before it has a command */
 }
 
 static void on_ready(struct state *s, const struct message *message, pid_t sender, const int *fds, size_t count) {
@@ -282,6 +282,12 @@ static void on_reaper_gone(struct state *s) {
         s->drain_until_us = s->ended_us + LAST_BYTES_MS * 1000;
 }
 
+/* Of the run; in a living sandbox each command has its own, and the first must come in time. */
+static int64_t deadline_us(const struct state *s) {
+    uint64_t most_ms = !s->plan->living ? s->plan->wall_ms : commands_used() ? 0 : s->plan->unused_ms;
+    return most_ms ? s->started_us + (int64_t)most_ms * 1000 : 0;
+}
+
 static void check_limits(struct state *s) {
     static const char *const names[] = {"", "time", "cpu", "memory", "output", "disk"};
     int64_t now = now_us();
@@ -292,7 +298,7 @@ static void check_limits(struct state *s) {
             end_run(s, "setup");
         return;
     }
-    if (s->plan->wall_ms && !s->plan->living && now - s->started_us >= (int64_t)s->plan->wall_ms * 1000)
+    if (deadline_us(s) && now >= deadline_us(s))
         end_run(s, names[LIMIT_TIME]);
     if (relay_output_exceeded(s->plan->output_bytes))
         end_run(s, names[LIMIT_OUTPUT]);
@@ -332,8 +338,7 @@ static int poll_timeout_ms(const struct state *s) {
         sooner(&at, s->kill_at_us);
         sooner(&at, s->next_deadline_us);
         sooner(&at, s->ready ? s->next_watch_us : s->started_us + (int64_t)SETUP_MS * 1000);
-        if (s->ready && s->plan->wall_ms && !s->plan->living) /* else each command has its own */
-            sooner(&at, s->started_us + (int64_t)s->plan->wall_ms * 1000);
+        sooner(&at, s->ready ? deadline_us(s) : 0);
     }
     if (at == INT64_MAX)
         return -1;
@@ -418,11 +423,6 @@ static bool caller_is_dead(const struct state *s, bool leaving) {
     while (leaving && getppid() == s->plan->parent && now_us() < until)
         poll(&parent, 1, 20);
     return getppid() != s->plan->parent;
-}
-
-static bool control_is_closed(void) {
-    struct pollfd control = {.fd = FD_CONTROL};
-    return poll(&control, 1, 0) > 0 && (control.revents & (POLLHUP | POLLERR));
 }
 
 _Noreturn void supervise(struct plan *plan, struct supervised *run) {

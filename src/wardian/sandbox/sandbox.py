@@ -194,7 +194,8 @@ class Sandbox:
             directories, self._directories = self._directories, {}
         for fd in directories.values():
             os.close(fd)
-        ended = self._place is None or self._place.close()
+        ours = self._backend.name == "wardian"
+        ended = not ours or cast("LivingBackend", self._backend).close()
         ended = self._runs.end() and ended
         if self._over is not None:
             self._over()
@@ -308,11 +309,11 @@ class Sandbox:
     def run(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """Run a command to its end. A list never passes through a shell. What it left running lives
         on in a living sandbox, and is named in the result. Raises SandboxError."""
-        return self._start(self._job(command, **options)).pump()
+        return self._start(self._job(command, **options)._replace(to_the_end=True)).pump()
 
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        job = self._job(command, **options)
+        job = self._job(command, **options)._replace(to_the_end=True)
         if self.on_connect is not None:
             import asyncio
 

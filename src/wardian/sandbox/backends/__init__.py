@@ -3,6 +3,7 @@ name to ``NAMES``.
 
 wardian     our own launcher, every wall of it
 living      its living sandbox: walls that stand, and the commands behind them
+spare       a place made ahead of the next run, where each run has one of its own
 bubblewrap  the policy as options of ``bwrap``
 bubblewrap_stock  ``bwrap`` without what wardian adds, to compare with
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
@@ -80,6 +81,7 @@ class Job(NamedTuple):
     background: bool = False  # goes on when nobody has its handle, until the sandbox closes
     given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
     network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
+    to_the_end: bool = False  # nobody has a handle of it while it runs
     event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
 

@@ -98,7 +98,7 @@ class Bubblewrap:
             (name for name in walls.NAMES if name.startswith("landlock")),
             "bubblewrap does not use Landlock",
         )
-        lacking["notify"] = "bubblewrap has nobody who could tell of a refused syscall"
+        lacking["notify"] = "bubblewrap does not report refused system calls"
         if this_host().kernel < (5, 14):
             lacking["limits.processes"] = "counting a sandbox's processes needs Linux 5.14"
         elif os.geteuid() == 0 and walls.outside_id(policy) is None:

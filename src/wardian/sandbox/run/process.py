@@ -115,6 +115,7 @@ class Process:
         self._attended_by: int | None = None  # the thread that moves the bytes
         self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
+        self.at_end: Callable[[Result | None], None] | None = None  # before anyone hears of it
         self.given: Given | None = None  # how it was started, for the result
         self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control, self._send = launched.control, send
@@ -264,6 +265,9 @@ class Process:
         if self.input is not None:
             self.input.release()
         self._close_control()  # earlier, it would be a caller that dies
+        at_end, self.at_end = self.at_end, None
+        if at_end is not None:
+            at_end(self._result)
         self.over = True
         self.keeps = (
             None  # this may be its end: then its resources are released before anyone learns of it
@@ -287,12 +291,15 @@ class Process:
 
     def abandon(self) -> None:
         """A callback or the waiting itself failed: end the run, and let the descriptors go."""
-        self.kill()
-        self.traffic.drop_streams()
-        if self.traffic.said.fd >= 0:
-            self._hear_it_out()
+        try:
+            self.kill()
+            self.traffic.drop_streams()
+            if self.traffic.said.fd >= 0:
+                self._hear_it_out()
+        finally:  # one more Ctrl-C while we wait
+            self.traffic.drop_streams()
             self.traffic.drop(self.traffic.said)
-        self.finish()
+            self.finish()
 
     def _hear_it_out(self) -> bool:
         """Take what the supervisor says until it says no more, or can't be expected to; False if
