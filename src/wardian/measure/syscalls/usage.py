@@ -213,6 +213,6 @@ def _read(place: str) -> list[str] | None:
 
 
 def _write(place: str, calls: list[str]) -> None:
-    """A cache that can't be written is no cache, and no error."""
+    """Write the cache; a cache that can't be written is not an error."""
     with contextlib.suppress(OSError, UsageError):
         write_whole(place, json.dumps(calls))
