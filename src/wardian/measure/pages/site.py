@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -92,10 +92,17 @@ def has_content(facts: Facts, name: str) -> bool:
     return name != "timeline" or bool(facts.changed_ever)
 
 
-def write(facts: Facts, directory: str) -> list[Page]:
-    """All pages. Raises InputError if the directory can't be written."""
+def write(
+    facts: Facts, directory: str, on_step: Callable[[int, int], None] = lambda done, total: None
+) -> list[Page]:
+    """All pages; ``on_step`` is called with how many of how many are written. Raises InputError if
+    the directory can't be written."""
+    pages: list[Page] = []
     try:
-        return [_write(facts, name, directory) for name in PAGES]
+        for name in PAGES:
+            pages.append(_write(facts, name, directory))
+            on_step(len(pages), len(PAGES))
+        return pages
     except OSError as error:
         raise InputError(f"can't be written: {error.strerror}", path=directory) from None
 
