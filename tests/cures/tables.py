@@ -138,6 +138,37 @@ COMMANDS = {
         "write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…",
         "append true",
     ),
+    "a name that no sandbox can have": Cure(
+        "up UPPER",
+        r"lower-case letters, digits, - _ and \., at most \d+, a letter or digit first: (build-1)",
+        "lower-case letters, digits, - _ and ., at most 40, a letter or digit first: build-1",
+        "instead UPPER",
+    ),
+    "a link as a directory for output": Cure(
+        "exec --out LINK -- true",
+        r"name the target itself: (\S+)",
+        "name the target itself: /srv",
+        "instead LINK",
+    ),
+    "a limit that the host's network can't have": Cure(
+        "exec --policy LIMITED -- true",
+        r'it holds for a network by name: (allow = \["api\.example\.com"\])',
+        'it holds for a network by name: allow = ["api.example.com"]',
+        "network",
+    ),
+    "a policy that a guest may have written": Cure(
+        "exec --policy SHARED/policy.toml -- true",
+        r"review it, and use (a copy) that lies elsewhere",
+        "review it, and use a copy that lies elsewhere",
+        "copy",
+    ),
+    "a program that a living sandbox lacks": Cure(
+        "exec --sandbox cured -- PROGRAM",
+        r"name it when the sandbox is made: (wardian up --program )PROGRAM, .*",
+        "name it when the sandbox is made: wardian up --program PROGRAM, "
+        "Sandbox.create(programs=[…])",
+        "up",
+    ),
     "a policy with two bases": Cure(
         "exec --policy POLICY -- true",
         r'to share it besides: (read = \["\S+"\])',
@@ -162,6 +193,12 @@ HOST_SAMPLES = (
     "use it: wardian exec --sandbox cured -- COMMAND; or end it: wardian down cured",
     "raise the limit on file sizes: ulimit -f unlimited",
     "sudo sysctl -w fs.mount-max=200000",
+    "run with --degrade landlock, or use a kernel with Landlock enabled (lsm=landlock)",
+    "set API_KEY for wardian itself; the guest does not get it",
+    "remove API_KEY from the run's environment",
+    "keep it outside of what is shared",
+    "start it again: wardian up cured",
+    "did you mean cured? ",
 )
 # In Python, where a hint names a call.
 CALL_SAMPLES = (
@@ -173,5 +210,21 @@ CALL_SAMPLES = (
     'for a shell, ask for one: ["sh", "-c", "…"]',
     "omit host_port to use a free one",
     "start a server there first; connect(port, wait_s=10) waits for it",
+    "presets: conformance, conformance-open, default",
+    'preload=["json", "numpy"]',
+    'python="python3"',
+    'Pool(python="python3")',
+    "its path inside, or code=…",
+    'Policy.default().but(network="names")',
+    "omit fresh=True, and use the backend wardian",
+    "write to /work, which is there between runs",
+    "read it there, and write it here",
+    "pass what result.refusals holds",
+    "rules in force: api.example.com",
+    "such as GET, POST",
+    "such as /v1/items, /v1/items/* or /v1/**",
+    'such as "Authorization"',
+    "write NAME, *.NAME, ADDRESS or ADDRESS/BITS, each with :PORT,PORT or without",
+    "make a new one",
 )
 SAMPLES = (*(cure.sample for cure in COMMANDS.values()), *HOST_SAMPLES, *CALL_SAMPLES)

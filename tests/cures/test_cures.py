@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,11 @@ def places(tmp_path: Path) -> Iterator[dict[str, str]]:
         found[name.upper()].mkdir()
     found["LINK"].symlink_to(found["OTHER"])
     found["POLICY"].write_text(f'[files]\nbase = ["{found["OTHER"]}"]\n')
+    (found["SHARED"] / "policy.toml").write_text("")
+    found["LIMITED"] = tmp_path / "limited.toml"
+    found["LIMITED"].write_text('[network]\nmode = "host"\nmax_connections = 5\n')
+    found["PROGRAM"] = tmp_path / "tool"
+    shutil.copy("/bin/true", found["PROGRAM"])
     yield {name: str(path) for name, path in found.items()} | {"RUNTIME": str(runtime)}
     env = environment(XDG_RUNTIME_DIR=str(runtime))
     call("down", "--all", cwd=tmp_path, env=env)
@@ -79,7 +85,16 @@ def applied(cure: Cure, part: str, words: list[str], places: dict[str, str]) -> 
     if how == "policy":
         Path(places["POLICY"]).write_text(f"[files]\n{part}\n")
         return words
-    assert how == "shell"
+    if how == "network":
+        Path(places["LIMITED"]).write_text(f"[network]\n{part}\nmax_connections = 5\n")
+        return words
+    if how == "copy":
+        shutil.copy(f"{places['SHARED']}/policy.toml", places["POLICY"])
+        return [word.replace(f"{places['SHARED']}/policy.toml", places["POLICY"]) for word in words]
+    if how == "up":
+        assert wardian(["down", "cured"], places).returncode == 0
+        part = f"{part}{places['PROGRAM']} cured"
+    assert how in ("shell", "up")
     assert wardian(shlex.split(part)[1:], places).returncode == 0
     return words
 
@@ -87,7 +102,11 @@ def applied(cure: Cure, part: str, words: list[str], places: dict[str, str]) -> 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_command_runs_once_its_hint_is_applied(name: str, places: dict[str, str]) -> None:
     cure = COMMANDS[name]
-    if "LINK" in cure.command:  # shared for writing once, so that the link may be a guest's
+    if cure.how == "up":
+        assert wardian(["up", "cured"], places).returncode == 0
+    if (
+        "LINK" in cure.command or "SHARED" in cure.command
+    ):  # shared for writing once, so that the link may be a guest's
         shared = wardian(["exec", "--write", places["SHARED"], "--", "true"], places)
         assert shared.returncode == 0, shared.stderr
     words = spelled(cure.command, places)
