@@ -221,7 +221,7 @@ def test_refusals_are_told_when_the_command_fails(wardian: Wardian) -> None:
     fine = wardian("exec", "--", "/usr/bin/python3", "-c", script % 0)
     assert "refused" in failed.stderr
     assert "ptrace" in failed.stderr
-    assert fine.stderr == "wardian: 1 thing was refused; -v tells what\n"
+    assert fine.stderr == "wardian: 1 access was blocked (-v for details)\n"
 
 
 def test_a_wall_given_up_is_shown(wardian: Wardian) -> None:

@@ -15,6 +15,7 @@ from wardian import Policy, syscalls
 from wardian.cli.refused import refusal_lines
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.refusals.hostpath import distant_places, exists, real_path
+from wardian.sandbox.refusals.ranking import weighed
 from wardian.sandbox.refusals.reading import refusals
 from wardian.sandbox.refusals.remedies import RefusalContext
 from wardian.sandbox.run.result import Allow, Caller, Refusal, Result
@@ -104,15 +105,14 @@ def a_refusal(
     )
 
 
-def lines_of(*found: Refusal, width: int, exit_code: int = 1) -> list[str]:
-    return refusal_lines(
-        Result(("x",), exit_code, "exited", refusals=found), verbose=False, width=width
-    )
+def lines_of(*found: Refusal, width: int, exit_code: int = 1, verbose: int = 0) -> list[str]:
+    result = weighed(Result(("x",), exit_code, "exited", refusals=found))
+    return refusal_lines(result, verbose=verbose, width=width)
 
 
 def test_a_line_each_where_there_is_room() -> None:
     assert lines_of(a_refusal("/a"), a_refusal("/long/path"), width=100) == [
-        "wardian: 2 things were refused, the likely cause first",
+        "wardian: 2 accesses were blocked, likely cause first",
         "  file  read /a          python3 x.py  not shared with the run  allow: --net host",
         "  file  read /long/path  python3 x.py  not shared with the run  allow: --net host",
     ]
@@ -121,7 +121,7 @@ def test_a_line_each_where_there_is_room() -> None:
 def test_short_lines_where_there_is_not() -> None:
     other = a_refusal("/etc/shadow", "cat /etc/shadow", None)
     assert lines_of(a_refusal("/a"), a_refusal("/long/path"), other, width=60) == [
-        "wardian: 3 things were refused, the likely cause first",
+        "wardian: 3 accesses were blocked, likely cause first",
         "  file  read /a           python3 x.py",
         "  file  read /long/path   python3 x.py",
         "        not shared with the run  allow: --net host",
@@ -140,7 +140,7 @@ def test_nothing_is_wider_than_the_terminal_but_what_is_there_to_be_copied() -> 
 
 
 def test_one_line_when_nothing_failed_and_none_for_what_is_no_news() -> None:
-    news = "wardian: 1 thing was refused; -v tells what"
+    news = "wardian: 1 access was blocked (-v for details)"
     assert lines_of(a_refusal("/root/x"), width=80, exit_code=0) == [news]
     assert lines_of(a_refusal("/etc/gitconfig"), width=80, exit_code=0) == []
     assert lines_of(a_refusal("/etc/ld.so.preload"), width=80) == []
@@ -166,11 +166,11 @@ def test_what_is_shown_to_be_pasted_survives_a_shell() -> None:
 def test_settings_alone_are_a_line_and_no_cause() -> None:
     settings = a_refusal("/etc/profile", "bash -lc x"), a_refusal("~/.profile", "bash -lc x")
     assert lines_of(*settings, width=100) == [
-        "wardian: settings that were looked for are not shared: /etc/profile, ~/.profile"
+        "wardian: the program looked for files that are not shared: /etc/profile, ~/.profile"
     ]
     assert lines_of(*settings, width=100, exit_code=0) == []
     mixed = lines_of(*settings, a_refusal("/srv/data"), width=200)
-    assert mixed[0] == "wardian: 1 thing was refused"
+    assert mixed[0] == "wardian: 1 access was blocked"
     assert "/srv/data" in mixed[1]
     assert len(mixed) == 2
 

@@ -63,7 +63,7 @@ os.kill(os.getpid(), 0)
     assert peak < MOST_KB
     assert json.loads(json.dumps(result.document()))["refusals_dropped"] == result.refusals_dropped
     lines = refusal_lines(result._replace(exit_code=1), verbose=False)
-    assert lines[-1] == f"  … and {result.refusals_dropped:,} more, too many to remember"
+    assert lines[-1] == f"  … and {result.refusals_dropped:,} more, not recorded"
 
 
 def test_the_same_call_refused_over_and_over_is_one_refusal_with_a_count(sandbox: Sandbox) -> None:

@@ -247,4 +247,4 @@ def test_bytecode_that_can_t_be_kept_is_not_reported(
 ) -> None:
     line = "import friendly, os; open(os.path.dirname(friendly.__file__) + '/x', 'w')"
     done = wardian("exec", "--with", "friendly", "--", "python", "-c", line, env=settings)
-    assert "1 thing was refused" in done.stderr, done.stderr
+    assert "1 access was blocked" in done.stderr, done.stderr

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
-from wardian.cli.options import Given, one, policy_of
+from wardian.cli.options import Given, one, policy_of, verbosity
 from wardian.errors import SandboxError, SkillError, UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def perform(
             return watcher.told(result, about, spool)
         if spool is not None:
             running.print_document(result, about, spool)
-    running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.tell(result, verbose=verbosity(given), quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _tell_left_behind(words)
     return result.exit_code

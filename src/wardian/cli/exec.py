@@ -11,6 +11,7 @@ from wardian.cli.options import (
     one,
     parse,
     policy_of,
+    verbosity,
 )
 from wardian.errors import UsageError
 
@@ -89,7 +90,7 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
             hints += running.tell_missing(result, given)
         if spool is not None:
             running.print_document(result, again | {"hints": hints}, spool)
-    running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.tell(result, verbose=verbosity(given), quiet="quiet" in given or as_json)
     return result.exit_code
 
 

@@ -81,7 +81,7 @@ RUN_OPTIONS = (
     Option("tty", "auto|yes|no", "A terminal of its own; auto: if both ends are one."),
     Option("record", "DIR", "Keep a record of the run in DIR, for `wardian log`; none: keep none."),
     Option("json", "", "Capture the output and print the result as one document."),
-    Option("verbose", "", "Always tell what stood, what was used, what was refused.", short="v"),
+    Option("verbose", "", "Print walls, limits, usage, refusals; -vv: the routine too.", short="v"),
     Option("quiet", "", "Tell nothing but errors.", short="q"),
     Option("help", "", "Show this message and exit.", short="h"),
 )
@@ -116,6 +116,9 @@ def parse(args: Sequence[str], known: Sequence[Option]) -> tuple[Given, list[str
         word = words.pop(0)
         if word == "--":
             break
+        if word == "-vv" and "-v" in by_word:
+            words[:0] = ["-v", "-v"]
+            continue
         name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
         option = by_word.get(name)
         if option is None:
@@ -167,6 +170,11 @@ def _suggestion(wrong: str, known: Sequence[Option]) -> str:
 def one(given: Given, name: str) -> str | None:
     """The value of an option that is given at most once."""
     return given[name][0] if name in given else None
+
+
+def verbosity(given: Given) -> int:
+    """How often ``-v`` was given: 1 reports every run in full, 2 the routine refusals as well."""
+    return len(given.get("verbose", ()))
 
 
 def choice(given: Given, name: str, choices: Sequence[str]) -> str:

@@ -285,7 +285,7 @@ def document_of(result: Result, output_in: SpooledDocument | None = None) -> dic
 # What is said of it
 
 
-def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
+def tell(result: Result, *, verbose: int, quiet: bool) -> None:
     """Say on standard error what happened, where that is wanted or needs saying."""
     if verbose or (not quiet and noteworthy(result)):
         from wardian.cli.summary import overlooked, summary
@@ -372,8 +372,8 @@ def noteworthy(result: Result) -> bool:
 
 def worth_telling(result: Result) -> bool:
     """Something was refused that programs do not look for as a matter of course."""
-    if not result.refusals:
-        return result.refusals_dropped > 0
+    if not result.refusals or result.refusals_dropped:
+        return result.refusals_dropped > 0  # what was not recorded may be anything
     from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)

@@ -31,7 +31,7 @@ COMMAND_WIDTH = 60
 
 
 def summary(
-    result: Result, *, verbose: bool, width: int | None = None, lives_on: bool = False
+    result: Result, *, verbose: int, width: int | None = None, lives_on: bool = False
 ) -> list[str]:
     """The lines to print; ``width`` is the terminal's, unless it is this process's. ``lives_on``:
     what the command left running goes on in its sandbox."""
@@ -100,7 +100,7 @@ def weaker(result: Result) -> list[str]:
     return [f"wardian: ran without {names}, as was asked for"] if names else []
 
 
-def _left_running(result: Result, *, verbose: bool, lives_on: bool) -> list[str]:
+def _left_running(result: Result, *, verbose: int, lives_on: bool) -> list[str]:
     """What was ended because the command had ended, or goes on; those that listened first."""
     total = len(result.left_running) + result.left_running_more
     if not (total if verbose else left_running_news(result)):

@@ -36,6 +36,7 @@ class Layout(NamedTuple):
     proc: tuple[str, ...]
     masks: tuple[str, ...]
     routine: tuple[str, ...]
+    routine_changes: tuple[str, ...]
     settings: tuple[str, ...]
     private: tuple[tuple[str, int], ...]
     sysctl: tuple[tuple[str, str], ...]

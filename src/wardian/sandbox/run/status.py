@@ -114,7 +114,7 @@ def concluded(
         left_running_more=more,
         stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
     )
-    return result if gateway is None else _with_network(result, events, gateway)
+    return _weighed(result if gateway is None else _with_network(result, events, gateway))
 
 
 @functools.lru_cache(maxsize=32)
@@ -302,6 +302,14 @@ def _refusals(
         policy, plan.sources, plan.protections, arch, cwd, home, command, host, names
     )
     return refusals(events, around)
+
+
+def _weighed(result: Result) -> Result:
+    if not result.refusals:
+        return result
+    from wardian.sandbox.refusals.ranking import weighed
+
+    return weighed(result)
 
 
 def _with_network(
