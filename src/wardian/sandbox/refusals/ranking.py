@@ -98,7 +98,9 @@ def is_news(refusal: Refusal, *, failed: bool) -> bool:
 
 def is_routine(refusal: Refusal) -> bool:
     """What libraries try as a matter of course, and do well without: a look at one of the paths in
-    ``layout.toml``, or a change that it lists besides."""
+    ``layout.toml``, or a change or a call that it lists besides."""
+    if refusal.kind == "syscall":
+        return _only_asks(refusal)
     if refusal.kind != "file":
         return False
     # Python makes one beside each module, and goes on where it can't. What is written into one may
@@ -107,8 +109,21 @@ def is_routine(refusal: Refusal) -> bool:
         return True
     if _is_at(refusal, layout().routine, LOOKING):
         return True
-    changes = refusal.action in ("create", "write")
-    return changes and any(is_below(refusal.target, path) for path in layout().routine_changes)
+    if refusal.action not in ("create", "write"):
+        return False
+    locks = refusal.action == "write" and refusal.allow is None
+    return any(
+        refusal.target == path or (path.endswith("/*") and is_below(refusal.target, path[:-2]))
+        for path in layout().routine_changes
+    ) or (locks and any(is_below(refusal.target, path) for path in layout().routine_locks))
+
+
+def _only_asks(refusal: Refusal) -> bool:
+    arguments = refusal.target[len(refusal.action) + 1 : -1].split(", ")
+    return any(
+        call == refusal.action and constant in arguments
+        for call, constant in (one.split() for one in layout().routine_calls)
+    )
 
 
 def is_setting(refusal: Refusal) -> bool:

@@ -37,6 +37,8 @@ class Layout(NamedTuple):
     masks: tuple[str, ...]
     routine: tuple[str, ...]
     routine_changes: tuple[str, ...]
+    routine_locks: tuple[str, ...]
+    routine_calls: tuple[str, ...]
     settings: tuple[str, ...]
     private: tuple[tuple[str, int], ...]
     sysctl: tuple[tuple[str, str], ...]
