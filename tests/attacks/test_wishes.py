@@ -83,8 +83,8 @@ def test_what_is_allowed_already_is_not_asked_for(asker: Path, wardian: Wardian)
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("exec", "--grant", "--", "true"), "--grant is for a skill's requests"),
-        (("run", "SKILL", "a.sh", "--grant", "--net", "none"), "--net none exclude each other"),
+        (("exec", "--grant", "--", "true"), "--grant needs a skill"),
+        (("run", "SKILL", "a.sh", "--grant", "--net", "none"), "--net none cannot be combined"),
     ],
 )
 def test_a_grant_that_means_nothing_is_an_error(

@@ -159,7 +159,7 @@ def test_a_backend_that_lacks_walls_gives_them_up_by_name_and_tells(
     skill = make_skill({"scripts/a.sh": SCRIPT, "cases.toml": CASES})
     done = wardian("test", skill, "--in", name, "--case", "right")
     assert done.returncode == 0, done.stdout
-    assert f"{name} can't put up: " in done.stderr
+    assert f"{name} does not support: " in done.stderr
 
 
 def test_nothing_matched_is_3_and_bad_usage_2(make_skill: MakeSkill, wardian: Wardian) -> None:

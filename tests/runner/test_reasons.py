@@ -180,7 +180,7 @@ def test_a_skill_whose_packages_can_not_be_had_runs_without_them(
     command = ["--", "sh", "-c", "cd $SKILL_DIR && python3 scripts/a.py"]
     done = wardian("exec", "--skill", skill, *command, env=settings)
     assert done.returncode == 125
-    assert "without what the skill declares: --no-deps" in done.stderr
+    assert "without the skill's declared packages: --no-deps" in done.stderr
     assert len(done.stderr) < 2000
     done = wardian("exec", "--skill", skill, "--no-deps", *command, env=settings)
     assert (done.returncode, done.stdout) == (0, "here\n")

@@ -266,7 +266,7 @@ def test_nothing_lost_is_a_success(build: Build, suite: Suite) -> None:
 
 def test_a_sandbox_that_lacks_walls_says_so_and_runs(build: Build, suite: Suite) -> None:
     done = suite("run", build("kinds"), "--in", present("bubblewrap"), "--json")
-    assert "bubblewrap can't put up: landlock, notify" in done.stderr
+    assert "bubblewrap does not support: landlock, notify" in done.stderr
     assert document(done)["sandboxes"][0]["degraded"] == ["landlock", "notify"]
 
 

@@ -259,12 +259,15 @@ class Process:
 
     def abandon(self) -> None:
         """A callback or the waiting itself failed: end the run, and let the descriptors go."""
-        self.kill()
-        self.traffic.drop_streams()
-        if self.traffic.said.fd >= 0:
-            self._hear_it_out()
+        try:
+            self.kill()
+            self.traffic.drop_streams()
+            if self.traffic.said.fd >= 0:
+                self._hear_it_out()
+        finally:  # one more Ctrl-C while we wait
+            self.traffic.drop_streams()
             self.traffic.drop(self.traffic.said)
-        self.finish()
+            self.finish()
 
     def _hear_it_out(self) -> bool:
         """Take what the supervisor says until it says no more, or can't be expected to; False if
