@@ -12,7 +12,12 @@
 #include "subject.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/syscall.h>
+
+/* Every dynamically linked program looks for it first, ld.so(8), and waits for us: where the host does not have
+ * it either, nothing is refused. */
+#define PRELOAD "/etc/ld.so.preload"
 
 /* These reach the supervisor by themselves, as notifications. */
 static bool notified(const struct plan *plan, const struct subject *about) {
@@ -45,5 +50,7 @@ void lookup_judge(const struct plan *plan, pid_t inside) {
     if (!about.watched->kind || notified(plan, &about))
         return;
     read_subject(&about);
+    if (plan->no_preload && about.has_path && strcmp(about.path, PRELOAD) == 0)
+        return;
     judge(plan, &about);
 }

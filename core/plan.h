@@ -119,6 +119,7 @@ struct plan {
     bool tail; /* report the last of standard error */
     bool trace, trace_every; /* report everything that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
+    bool no_preload; /* nothing preloads libraries on the host: lookups.c */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */
     bool early_filter; /* every later set-up call is allowed by the filter */
     uint8_t refusal_errno[MAX_SYSCALL];

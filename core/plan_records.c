@@ -223,6 +223,8 @@ static bool set_flag(struct plan *plan, const struct record *r) {
         plan->notify = true;
     else if (strcmp(flag, "opens") == 0)
         plan->opens = true;
+    else if (strcmp(flag, "no-preload") == 0)
+        plan->no_preload = true;
     else if (strcmp(flag, "lookups") == 0)
         plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)

@@ -3,15 +3,21 @@ names every page; and the site is built from the same files."""
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tools.quotes import pages
+from tests.command import COMMAND, environment
+from tools.pictures import PICTURES
+from tools.quotes import pages, prepare
+from tools.terminal import shown
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*pages(), ROOT / "CHANGELOG.md"]
@@ -76,6 +82,25 @@ def test_a_dead_link_and_a_dead_anchor_are_found(
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_picture_has_words_for_who_can_not_see_it(page: Path) -> None:
     assert not [path for words, path in IMAGE.findall(prose(page)) if len(words) < 10]
+
+
+def test_the_pictures_are_of_runs_as_they_are_today(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "wardian").write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+    (programs / "wardian").chmod(0o755)
+    here = tmp_path / "here"
+    here.mkdir()
+    prepare(here)
+    env = environment(PATH=f"{programs}:{os.environ['PATH']}")
+    for picture in PICTURES:
+        drawing = (ROOT / "docs" / "images" / f"{picture.name}.svg").read_text()
+        text = [html.unescape(re.sub(r"<[^>]+>", "", line)) for line in drawing.splitlines()]
+        lines = {line.replace("\u00a0", " ").strip() for line in text}
+        real = {line.strip() for line in shown(picture.command, here, env).splitlines()}
+        steady = {line for line in real if re.match(picture.steady, line)}
+        assert steady, real
+        assert steady <= lines, f"`make pictures` draws it again: {steady - lines}"
 
 
 def test_the_index_names_every_page() -> None:

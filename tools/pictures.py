@@ -28,11 +28,13 @@ STYLES = (  # the first that matches colours the matching part of a line
 
 @dataclass(frozen=True)
 class Picture:
-    """What to run and what to leave out: lines from the first pattern on, up to the second."""
+    """What to run and what to leave out: lines from the first pattern on, up to the second.
+    Lines that match `steady` are the same for every user on every host."""
 
     name: str
     title: str
     command: str
+    steady: str
     cuts: tuple[tuple[str, str], ...] = ()
 
 
@@ -41,6 +43,7 @@ PICTURES = (
         "nosy-helper",
         "A skill that pries, and what wardian blocked",
         "wardian run skills/nosy-helper tidy.py --work examples -v -- data.json",
+        steady=r"nosy: (?!refused   (?:read|write))|network|.*allow: --net",
         cuts=(
             (r"nosy: refused   read ~/\.aws", r"nosy: refused   (?!read [~/])"),
             (r"wardian: backend |walls$", r"wardian: (?!backend )"),

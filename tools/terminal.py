@@ -14,14 +14,20 @@ from pathlib import Path
 
 COLUMNS, LINES = 100, 60
 TIMEOUT_S = 120
+NOT_FOUND = 127
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[()][A-Z0-9]")
+
+
+class CommandMissingError(Exception):
+    """The shell did not find the command."""
 
 
 def shown(command: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
     """What a shell command prints on a terminal, colours left out; a line that was overwritten in
     place, as progress bars are, is shown as it stood last.
 
-    Raises subprocess.TimeoutExpired when it takes longer than two minutes.
+    Raises CommandMissingError if there is no such command, and subprocess.TimeoutExpired when it
+    takes longer than two minutes.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
@@ -40,7 +46,8 @@ def shown(command: str, cwd: Path, env: Mapping[str, str] | None = None) -> str:
                 pieces.append(piece)
         except OSError:  # EIO: the last process that held the terminal's other end is gone
             pass
-        process.wait(TIMEOUT_S)
+        if process.wait(TIMEOUT_S) == NOT_FOUND:
+            raise CommandMissingError(command)
     return plain(b"".join(pieces).decode("utf-8", "replace"))
 
 

@@ -62,7 +62,7 @@ def test_the_document_has_wishes_and_whether_they_were_granted(
         "network": ["api.example.com"],
         "granted": False,
         "refused": [
-            {"wish": "host", "reason": "that is no host; the caller has to type it: --net"}
+            {"wish": "host", "reason": "not a host name; the caller has to type it: --net"}
         ],
     }
     done = wardian("run", asker, "a.sh", "--json")

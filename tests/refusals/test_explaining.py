@@ -15,6 +15,7 @@ from wardian import Policy, syscalls
 from wardian.cli.refused import refusal_lines
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.refusals.hostpath import distant_places, exists, real_path
+from wardian.sandbox.refusals.ranking import weighed
 from wardian.sandbox.refusals.reading import refusals
 from wardian.sandbox.refusals.remedies import RefusalContext
 from wardian.sandbox.run.result import Allow, Caller, Refusal, Result
@@ -45,12 +46,12 @@ events = st.fixed_dictionaries({
 @given(st.lists(events, max_size=8))
 def test_anything_can_be_explained_and_printed(noted: list[dict[str, object]]) -> None:
     process = {"event": "process", "number": 0, "pid": 2, "parent": -1, "command": "a\0\xff\0"}
-    told = refusals([process, *noted], AROUND)
-    for one in told:
+    found = refusals([process, *noted], AROUND)
+    for one in found:
         json.dumps(one.document()).encode("utf-8")
         one.target.encode("utf-8")
         assert one.allow is None or (one.allow.flag and one.allow.policy)
-    lines = refusal_lines(Result(("true",), 1, "exited", refusals=told), verbose=True, width=80)
+    lines = refusal_lines(Result(("true",), 1, "exited", refusals=found), verbose=True, width=80)
     assert all(line.isprintable() for line in lines)
 
 
@@ -80,10 +81,10 @@ def test_a_newer_call_is_refused_in_the_words_of_the_older(
         "event": "refused", "call": syscalls.number(name, ARCH), "by": "m", "process": -1,
         "count": 1, "at_us": 0, "args": "0 0 0 0 0 0", "text": str(file), "other": "",
     }  # fmt: skip
-    (told,) = refusals([event], AROUND)
-    assert told.action == action
-    assert told.allow is not None
-    assert told.allow.flag == f"{option} {file}"
+    (found,) = refusals([event], AROUND)
+    assert found.action == action
+    assert found.allow is not None
+    assert found.allow.flag == f"{option} {file}"
 
 
 def test_the_host_is_looked_at_without_following_links_in_proc() -> None:
@@ -104,10 +105,9 @@ def a_refusal(
     )
 
 
-def lines_of(*told: Refusal, width: int, exit_code: int = 1) -> list[str]:
-    return refusal_lines(
-        Result(("x",), exit_code, "exited", refusals=told), verbose=False, width=width
-    )
+def lines_of(*found: Refusal, width: int, exit_code: int = 1, verbose: int = 0) -> list[str]:
+    result = weighed(Result(("x",), exit_code, "exited", refusals=found))
+    return refusal_lines(result, verbose=verbose, width=width)
 
 
 def test_a_line_each_where_there_is_room() -> None:
@@ -131,8 +131,8 @@ def test_short_lines_where_there_is_not() -> None:
 
 
 def test_nothing_is_wider_than_the_terminal_but_what_is_there_to_be_copied() -> None:
-    told = a_refusal("/srv/" + "d/" * 60 + "f", "sh -c " + "x" * 90, "--read " + "y" * 90)
-    lines = lines_of(told, width=72)
+    found = a_refusal("/srv/" + "d/" * 60 + "f", "sh -c " + "x" * 90, "--read " + "y" * 90)
+    lines = lines_of(found, width=72)
     assert [
         line for line in lines if len(line) > 72 and "allow" not in line and "/srv" not in line
     ] == []

@@ -262,7 +262,7 @@ def test_a_sandbox_is_created_with_a_skill_and_packages(
         ):
             assert sandbox.run(command).check().text.strip() == "friendly"
     assert any("preparing" in line for line in lines)
-    with pytest.raises(UsageError, match="is no package"):
+    with pytest.raises(UsageError, match="is not a package"):
         Sandbox.create(packages=["npm:../x"])
     with pytest.raises(UsageError, match="list of names"):
         Sandbox.create(packages="other")

@@ -156,7 +156,7 @@ def index() -> Iterator[Index]:
 def test_a_script_that_a_command_line_names_is_read_too(
     make_skill: MakeSkill, wardian: Wardian
 ) -> None:
-    """It copes with the absence by leaving, and prints nothing that tells a module."""
+    """It copes with the absence by leaving, and prints nothing that names a module."""
     source = "try:\n    import nowhere_at_all\nexcept ImportError:\n    raise SystemExit(1)\n"
     skill = make_skill({"scripts/a.py": source, "scripts/other.py": "import not_this_one\n"})
     line = "python3 $SKILL_DIR/scripts/a.py"

@@ -29,19 +29,16 @@ html_copy_source = False
 
 
 def contents(app: Any, name: str, source: list[str]) -> None:
-    """Add what only the site needs: a table of contents made of the links in the index, and words
-    after ``` that highlighters know."""
-    source[0] = re.sub(
-        r"^```(sh|python|console|json) \w+$", r"```\1", source[0], flags=re.MULTILINE
-    )
+    """Change what only the site needs: words after ``` that highlighters know, and on the first
+    page a table of contents made of the links in the index."""
+    source[0] = re.sub(r"^```(\w+) \w+$", r"```\1", source[0], flags=re.MULTILINE)
     if name == root_doc:
-        source[0] += _tree("Start", [INDEX])
-    if name == INDEX:
-        for part in re.split(r"^## ", source[0], flags=re.MULTILINE)[1:]:
-            title = part.partition("\n")[0]
+        source[0] += _tree("Start", [f"/{INDEX}"])
+        index = (ROOT / f"{INDEX}.md").read_text()
+        for part in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
             links = re.findall(r"\]\(([^)#]+)\.md\)", part)
             pages = [f"/{_normal(link)}" for link in dict.fromkeys(links) if link != "../README"]
-            source[0] += _tree(title, pages)
+            source[0] += _tree(part.partition("\n")[0], pages)
 
 
 def _normal(link: str) -> str:

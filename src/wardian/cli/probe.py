@@ -13,7 +13,8 @@ from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
-from wardian.cli.progress import Progress
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.measure.probes.artifact import Artifact
@@ -94,10 +95,8 @@ def _measuring(function: Command) -> Command:
         click.option(
             "--artifacts",
             type=NamedPath(file_okay=False, path_type=Path),
-            default=Path("artifacts"),
-            show_default=True,
             metavar="DIR",
-            help="Write the artifacts to DIR/SANDBOX/ID.json.",
+            help="Write the artifacts to DIR/SANDBOX/ID.json (default: keep none).",
         ),
         click.option("--require-all", is_flag=True, help="Fail if a probe cannot run here."),
         click.option(
@@ -107,6 +106,7 @@ def _measuring(function: Command) -> Command:
         ),
         probes_option,
         json_option,
+        quiet_option,
         click.pass_context,
     ]
     for option in reversed(options):
@@ -197,7 +197,7 @@ def _measure(
     domains: Sequence[str],
     jobs: int | None,
     timeout: str,
-    artifacts: Path,
+    artifacts: Path | None,
     require_all: bool,
     junit: Path | None,
     probes_dir: str | None,
@@ -211,18 +211,27 @@ def _measure(
     targets, expected = targets_of(sandboxes, policy, profiles, probes_dir)
     wanted = chosen(probes_dir, patterns, domains)
     for one in targets:
-        artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
+        if artifacts is not None:
+            artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
         if one.degraded:
             output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
     started = time.monotonic()
-    progress = Progress(len(wanted) * len(targets))
-    with witnesses() as env:
+    progress = Progress("probe", len(wanted) * len(targets), bad="unexpected")
+    on_done = counted(progress)
+    if artifacts is not None:
+        on_done = kept(str(artifacts), on_done)
+
+    def kept_so_far() -> str:
+        count = f"{progress.done} of {progress.total} specimens were measured"
+        if artifacts is None:
+            return f"{count}, no result was kept; keep them: --artifacts DIR"
+        return f"{count}, their artifacts are in {artifacts}/; measure the rest by ID"
+
+    with interruptible(kept_so_far), progress, witnesses() as env:
         found = measure(
             wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
-            timeout_s=timeout_s,
-            on_done=kept(str(artifacts), counted(progress)),
+            timeout_s=timeout_s, on_done=on_done,
         )  # fmt: skip
-    progress.end()
     if junit is not None:
         junit.write_text(report.junit(found, require_all=require_all), encoding="utf-8")
     seconds = time.monotonic() - started
@@ -230,7 +239,8 @@ def _measure(
         output.print_json(report.document(found, seconds))
     else:
         _report(found, require_all=require_all, matrix=len(found) > 3)
-    output.say(f"{report.summary(found)} in {seconds:.1f} s, artifacts in {artifacts}/")
+    where = f", in {artifacts}/" if artifacts is not None else ""
+    output.say(f"{report.summary(found)} in {seconds:.1f} s{where}")
     return 1 if any(report.unexpected(one, require_all=require_all) for one in found) else 0
 
 

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli import output, syscalls_coverage
+from wardian.cli.history import store_option
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, probes_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wardian.measure.probes.artifact import Artifact
     from wardian.measure.probes.specimen import Specimen
     from wardian.measure.syscalls.matrix import CallLine
     from wardian.syscalls.table import Row
 
 DECISIONS = ("allow", "when", "deny", "absent")
-ARTIFACTS = "artifacts"
 
 
 @click.group(
@@ -109,6 +112,7 @@ Examples:
   wardian syscalls show wait4 --from artifacts --json
 
 \b
+Results are the newest in the store, as `wardian nightly` measured them.
 Exit code: 0 success, 2 usage, 3 no such call, 125 not artifacts.""",
 )
 @click.argument("name")
@@ -116,19 +120,21 @@ Exit code: 0 success, 2 usage, 3 no such call, 125 not artifacts.""",
     "--from",
     "source",
     type=NamedPath(exists=True, file_okay=False, path_type=Path),
-    help=f"Read results from these artifacts (default: {ARTIFACTS}/, if it exists).",
+    help="Read results from these artifacts, not from the store.",
 )
+@store_option
 @probes_option
 @json_option
-def show(name: str, source: Path | None, probes_dir: str | None, as_json: bool) -> None:
+def show(
+    name: str, source: Path | None, store_path: str | None, probes_dir: str | None, as_json: bool
+) -> None:
     """Show one system call in full: decision, reason, users, tests, results."""
     from wardian.measure.syscalls import report
     from wardian.syscalls.knowledge import know
 
     row = _row(name)
-    one = report.One(
-        row, know(row.name), _probes(row, probes_dir), _skills(row), _results(row, source)
-    )
+    line = _results(row, source, store_path)
+    one = report.One(row, know(row.name), _probes(row, probes_dir), _skills(row), line)
     if as_json:
         output.print_json(report.show_document(one))
         return
@@ -162,24 +168,34 @@ def _skills(row: Row) -> list[str]:
     return [use.name for use in uses if row.name in use.calls]
 
 
-def _results(row: Row, source: Path | None) -> CallLine | None:
-    """Results from artifacts. Raises InputError if ``source`` holds none."""
-    from wardian.errors import InputError
+def _results(row: Row, source: Path | None, store_path: str | None) -> CallLine | None:
+    """Results from artifacts, or else from the store that `wardian nightly` writes to.
+    Raises InputError if what was named can't be used."""
     from wardian.measure.probes import artifact
     from wardian.measure.syscalls.cells import CAPABILITY
     from wardian.measure.syscalls.matrix import build
 
-    try:
-        found = artifact.read_all(str(source or ARTIFACTS))
-    except InputError:
-        if source is not None:
-            raise
+    capability = f"{CAPABILITY}{row.name}"
+    if source is not None:
+        every: Sequence[Artifact] = artifact.read_all(str(source))
+    else:
+        every = _stored(capability, store_path)
+    found = [one for one in every if one.capability == capability]
+    if not found:
         return None
-    ones = [one for one in found if one.capability == f"{CAPABILITY}{row.name}"]
-    if not ones:
-        return None
-    lines = build(ones, ones[0].machine).lines
+    lines = build(found, found[0].machine).lines
     return next((line for line in lines if line.name == row.name), None)
+
+
+def _stored(capability: str, path: str | None) -> Sequence[Artifact]:
+    """Nothing where there is no store and none was named."""
+    from wardian.measure.pages.facts import newest_artifacts
+    from wardian.measure.store.store import Store, default_path
+
+    if path is None and not os.path.exists(default_path()):
+        return ()
+    with Store.open(path, create=False) as store:
+        return newest_artifacts(store, capability)
 
 
 for _command in (syscalls_coverage.coverage, syscalls_coverage.docs):

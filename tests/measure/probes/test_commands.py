@@ -131,7 +131,7 @@ def test_diff_shows_flips_and_forgives_what_is_new(
 def test_diff_compares_two_sandboxes_by_what_they_allow(tree: Tree, probe: Probe) -> None:
     tree.python("good", "return 'fine'")
     tree.python("hidden", "return open(witness('FILE')).read()")
-    probe("all", "--in", "wardian,host", "--probes", str(tree.path))
+    probe("all", "--in", "wardian,host", "--probes", str(tree.path), "--artifacts", "artifacts")
     done = probe("diff", "artifacts/host", "artifacts/wardian", "--json")
     assert [one["id"] for one in json.loads(done.stdout)["differences"]] == [
         "core__filesystem__hidden"
@@ -143,7 +143,7 @@ def test_a_damaged_artifact_stops_diff_with_its_name(
     tree: Tree, probe: Probe, tmp_path: Path
 ) -> None:
     tree.python("good", "return 'fine'")
-    probe("all", "--probes", str(tree.path))
+    probe("all", "--probes", str(tree.path), "--artifacts", "artifacts")
     shutil.copytree(here(tmp_path) / "artifacts", here(tmp_path) / "old")
     (here(tmp_path) / "artifacts/wardian/core__filesystem__good.json").write_text("{")
     done = probe("diff", "old", "artifacts")
@@ -165,7 +165,7 @@ def test_require_measures_now_or_believes_artifacts(
     assert done.returncode == 1
     assert "no   filesystem_hidden  core__filesystem__hidden: blocked ENOENT" in done.stdout
     assert probe("require", "filesystem_asked", *mine).returncode == 1
-    probe("all", *mine)
+    probe("all", *mine, "--artifacts", "artifacts")
     believed = probe(
         "require", "filesystem_good", "filesystem_none", "--from", "artifacts", "--json"
     )

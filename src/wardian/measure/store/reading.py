@@ -176,11 +176,13 @@ class StoreReader:
         """Case → its status in each of these campaigns, None where it has none. For many nights
         much faster than ``timelines``."""
         places = {one.id: place for place, one in enumerate(campaigns)}
+        query = "SELECT case_id, outcome_id FROM results WHERE campaign_id = ?"
+        results = [(place, self._rows(query, (one,))) for one, place in places.items()]
+        # Read after them: a campaign that runs adds outcomes meanwhile.
         statuses = dict(self._rows("SELECT id, status FROM outcomes"))
         found: dict[int, list[str | None]] = {}
-        for campaign_id, place in places.items():
-            query = "SELECT case_id, outcome_id FROM results WHERE campaign_id = ?"
-            for case_id, outcome_id in self._rows(query, (campaign_id,)):
+        for place, rows in results:
+            for case_id, outcome_id in rows:
                 line = found.get(case_id)
                 if line is None:
                     line = found[case_id] = [None] * len(places)

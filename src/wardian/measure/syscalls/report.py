@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from wardian.measure.outcome import CALL, STATUSES
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
+from wardian.measure.syscalls.cells import CallSupport
 from wardian.measure.syscalls.matrix import CallLine, HostDifference, Matrix
 from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls.knowledge import Knowledge
@@ -90,10 +91,15 @@ def _results(line: CallLine) -> dict[str, Any]:
             "note": cell.note,
             "ok": cell.ok,
             "asked": cell.asked,
+            "measured": _measured(cell),
             "checks": [{"specimen": s.artifact.id, **s.check._asdict()} for s in cell.seen],
         }
         for name, cell in line.cells.items()
     }
+
+
+def _measured(cell: CallSupport) -> str:
+    return max((one.artifact.time for one in cell.seen), default="")
 
 
 def show_lines(one: One) -> list[str]:
@@ -118,9 +124,12 @@ def show_lines(one: One) -> list[str]:
     ]
     lines = [f"{row.name}({arguments})", *(f"  {name:<13} {shown}" for name, shown in facts)]
     if line is None or not line.cells:
-        return [*lines, "  results       none here; measure them: wardian syscalls coverage"]
+        return [*lines, "  results       none; `wardian nightly` measures them"]
+    width = max(10, *map(len, line.cells))
     for name, cell in line.cells.items():
-        lines.append(f"  in {name:<10} {cell.status}, {cell.ok} of {cell.asked} checks")
+        when = _measured(cell)[:16].replace("T", " ")
+        counts = f"{cell.status}, {cell.ok} of {cell.asked} checks"
+        lines.append(f"  in {name:<{width}} {counts}, measured {when} UTC")
         lines += [
             f"    {'ok  ' if s.check.ok else 'FAIL' if s.check.ok is False else '-   '} "
             f"{s.check.name}{': ' + printable(s.check.detail) if s.check.detail else ''}"

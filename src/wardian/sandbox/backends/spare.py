@@ -34,6 +34,7 @@ else:
 FRESH_S = 5.0  # one that waited longer is not used
 UNUSED_S = 30  # its supervisor ends it by itself then; later, so that none ends while it is taken
 STANDS_S = 5.0
+MOST_ENDING = 2  # places that nobody waits for
 _LAST_PID = "sys/kernel/ns_last_pid"
 
 _LIMITS = range(16)  # RLIM_NLIMITS, getrlimit(2)
@@ -132,7 +133,11 @@ class Spares:
         with self._lock:
             self._under_way -= 1
             self._ending = [one for one in self._ending if not _has_ended(one)]
-        self._prepare(more, others=0)
+            late, self._ending = self._ending[:-MOST_ENDING], self._ending[-MOST_ENDING:]
+        for one in late:
+            one.close()
+        if result is not None and result.reason != "killed":  # else who runs it may be about to end
+            self._prepare(more, others=0)
 
     def _prepare(self, more: tuple[Source, ...], *, others: int) -> None:
         """Make the next one, unless more than ``others`` runs go on: they need the processors."""

@@ -18,6 +18,7 @@ LAUNCHER = os.path.join(compiled.PLACE, "wardian-launch")
 FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM, FD_TRACE = 3, 4, 5, 6, 9
 FD_FIRST_COPY = 10
 FD_GATEWAY = 12
+ENOUGH_FILES = 64  # for a caller of the launcher that does nothing else
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
 # Signals that are not ignored, whatever this process ignores: all but KILL, STOP and libc's own
@@ -33,19 +34,19 @@ class Launched(NamedTuple):
     control: int
 
 
-def raised(fd: int) -> int:
+def raised(fd: int, least: int = CLEAR_OF_TARGETS) -> int:
     """The same file under a number that no dup2 in the child will overwrite."""
-    if fd >= CLEAR_OF_TARGETS:
+    if fd >= least:
         return fd
-    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS)
+    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, least)
     os.close(fd)
     return high
 
 
-def pipe() -> tuple[int, int]:
+def pipe(least: int = CLEAR_OF_TARGETS) -> tuple[int, int]:
     """A pipe whose ends stay out of the way."""
     reader, writer = os.pipe()
-    return raised(reader), raised(writer)
+    return raised(reader, least), raised(writer, least)
 
 
 def control_socket() -> tuple[int, int]:
@@ -108,9 +109,9 @@ def spawn_and_give(
         _close(list(given.values()))
 
 
-def memory_file(data: bytes) -> int:
+def memory_file(data: bytes, *, least: int = CLEAR_OF_TARGETS) -> int:
     """A file in memory with this content, to be read from its beginning."""
-    fd = raised(os.memfd_create("wardian-file", os.MFD_CLOEXEC))
+    fd = raised(os.memfd_create("wardian-file", os.MFD_CLOEXEC), least)
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
@@ -140,7 +141,16 @@ def explained(error: OSError, launcher: str) -> BackendError:
             hint="is it on a filesystem mounted noexec, or in a directory closed to this user?",
         )
     what = (error.strerror or str(error)).lower()
-    return BackendError(
-        f"the launcher can't be started: {what}",
-        hint="a limit on processes, open files or file sizes may be too low; see: ulimit -a",
-    )
+    return BackendError(f"the launcher can't be started: {what}", hint=_limit_hint(error))
+
+
+def _limit_hint(error: OSError) -> str:
+    import errno
+    import resource
+
+    few = resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ENOUGH_FILES
+    if error.errno in (errno.EMFILE, errno.ENFILE) or few:
+        return "raise the limit on open files: ulimit -n 1024"
+    if error.errno == errno.EFBIG:
+        return "raise the limit on file sizes: ulimit -f unlimited"
+    return "a limit on processes, open files or file sizes may be too low; see: ulimit -a"

@@ -10,9 +10,10 @@ import select
 import time
 
 from wardian.errors import BackendError, SandboxError
+from wardian.sandbox.policy.policy import Limits
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, Child
-from wardian.sandbox.run.records import record
+from wardian.sandbox.run.records import environment_records, record
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _START, _SOCKET, _DIRECTORY, _CLOSE = b"s", b"n", b"d", b"q"
 _PTY, _BACKGROUND = 1, 2
 _PATH_BYTES = 64
 STANDS = b'{"event":"stands"}\n'
+FIRST = 3  # what is sent may have any number; only the caller's own streams are no place for it
 ANSWER_S = 30.0  # the supervisor may be busy, and the walls may still go up
 
 
@@ -44,8 +46,9 @@ class Place:
     _asked_to_end = False
     _heard = b""  # of what the launcher said of itself
 
-    def __init__(self, launched: launcher.Launched) -> None:
+    def __init__(self, launched: launcher.Launched, limits: Limits) -> None:
         self.pid = launched.pid
+        self._limits = limits
         self.child = Child(launched.pid)
         self._status = launched.status
         self._lock = _thread.RLock()
@@ -88,9 +91,9 @@ class Place:
         close. Raises SandboxError if the sandbox has ended."""
         opened: list[int] = []
         try:
-            plan = launcher.memory_file(records)
+            plan = launcher.memory_file(records, least=FIRST)
             opened.append(plan)
-            status, status_end = launcher.pipe()
+            status, status_end = launcher.pipe(FIRST)
             opened += (status, status_end)
             control, control_end = _socket_pair()
             opened += (control, control_end)
@@ -158,7 +161,8 @@ class Place:
             raise ConnectionResetError
         rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
         extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
-        ours = _socket.socket(fileno=os.dup(self._control))
+        own = os.dup(self._control)
+        ours = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, own)
         try:
             ours.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
         finally:
@@ -190,7 +194,11 @@ class Place:
             return SandboxError("this sandbox is closed")
         if not self.child.gone(LAST_S):
             return BackendError(f"the sandbox does not answer: {(error.strerror or '').lower()}")
-        return failure_of(self.said())
+        return self.failure(self.said())
+
+    def failure(self, said: bytes) -> SandboxError:
+        """Why it could not be set up, or has ended, as its launcher reported it."""
+        return _failure(said, self._limits)
 
     def ask_to_end(self) -> None:
         """Have everything in it ended; ``close`` waits for that."""
@@ -220,15 +228,14 @@ class Place:
             self.close()
 
 
-def failure_of(said: bytes) -> SandboxError:
-    """Why a living sandbox could not be set up, or has ended, as its launcher said it."""
+def _failure(said: bytes, limits: Limits) -> SandboxError:
     from wardian.sandbox.run.status import read_events
 
     by_kind = {event["event"]: event for event in read_events(said)}
     if "failed" in by_kind:
         from wardian.sandbox.run.failures import explain
 
-        return explain(by_kind["failed"])
+        return explain(by_kind["failed"], limits)
     reason = by_kind["ended"]["reason"] if "ended" in by_kind else ""
     if reason in ("cpu", "memory", "disk"):
         return SandboxError(
@@ -240,8 +247,7 @@ def failure_of(said: bytes) -> SandboxError:
 def command_records(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> bytes:
     """One command, as core/command.c reads it."""
     records = [record("arg", word) for word in argv]
-    records += [record("env", f"{name}={value}") for name, value in env.items()]
-    records += [record("cwd", cwd), record("path", env.get("PATH", ""))]
+    records += [environment_records(tuple(env.items())), record("cwd", cwd)]
     return b"".join(records)
 
 
@@ -271,7 +277,7 @@ def _request(
 
 def _socket_pair() -> tuple[int, int]:
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    return launcher.raised(ours.detach()), launcher.raised(theirs.detach())
+    return launcher.raised(ours.detach(), FIRST), launcher.raised(theirs.detach(), FIRST)
 
 
 def _close(fds: list[int]) -> None:
