@@ -271,7 +271,7 @@ def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False
         policy = policy._replace(rootfs=_rootfs(given, policy))
     if named is not None and is_file(named):
         refuse_writable_policy(named, policy)
-    return policy if base is not None else settings.with_accepted(policy, given)
+    return policy
 
 
 def _limits_of_environment() -> dict[str, float | None]:
