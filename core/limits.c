@@ -242,16 +242,6 @@ static bool some_unclaimed(const struct sums *sums) {
     return missing;
 }
 
-/* Upper bound of what unseen tasks used in an interval: the time of as many processors as there were tasks,
- * and no more than all processors were busy. */
-static uint64_t possible_since(int64_t interval_us, uint64_t gone) {
-    static uint64_t busy_then;
-    uint64_t busy = busy_processors_us(), most = (uint64_t)interval_us * (gone < processors ? gone : processors);
-    uint64_t passed = busy_then && busy >= busy_then ? busy - busy_then : most;
-    busy_then = busy;
-    return passed < most ? passed : most;
-}
-
 /* CPU time of ended tasks that nobody waited for: from the kernel's task clock where it is available,
  * otherwise the upper bound is charged. */
 static void charge_unclaimed(struct sums *sums) {
@@ -283,7 +273,7 @@ static void charge_unclaimed(struct sums *sums) {
         each_process(views.proc, note_unclaimed, sums);
     sums->unclaimed = some_unclaimed(sums) || sums->unclaimed;
     if (ever_gone && !cpu_clock_running()) {
-        uint64_t possible = possible_since(now - looked_us, gone);
+        uint64_t possible = possible_cpu_us(now - looked_us, gone < processors ? gone : processors);
         sampled_cpu_us += sums->unclaimed ? possible : 0;
     }
     ever_unclaimed = sums->unclaimed = sums->unclaimed || ever_unclaimed;
