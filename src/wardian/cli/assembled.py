@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
-from wardian.cli.options import Given, one, policy_of
+from wardian.cli.options import Given, one, policy_of, verbosity
 from wardian.cli.settings import backend_of
 from wardian.errors import SandboxError, SkillError, UsageError
 
@@ -96,7 +96,7 @@ def perform(
             return watcher.report(result, about, spool)
         if spool is not None:
             running.print_document(result, about, spool)
-    running.report_result(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.report_result(result, verbose=verbosity(given), quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _print_left_behind(words)
     return result.exit_code

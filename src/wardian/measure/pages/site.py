@@ -1,4 +1,4 @@
-"""The pages, drawn and written: each is self-contained, and replaces the old one in one step."""
+"""Draws the pages and writes them: each is self-contained and replaces the old one atomically."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _environment() -> Environment:
 
 
 def draw(facts: Facts, name: str, *, live: bool = False) -> str:
-    """One page as HTML. ``live`` is for pages that are served: they follow the store."""
+    """One page as HTML. ``live``: a served page, which updates itself."""
     shown = _SHOWN[name](facts)
     common = {
         "page": name,
@@ -232,7 +232,7 @@ def _asset(name: str) -> str:
 
 
 def _percent(part: float, whole: float) -> str:
-    """Never 100 % unless it is all of it."""
+    """100 % only if it is all of them."""
     if not whole:
         return "–"
     if part == whole:
@@ -246,7 +246,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _shown(value: object) -> object:
-    """Whatever text a guest or a program chose: without what a reader can't see."""
+    """Text with its control characters made visible, whoever wrote it."""
     if type(value) is not str or value.isprintable():
         return value
     return "\n".join(printable(line) for line in value.expandtabs(4).split("\n"))

@@ -22,5 +22,6 @@ unreached  networks that a guest could not reach, as it happens
 failures  why a run could not be set up, and what to do
 result    ``Result``: the guest's end, what it used, which walls held, what was refused
 reason    ``Reason``: why a run ended, as a type
+weight    ``Weight``: how much a refusal matters, as a type
 shown     results, refusals and policies on one line
 """
