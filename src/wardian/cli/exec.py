@@ -11,6 +11,7 @@ from wardian.cli.options import (
     one,
     parse,
     policy_of,
+    verbosity,
 )
 from wardian.cli.settings import backend_of
 from wardian.errors import UsageError
@@ -90,7 +91,7 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
             hints += running.print_missing(result, given)
         if spool is not None:
             running.print_document(result, again | {"hints": hints}, spool)
-    running.report_result(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.report_result(result, verbose=verbosity(given), quiet="quiet" in given or as_json)
     return result.exit_code
 
 

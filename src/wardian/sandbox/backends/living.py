@@ -46,7 +46,8 @@ class LivingPlace:
         self._plan, self._policy, self._arch = plan, policy, arch
         self._shared = {source.at: source for source in plan.sources}
         self._gateway = gateway
-        data = plan.records + extra + record("parent", os.getpid()) + record("flag", "living")
+        data = plan.records + extra + record("parent", os.getpid()) + record("cwd", WORK)
+        data += record("flag", "living")
         fds = {}
         if self._gateway is not None:
             end = self._gateway.launchers_end.fileno()

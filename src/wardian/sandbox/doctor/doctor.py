@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, WallError, WardianError
@@ -40,10 +41,13 @@ class Report(NamedTuple):
     checks: tuple[Diagnosis, ...]
 
 
-def examine() -> Report:
-    """Try everything. Raises nothing that a broken host can cause."""
+def examine(on_step: Callable[[int, int], None] = lambda done, total: None) -> Report:
+    """Try everything; ``on_step`` is called with how many steps of how many are done. Raises
+    nothing that a broken host can cause."""
     around = around_us.surroundings(LAUNCHER)
     launcher = _launcher()
+    steps = 2 + len(NAMES) + len(INTERPRETERS)
+    on_step(0, steps)
     outcome = _outcome(Policy.default()) if launcher.works else None
     works = isinstance(outcome, Result) and outcome.exit_code == 0
     checks = [launcher]
@@ -57,7 +61,12 @@ def examine() -> Report:
             checks += _weaker()
     if around.uid == 0 and works:
         checks.append(_owner())
-    checks += [_cgroups(), *_backends(works, outcome), *_programs(works)]
+    checks.append(_cgroups())
+    on_step(2, steps)
+    slow = itertools.chain(_backends(works, outcome), _programs(works))
+    for done, check in enumerate(slow, 3):
+        checks.append(check)
+        on_step(done, steps)
     return Report(works, each_cure_once(checks))
 
 

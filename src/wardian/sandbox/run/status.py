@@ -116,7 +116,7 @@ def concluded(
         left_running_more=more,
         stderr_tail=tail,
     )
-    return result if gateway is None else _with_network(result, events, gateway)
+    return _weighed(result if gateway is None else _with_network(result, events, gateway))
 
 
 @functools.lru_cache(maxsize=32)
@@ -304,6 +304,14 @@ def _refusals(
         policy, plan.sources, plan.protections, arch, cwd, home, command, host, names
     )
     return refusals(events, around)
+
+
+def _weighed(result: Result) -> Result:
+    if not result.refusals:
+        return result
+    from wardian.sandbox.refusals.ranking import weighed
+
+    return weighed(result)
 
 
 def _with_network(
