@@ -65,6 +65,21 @@ def test_a_snippet_that_is_marked_as_runnable_runs(
     assert done.returncode == 0, done.stderr
 
 
+def test_the_readme_can_be_followed_from_top_to_bottom(
+    clone: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    here, env = clone
+    env |= {"XDG_STATE_HOME": str(tmp_path / "state")}  # what one step shares, the next remembers
+    for kind, code in FENCE.findall((ROOT / "README.md").read_text()):
+        commands = [quote.command for quote in quotes.quotes(code)] if kind == "console" else [code]
+        for command in commands if kind != "python" else []:
+            done = subprocess.run(
+                ["sh", "-euc", command], cwd=here, capture_output=True, text=True, timeout=120,
+                check=False, env=env,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
 def checks() -> list[str]:
     """The commands of the README's comparison that check what it says of wardian."""
     rows: list[str] = re.findall(

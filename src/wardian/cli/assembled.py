@@ -44,7 +44,6 @@ def perform(
 ) -> int:
     """Run a script of the skill with ``words`` as arguments, or ``words`` as a command; returns the
     exit code. Raises WardianError."""
-    from wardian.runner.assembly import assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
@@ -54,11 +53,7 @@ def perform(
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
     say = _nothing if "quiet" in given else output.say
     policy, wishes = _granted(policy, skill, given, _nothing if as_json else say)
-    try:
-        call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
-    except (SkillError, SandboxError) as error:
-        error.hint = _avoidable(error, skill, given)
-        raise
+    call = _put_together(skill, script, words, wanted, where(policy, backend), given)
     if isinstance(call, Missing):
         return _missing(call, [script.path] if script is not None else words, as_json=as_json)
     make = Sandbox if watcher is None else watcher.sandbox
@@ -105,6 +100,26 @@ def perform(
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _print_left_behind(words)
     return result.exit_code
+
+
+def _put_together(
+    skill: Located | None,
+    script: Chosen | None,
+    words: list[str],
+    wanted: Wanted,
+    place: Where,
+    given: Given,
+) -> Invocation | Missing:
+    """The call with its packages, which are prepared now if they are not. Raises WardianError."""
+    from wardian.cli.progress import PreparationProgress
+    from wardian.runner.assembly import assembled
+
+    try:
+        with PreparationProgress(quiet="quiet" in given) as say:
+            return assembled(skill, script, words, wanted, where=place, say=say)
+    except (SkillError, SandboxError) as error:
+        error.hint = _avoidable(error, skill, given)
+        raise
 
 
 def _granted(

@@ -97,7 +97,7 @@ RUN_OPTIONS = (
            default="auto"),
     Option("record", "DIR", "Record the run in DIR, for `wardian log`; none: do not record."),
     Option("json", "", "Capture the output and print the result as one JSON document."),
-    Option("verbose", "", "Also print walls, limits, usage, refusals; -vv: every one.", short="v"),
+    Option("verbose", "", "Also print walls, limits, usage, refusals; -vv: all.", short="v"),
     Option("quiet", "", "Print only errors.", short="q"),
     Option("help", "", "Show this message and exit.", short="h"),
 )  # fmt: skip

@@ -94,7 +94,16 @@ def policy_before_options(given: Given) -> Policy:
 
 
 def backend_of(given: Given) -> str:
-    """The backend of a run. Raises WardianError."""
+    """The backend of a run: none that is only measured. Raises WardianError."""
+    name = _backend_of(given)
+    if name != DEFAULT_BACKEND:
+        from wardian.sandbox.backends import check_backends
+
+        check_backends(name)
+    return name
+
+
+def _backend_of(given: Given) -> str:
     if "backend" in given:
         return given["backend"][0]
     name = os.environ.get(BACKEND_VARIABLE)

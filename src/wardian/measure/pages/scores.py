@@ -89,9 +89,9 @@ class Roles:
 
 
 def _expected(result: Measurement) -> str:
-    told = result.outcome.evidence.get("artifact")
-    if isinstance(told, dict) and told.get("expected"):
-        return str(told["expected"])
+    artifact = result.outcome.evidence.get("artifact")
+    if isinstance(artifact, dict) and artifact.get("expected"):
+        return str(artifact["expected"])
     return _EXPECTED.get(result.status, "")
 
 
