@@ -50,8 +50,10 @@ COMMANDS = {
     ),
     "bubblewrap as it is": Cure(
         "exec --backend bubblewrap -- true",
-        r"run with (--degrade landlock --degrade notify.*), or use (--backend wardian)",
-        "run with --degrade landlock --degrade notify, or use --backend wardian",
+        r"run with (--degrade landlock --degrade notify), or use (--backend wardian); "
+        r"to accept it in every run: wardian help backends",
+        "run with --degrade landlock --degrade notify, or use --backend wardian; "
+        "to accept it in every run: wardian help backends",
     ),
     "bubblewrap by name": Cure(
         f"{BWRAP} --net api.example.com -- true",

@@ -11,7 +11,7 @@ from .tables import SAMPLES
 
 # Lower a number when a test covers one more; `python -m tests.cures.hints` lists what is left.
 UNTESTED: dict[str, int] = {
-    "cli": 55,
+    "cli": 54,
     "learn": 4,
     "living": 7,
     "measure": 35,
