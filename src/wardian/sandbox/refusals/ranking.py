@@ -50,6 +50,8 @@ def _causes(result: Result) -> list[Refusal]:
     if not likely:
         return []
     first, rank = likely[0], _rank_in(result)
+    if is_setting(first):
+        return list(likely)
     return [one for one in likely if rank(one) == rank(first) and one.process == first.process]
 
 
