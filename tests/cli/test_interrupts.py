@@ -17,6 +17,7 @@ from wardian.pool import pool
 from wardian.sandbox.run.interrupting import run_pool
 from wardian.sandbox.sandbox import Sandbox
 
+NAP = f"86399.{os.getpid()}"  # seconds; like no other worker's
 CASE = '[[case]]\nname = "sleeps"\nscript = "scripts/a.sh"\n'
 
 
@@ -28,7 +29,7 @@ def guests() -> list[str]:
             words = Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             continue
-        if b"86399" in words.split(b"\0"):
+        if NAP.encode() in words.split(b"\0"):
             found.append(pid)
     return found
 
@@ -44,7 +45,7 @@ def interrupted(run: Watched) -> str:
 
 
 def test_learning_is_interrupted_and_writes_nothing(tmp_path: Path) -> None:
-    with Watched("learn", "-o", "p.toml", "--", "sleep", "86399", cwd=tmp_path) as run:
+    with Watched("learn", "-o", "p.toml", "--", "sleep", NAP, cwd=tmp_path) as run:
         run.until("0/2 runs")
         said = interrupted(run)
     assert "no policy was written" in said
@@ -53,7 +54,7 @@ def test_learning_is_interrupted_and_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("backend", ["wardian", "host"])
 def test_cases_of_a_skill_are_interrupted(backend: str, tmp_path: Path) -> None:
-    write_skill(tmp_path / "demo", {"scripts/a.sh": "exec sleep 86399\n", "cases.toml": CASE})
+    write_skill(tmp_path / "demo", {"scripts/a.sh": f"exec sleep {NAP}\n", "cases.toml": CASE})
     with Watched("test", "demo", "--in", backend, cwd=tmp_path) as run:
         run.until("0/1 cases")
         said = interrupted(run)
@@ -74,12 +75,12 @@ def test_the_fuzzer_is_interrupted_and_can_be_resumed(tmp_path: Path) -> None:
     with Watched(*words, cwd=tmp_path) as run:
         run.until("so far")
         said = interrupted(run)
-    assert "to go on: --resume a/fuzz/" in said
+    assert "resume with: --resume a/fuzz/" in said
     assert list((tmp_path / "a/fuzz").glob("*.json"))
 
 
 def test_a_suite_is_interrupted_and_can_be_resumed(tmp_path: Path) -> None:
-    for name, text in (("quick", "exit 0"), ("slow", "exec sleep 86399")):
+    for name, text in (("quick", "exit 0"), ("slow", f"exec sleep {NAP}")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
     words = ("suite", "run", "quick", "slow", "--protocol", "exit", "-o", "out", "--jobs", "1")
@@ -174,7 +175,7 @@ def test_runs_of_a_pool_end_when_the_caller_is_interrupted() -> None:
         try:
             with Sandbox() as sandbox:
                 begun.set()
-                sandbox.run(["sleep", "86399"])
+                sandbox.run(["sleep", NAP])
                 ends.append("a result")
         except KeyboardInterrupt:
             ends.append("interrupted")
@@ -197,7 +198,7 @@ def test_runs_of_a_pool_end_when_the_caller_is_interrupted() -> None:
 def test_other_threads_and_later_runs_are_left_alone() -> None:
     def broken_off() -> None:
         with run_pool(1) as workers:
-            workers.submit(Sandbox().run, ["sleep", "86399"])
+            workers.submit(Sandbox().run, ["sleep", NAP])
             raise KeyboardInterrupt
 
     with pool(1) as others, Sandbox() as sandbox:

@@ -134,8 +134,8 @@ COMMANDS = {
     ),
     "no command": Cure(
         "exec",
-        r"write it last: wardian exec \[OPTIONS\] (-- )COMMAND \[ARGS\]…",
-        "write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…",
+        r"usage: wardian exec \[OPTIONS\] (-- )COMMAND \[ARGS\]…",
+        "usage: wardian exec [OPTIONS] -- COMMAND [ARGS]…",
         "append true",
     ),
     "a name that no sandbox can have": Cure(

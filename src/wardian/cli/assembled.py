@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
 from wardian.cli.options import Given, one, policy_of, verbosity
-from wardian.cli.settings import backend_of
+from wardian.cli.settings import backend_of, with_accepted
 from wardian.errors import SandboxError, SkillError, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def perform(
 
     as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = backend_of(given)
-    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
+    out, wanted = _target(given), wanted_of(skill, given)
+    policy = with_accepted(policy_of(given, may_ask=True), backend)
     say = _nothing if "quiet" in given else output.say
     policy, wishes = _granted(policy, skill, given, _nothing if as_json else say)
     call = _put_together(skill, script, words, wanted, where(policy, backend), given)

@@ -13,7 +13,7 @@ from wardian.cli.options import (
     policy_of,
     verbosity,
 )
-from wardian.cli.settings import backend_of
+from wardian.cli.settings import backend_of, with_accepted
 from wardian.errors import UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -74,12 +74,13 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     as_json, tty = "json" in given, running.wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
-    policy, hints = policy_of(given, may_ask=True), list[str]()
+    backend, hints = backend_of(given), list[str]()
+    policy = with_accepted(policy_of(given, may_ask=True), backend)
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
         with make(
             running.for_guest(policy),
-            backend_name=backend_of(given),
+            backend_name=backend,
             private_work=True,
         ) as sandbox:
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool, hints=hints)

@@ -97,7 +97,7 @@ RUN_OPTIONS = (
            default="auto"),
     Option("record", "DIR", "Record the run in DIR, for `wardian log`; none: do not record."),
     Option("json", "", "Capture the output and print the result as one JSON document."),
-    Option("verbose", "", "Also print walls, limits, usage, refusals; -vv: all.", short="v"),
+    Option("verbose", "", "Also print walls, limits, usage, refusals; -vv: every one.", short="v"),
     Option("quiet", "", "Print only errors.", short="q"),
     Option("help", "", "Show this message and exit.", short="h"),
 )  # fmt: skip
@@ -271,7 +271,7 @@ def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False
         policy = policy._replace(rootfs=_rootfs(given, policy))
     if named is not None and is_file(named):
         refuse_writable_policy(named, policy)
-    return policy if base is not None else settings.with_accepted(policy, given)
+    return policy
 
 
 def _limits_of_environment() -> dict[str, float | None]:

@@ -121,14 +121,14 @@ def _backend_of(given: Given) -> str:
     return configured.user_settings().backend or DEFAULT_BACKEND
 
 
-def with_accepted(policy: Policy, given: Given) -> Policy:
-    """The policy without the walls that the backend lacks and the user's file accepts to lack.
-    Raises WardianError."""
+def with_accepted(policy: Policy, backend: str) -> Policy:
+    """The policy for a run with this backend: without the walls that it lacks and that the user's
+    file accepts to lack. Raises WardianError."""
     if not has_user_file():
         return policy
     from wardian.cli import configured
 
-    return configured.accepting(policy, backend_of(given))
+    return configured.accepting(policy, backend)
 
 
 def record_directory(flag: str | None) -> str | None:

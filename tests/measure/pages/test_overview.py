@@ -116,6 +116,28 @@ def test_a_figure_is_compared_over_the_cases_that_both_campaigns_have(history: P
     assert found["wardian"].stopped.delta == 0
 
 
+def test_an_attack_that_is_no_longer_stopped_is_worse_where_it_is_expected_too(
+    newest: Facts,
+) -> None:
+    roles = scores.Roles(newest)
+    attack = Case("probe", "core__kernel__probe_1", "gvisor", "kernel")
+    program = Case("probe", "core__network__probe_3", "gvisor", "network")
+    assert roles.moved(attack, "blocked_expected", "supported") == -1
+    assert roles.moved(attack, "supported", "blocked_expected") == 1
+    assert roles.moved(program, "supported", "blocked_expected") == -1
+    suite = Case("suite", "read_test:ReadTest.Case2", "wardian", "read_test")
+    assert roles.moved(suite, "pass", "fail") == -1
+    assert roles.moved(suite, "fail", "timeout") == 0
+
+
+def test_what_became_worse_is_counted_and_marked(history: Path, tmp_path: Path) -> None:
+    with Store.open(str(history), create=False) as store:
+        site.write(facts.read(store, against=store.campaigns()[0].uid), str(tmp_path))
+    text = text_of(tmp_path / "index.html")
+    assert "Changed 4 worse since" in text
+    assert text.count(" worse ") == 5
+
+
 # Names, times, order
 
 

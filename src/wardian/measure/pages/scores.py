@@ -87,6 +87,14 @@ class Roles:
             return health(status) == "good"
         return _SEEN.get(status) == ("blocked" if role == ATTACK else "allowed")
 
+    def moved(self, case: Case, was: str, now: str) -> int:
+        """1 if a status is better than the one before, -1 if it is worse, 0 if neither. An attack
+        that is no longer stopped is worse, whatever is expected in that sandbox."""
+        good = [self.is_good(case.kind, case.name, status) for status in (was, now)]
+        if None in good:
+            good = [health(status) == "good" for status in (was, now)]
+        return int(bool(good[1])) - int(bool(good[0]))
+
 
 def _expected(result: Measurement) -> str:
     artifact = result.outcome.evidence.get("artifact")

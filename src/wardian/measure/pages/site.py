@@ -118,13 +118,16 @@ def _overview(facts: Facts) -> Mapping[str, Any]:
     new, gone = views.appeared(facts)
     changes = views.changes(facts)
     every = scores.scores(facts)
+    roles = scores.Roles(facts)
+    moved = [roles.moved(one.case, one.was.name, one.now.name) for one in changes]
     return {
         "scores": every,
         "holds": scores.leader(every, "stopped"),
         "runs": scores.leader(every, "working"),
         "changes": changes,
-        "worse": sum(one.worse for one in changes),
-        "better": sum(one.better for one in changes),
+        "moved": moved,
+        "worse": moved.count(-1),
+        "better": moved.count(1),
         "took": labels.took(facts.campaign),
         "link_of": functools.partial(views.link_of, facts),
         "new": new,

@@ -118,14 +118,6 @@ class ChangeRow(NamedTuple):
     cause: str
     link: str
 
-    @property
-    def worse(self) -> bool:
-        return self.was.health == "good" and self.now.health != "good"
-
-    @property
-    def better(self) -> bool:
-        return self.was.health != "good" and self.now.health == "good"
-
 
 PAGES = {"probe": "capabilities", "check": "syscalls", "skill": "skills", "suite": "suites"}
 
