@@ -193,7 +193,7 @@ def test_a_cache_that_is_a_link_is_refused(wardian: Wardian, cache: Path, tmp_pa
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [(("--all", "--older-than", "1d"), "exclude"), (("--older-than", "soon"), "not a duration"),
+    [(("--all", "--older-than", "1d"), "combined"), (("--older-than", "soon"), "not a duration"),
      (("--older-than", "none"), "must be a duration"), (("--older-than", "-1d"), "duration")],
 )  # fmt: skip
 def test_usage_that_makes_no_sense_is_refused(

@@ -21,7 +21,7 @@ from wardian.sandbox.run.interrupting import run_pool
 from wardian.sandbox.run.result import Refusal
 from wardian.text import printable
 
-ROUNDS = 5
+ROUNDS = 8
 TRIES = 3
 # What a proof can fail for without a word, as it is before anything is guessed.
 GUESSED: tuple[tuple[str, Any], ...] = (("times", {}), ("environment", False), ("listed", False))
