@@ -181,7 +181,7 @@ def without(
             policy = change(policy, seen)
 
     def make(final: Policy, backend: str) -> Sandbox:
-        sandbox = Sandbox.create(final, backend=backend, fresh=True)
+        sandbox = Sandbox.create(final, backend=backend, fresh=True, spare=False)
         if flags and launcher is not None:
             extra = b"".join(record("flag", f"without-{flag}") for flag in dict.fromkeys(flags))
             sandbox._backend = Wardian(binary=launcher, extra=extra)

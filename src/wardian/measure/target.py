@@ -18,8 +18,9 @@ MakeSandbox = Callable[[Policy, str], Sandbox]
 
 
 def create(policy: Policy, backend: str) -> Sandbox:
-    """The ordinary way to a sandbox."""
-    return Sandbox.create(policy, backend=backend, fresh=True)
+    """The ordinary way to a sandbox; no case runs in a place that was made ahead, as the first one
+    never does."""
+    return Sandbox.create(policy, backend=backend, fresh=True, spare=False)
 
 
 class Target(NamedTuple):

@@ -67,12 +67,13 @@ class Sandbox:
         backend_name: str = "wardian",
         private_work: bool = False,
         living: bool = False,
+        spare: bool = True,
         programs: Sequence[str] = (),
         on_connect: OnConnect | None = None,
     ) -> None:
         """With ``private_work`` each run has an empty /work in memory, and ``files`` has none.
-        ``living`` and ``programs`` are as in ``create``; ``on_connect`` is asked about what no rule
-        of a network by name allows (docs/network.md)."""
+        ``living``, ``spare`` and ``programs`` are as in ``create``; ``on_connect`` is asked about
+        what no rule of a network by name allows (docs/network.md)."""
         self.policy = policy if policy is not None else Policy.default()
         check_limits(self.policy.limits)
         if on_connect is not None and self.policy.network != "names":
@@ -81,6 +82,7 @@ class Sandbox:
                 hint='Policy.default().but(network="names")',
             )
         self.on_connect = on_connect
+        self._spare = spare
         self._network: RulesInForce | None = None
         self._own_work: WorkDir | None = None
         self._held: Held | None = None
@@ -110,6 +112,7 @@ class Sandbox:
         skill: str | os.PathLike[str] | None = None,
         packages: Sequence[str] = (),
         fresh: bool = False,
+        spare: bool = True,
         programs: Sequence[str] = (),
         grant: bool = False,
         on_progress: Callable[[str], None] | None = None,
@@ -119,6 +122,7 @@ class Sandbox:
         it declares, and ``packages`` (``pandas``, ``npm:marked``) first on PATH.
 
         With ``fresh`` each run gets namespaces of its own; the other backends know nothing else.
+        ``spare=False`` keeps no place ready for the next one.
         ``programs`` are those outside of /usr that a later command may name: a place has what its
         first command needs, and these.
 
@@ -134,6 +138,7 @@ class Sandbox:
                 policy,
                 backend_name=backend,
                 living=not fresh,
+                spare=spare,
                 programs=programs,
                 on_connect=on_connect,
             )
@@ -154,6 +159,7 @@ class Sandbox:
                 around,
                 backend_name=backend,
                 living=not fresh,
+                spare=spare,
                 programs=programs,
                 on_connect=on_connect,
             )
@@ -309,11 +315,11 @@ class Sandbox:
     def run(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """Run a command to its end. A list never passes through a shell. What it left running lives
         on in a living sandbox, and is named in the result. Raises SandboxError."""
-        return self._start(self._job(command, **options)._replace(to_the_end=True)).pump()
+        return self._start(self._job(command, **options)._replace(to_the_end=self._spare)).pump()
 
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        job = self._job(command, **options)._replace(to_the_end=True)
+        job = self._job(command, **options)._replace(to_the_end=self._spare)
         if self.on_connect is not None:
             import asyncio
 

@@ -128,7 +128,7 @@ def program_use(program: TracedProgram, how: How = "usual") -> CallUse:
 def _program_calls(program: TracedProgram, path: str, script: bytes) -> set[str]:
     calls: set[str] = set()
     for args in (program.start, (program.work,)):
-        with Sandbox.create(Policy.default(), fresh=True) as sandbox:
+        with Sandbox.create(Policy.default(), fresh=True, spare=False) as sandbox:
             sandbox.files.write(program.work, script)
             trace = traced(sandbox, [path, *args], timeout_s=TIMEOUT_S)
         if trace.result.exit_code != 0:

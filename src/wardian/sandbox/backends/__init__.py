@@ -81,7 +81,7 @@ class Job(NamedTuple):
     background: bool = False  # goes on when nobody has its handle, until the sandbox closes
     given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
     network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
-    to_the_end: bool = False  # nobody has a handle of it while it runs
+    to_the_end: bool = False  # nobody has a handle of it while it runs: a spare place will do
     event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
 
