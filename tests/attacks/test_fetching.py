@@ -81,7 +81,7 @@ def test_a_redirect_elsewhere_leads_nowhere(
     done = wardian("run", skill, "a.py", "--with", "friendly", env=settings_for(tool, index.url))
     assert done.returncode == 125
     assert elsewhere.asked == []
-    assert f"led to {elsewhere.url.removeprefix('http://')}" in done.stderr
+    assert f"redirected to {elsewhere.url.removeprefix('http://')}" in done.stderr
 
 
 def test_a_package_that_requires_a_url_leads_nowhere(
@@ -127,7 +127,7 @@ def test_a_registry_that_names_tarballs_elsewhere_leads_nowhere(
     done = wardian("run", skill, "a.cjs", "--with", "npm:padder", env=env)
     assert done.returncode == 125
     assert elsewhere.asked == []
-    assert f"led to {elsewhere.url.removeprefix('http://')}" in done.stderr
+    assert f"redirected to {elsewhere.url.removeprefix('http://')}" in done.stderr
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])

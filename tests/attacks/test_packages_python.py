@@ -80,7 +80,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_is_no_requirement_is_refused_by_parsing(text: str) -> None:
-    with pytest.raises(UsageError, match="no package"):
+    with pytest.raises(UsageError, match="not a package"):
         checked([text])
 
 

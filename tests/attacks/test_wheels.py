@@ -173,7 +173,7 @@ def test_a_record_that_lies_has_no_effect(install: Install, home: Path) -> None:
      "x = m:f\\ng", "x = 'm':f", "x = m.:f", f"{'x' * 300} = m:f", "x\t\ty\u2028 = m:f"],
 )  # fmt: skip
 def test_an_odd_entry_point_is_refused(point: str, install: Install, home: Path) -> None:
-    with pytest.raises(PreparationError, match="odd entry point"):
+    with pytest.raises(PreparationError, match="invalid entry point"):
         install(wheel("lure", {"m.py": ""}, entry_points=f"[console_scripts]\n{point}\n"))
     assert not list(home.rglob("bin/x"))
 

@@ -70,7 +70,7 @@ def test_a_page_that_links_to_another_host_leads_nowhere(
     assert done.code == 125
     assert OTHER not in {one[1] for one in done.visits}
     assert not done.asked("other.example.org")
-    assert "it was led to other.example.org" in done.stderr
+    assert "it was redirected to other.example.org" in done.stderr
     assert "WARDIAN_INDEX_HOSTS=other.example.org" in done.stderr
     more = {"WARDIAN_INDEX_HOSTS": "other.example.org"}
     cured = prepare(stocked, tool, tmp_path, "https://api.example.com/files/luring/", **more)

@@ -67,7 +67,7 @@ def test_an_unusual_end_and_refusals_are_reported(wardian: Wardian, records: Pat
     wardian("exec", "--record", records, "--", "/usr/bin/python3", "-c", code)
     newest, oldest = wardian("log", "--dir", records).stdout.decode().splitlines()
     assert "(time limit)" in oldest
-    assert " refused" in newest
+    assert " blocked" in newest
     assert "ptrace" in wardian("log", "show", "last", "--dir", records).stdout.decode()
 
 
@@ -302,7 +302,7 @@ def test_a_file_of_somebody_elses_in_a_record_is_not_removed(
     (only(records) / "my-notes.txt").write_text("keep me")
     done = wardian("log", "prune", "--keep", "0", "--dir", records)
     assert done.returncode == 3
-    assert b"is still there" in done.stderr
+    assert b"directory not empty" in done.stderr
     assert (only(records) / "my-notes.txt").read_text() == "keep me"
 
 

@@ -82,7 +82,7 @@ def test_a_run_that_has_names_lacks_a_rule(wardian: Wardian) -> None:
     words = ("--net", "a.example.com", "--", "pip", "install", "humanize")
     done = wardian("exec", *words, env=PUBLIC)
     (said,) = [one for one in done.stderr.splitlines() if " wants " in one]
-    assert "pip wants humanize from pypi.org, which no rule allows; add it before" in said
+    assert "pip wants humanize from pypi.org, which no rule allows; to install it before" in said
     assert said.endswith("(or allow the index: --net pypi.org --net files.pythonhosted.org)")
 
 

@@ -158,7 +158,7 @@ def test_a_cache_that_is_a_link_or_open_to_others_is_refused(kept: Path, tmp_pat
     kept.unlink()
     kept.mkdir()
     kept.chmod(0o777)
-    with pytest.raises(PreparationError, match="others may write"), cabinet.drawer("records"):
+    with pytest.raises(PreparationError, match="writable by others"), cabinet.drawer("records"):
         pass
     kept.chmod(0o755)
     with cabinet.drawer("records") as fd:

@@ -288,7 +288,7 @@ def test_a_file_that_was_left_behind_is_pointed_out(
     here = tmp_path / "elsewhere"
     here.mkdir()
     (here / "data.json").write_text("{}")
-    hint = "data.json is in this directory, which is not shared with the run"
+    hint = "data.json is in this directory, which is not shared"
     failed = wardian("run", skill, "a.py", "--", "data.json", cwd=here)
     assert failed.returncode != 0
     assert hint in failed.stderr

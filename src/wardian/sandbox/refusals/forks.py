@@ -25,5 +25,5 @@ def met_processes(most: int | None, made: int, left: int, stderr: bytes) -> tupl
         return ()
     if left < most and not any(words in stderr for words in FAILED_FORKS):
         return ()
-    reason = "it may have no more processes and threads"
+    reason = "the run reached its limit of processes and threads"
     return (limit_refusal(Limit("processes", most, ""), reason),)
