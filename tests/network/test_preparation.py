@@ -86,7 +86,7 @@ def test_the_user_s_proxy_is_the_way_to_the_index(
     done = prepare(stocked, "pip", tmp_path, "https://api.example.com/files/simple/", **given)
     assert done.stdout == "made\n", done.stderr
     tunnels = [one for one in done.seen if one[0] == "tunnel"]
-    assert tunnels
+    assert tunnels, done.stderr
     assert all(one == ["tunnel", OTHER, "api.example.com:443"] for one in tunnels)
 
 

@@ -60,14 +60,17 @@ def _thread_count() -> int:
 
 def launched_in_thread(launch: Callable[[], Process]) -> Process:
     """With bare threads and locks: a signal's exception inside threading's own can leave those
-    locked for ever."""
+    locked for ever. Context variables are the caller's."""
+    from contextvars import copy_context
+
+    context = copy_context()
     outcome: list[Process | BaseException] = []
     ended = _thread.allocate_lock()
     ended.acquire()
 
     def work() -> None:
         try:
-            outcome.append(launch())
+            outcome.append(context.run(launch))
         except BaseException as error:
             outcome.append(error)
         ended.release()
