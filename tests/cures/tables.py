@@ -92,6 +92,18 @@ COMMANDS = {
     "a star inside a name": Cure(
         "exec --net api.*.com -- true", r"(\*\.example\.com)", "*.example.com", "instead api.*.com"
     ),
+    "a URL": Cure(
+        "exec --net https://api.example.com/v1 -- true",
+        r"write (api\.example\.com)",
+        "write api.example.com",
+        "instead https://api.example.com/v1",
+    ),
+    "any host": Cure(
+        "exec --net * -- true",
+        r"for the whole network: --net (host)",
+        "for the whole network: --net host",
+        "instead *",
+    ),
     "an IPv6 address without brackets": Cure(
         "exec --net fd00::1 -- true",
         r"an IPv6 address stands in brackets: (\[fd00::1\])",

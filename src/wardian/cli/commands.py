@@ -239,6 +239,11 @@ def suggestions(word: str, known: Sequence[str]) -> list[str]:
 
 def _usage(error: click.UsageError, hint: str | None) -> int:
     path = error.ctx.command_path if error.ctx is not None else "wardian"
-    message = error.format_message().partition(" Did you mean")[0].rstrip(".")
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and error.ctx is not None:
+        group = error.ctx.command
+        names = group.list_commands(error.ctx) if isinstance(group, click.Group) else []
+        output.say_error(f"{path} needs a command: {', '.join(names)}", hint or f"{path} --help")
+        return output.USAGE
+    message = " ".join(error.format_message().partition(" Did you mean")[0].split()).rstrip(".")
     output.say_error(message[:1].lower() + message[1:], hint or f"list options with: {path} --help")
     return output.USAGE

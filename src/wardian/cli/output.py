@@ -125,9 +125,10 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
         return str(error), error.hint, error.exit_code
     if isinstance(error, OSError):
         what = error.strerror or str(error)
+        what = what[:1].lower() + what[1:]
         if isinstance(error.filename, (str, bytes)):  # not a descriptor's number
             what = f"{os.fsdecode(error.filename)}: {what}"
-        return what[:1].lower() + what[1:], None, FAILED
+        return what, None, FAILED
     if isinstance(error, MemoryError):
         return "out of memory", "check: ulimit -v", FAILED
     if isinstance(error, ImportError):

@@ -236,6 +236,10 @@ def parse_rule(text: str) -> Rule:
 
 
 def _split(text: str) -> tuple[str, Ports]:
+    if url := re.match(r"[a-z]+://([^/:?#@]+)", text, re.IGNORECASE):
+        raise UsageError(f"{text!r} is a URL; a rule names a host", hint=f"write {url[1]}")
+    if text == "*":
+        raise UsageError("'*' is no rule", hint="for the whole network: --net host")
     match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]+)(?::([^:]*))?", text, re.DOTALL)
     if match is None:
         bare = text.count(":") > 1 and "[" not in text
