@@ -93,6 +93,10 @@ def test_a_run_that_failed_says_how_to_see_them(secret: str) -> None:
     assert noteworthy(failed)
     assert UNSEEN_LINE in summary(failed, verbose=False)
     assert "--explain" in UNSEEN_LINE
+    code = "import socket; socket.create_connection(('192.0.2.1', 80), 1)"
+    explained = run(DEFAULT, "/usr/bin/python3", "-c", code)
+    assert explained.likely_causes
+    assert UNSEEN_LINE not in summary(explained, verbose=False)
 
 
 @pytest.mark.parametrize(

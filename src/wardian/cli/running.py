@@ -388,11 +388,16 @@ def has_notable_refusals(result: Result) -> bool:
 
 
 def lookups_unseen(result: Result) -> bool:
-    """Whether the run failed and this host could not observe lookups of missing files."""
+    """Whether the run failed, nothing that was refused explains it, and this host could not
+    observe lookups of missing files."""
     from wardian.sandbox.run.protections import UNSEEN
 
     failed = result.reason == "exited" and result.exit_code != 0
-    return failed and any(wall.enforced and wall.note == UNSEEN for wall in result.protections)
+    return (
+        failed
+        and not result.likely_causes
+        and any(wall.enforced and wall.note == UNSEEN for wall in result.protections)
+    )
 
 
 def left_running_news(result: Result) -> bool:
