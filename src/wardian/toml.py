@@ -1,5 +1,5 @@
 """TOML that people write, or that nobody trusts: parsed in time that grows with its size alone, and
-what is wrong in it told with line and column.
+errors have line and column.
 
 ``tomllib`` takes time by the square of the parts of a dotted key: 1 MiB of ``a.a.a…`` takes the
 better part of an hour.
