@@ -127,7 +127,7 @@ def test_what_the_next_input_needs_is_added_by_the_printed_command_and_no_attack
         assert wardian(*run, f"try_{name}.py").returncode != 0, name
     words = ("--add", target, "--work", large, "--", "python3", "count.py", "in.txt")
     again = wardian("learn", *words)
-    assert again.stdout == b""
+    assert again.stdout == b"", again.stdout.decode()
     assert b"it already allows these runs" in again.stderr
 
 

@@ -75,7 +75,8 @@ def places(
         name = _named(path)
         if not has(name) and not is_wide(name) and whole().real(name) not in there:
             used[name].add(f"needed by {printable(by)}")
-    return _few(used, dict.fromkeys(units, "") | folders)
+    found = _few(used, dict.fromkeys(units, "") | folders)
+    return [part for part in found if part.path not in known]  # a link in one may lead out of it
 
 
 def held_by(parts: Collection[str]) -> Callable[[str], bool]:

@@ -194,7 +194,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Planted:
 
     def make(name: str, decision: str) -> MakeSandbox:
         def create(policy: Policy, backend: str) -> Sandbox:
-            sandbox = Sandbox.create(policy, backend=backend, fresh=True)
+            sandbox = Sandbox.create(policy, backend=backend, fresh=True, spare=False)
             row = table.lookup(name)
             filters._cache.clear()
             with changing, monkeypatch.context() as patch:  # specimens are measured in threads
