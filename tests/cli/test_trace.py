@@ -121,7 +121,7 @@ def test_a_full_disk_is_told_and_does_not_end_the_guest(
     script = "ls -R /usr/lib >/dev/null; echo >end"
     done = wardian("trace", "--work", ".", option, "/dev/full", "--", "sh", "-c", script)
     assert done.returncode == 125
-    assert "/dev/full: No space left" in done.stderr
+    assert "/dev/full: no space left" in done.stderr
     assert (tmp_path / "end").exists()
 
 
