@@ -12,6 +12,8 @@
 #include "bare.h"
 #include "cgroup.h"
 #include "channel.h"
+#include "confined.h"
+#include "connecting.h"
 #include "descriptors.h"
 #include "fail.h"
 #include "guest.h"
@@ -106,16 +108,23 @@ static _Noreturn void command_main(struct plan *plan, int ctl, int between, pid_
     stage_sources(plan);
     if (!plan->bare.same_session && setsid() < 0)
         die(errno, "session", "starting a session");
-    restore();
+    if (!plan->bare.confined)
+        restore();
     if (!plan->bare.inner)
         set_rlimits(plan);
     take_streams(plan, between);
     ctl = keep_given(plan, ctl);
-    if (plan->uid)
+    if (plan->bare.confined)
+        confined_identity(plan);
+    else if (plan->uid)
         take_identity(plan);
     die_with_reaper(reaper); /* after it: a change of identity forgets it */
     if (chdir(plan->cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
+    if (plan->bare.confined) {
+        confined_start(plan, ctl);
+        start_program(plan, ctl);
+    }
     if (!plan->bare.inner)
         limit_open_files(plan);
     announce(ctl, put_up_walls(plan), -1);
@@ -159,12 +168,16 @@ static int hear_of_children(void) {
 
 static _Noreturn void wait_for_end(const struct plan *plan, pid_t command, int ctl, int children) {
     for (;;) {
-        struct pollfd fds[] = {{.fd = children, .events = POLLIN}, {.fd = ctl}}; /* a message there is not for us */
+        struct pollfd fds[] = {{.fd = children, .events = POLLIN},
+                               {.fd = ctl}, /* a message there is not for us */
+                               {.fd = connecting_reapers_end(), .events = POLLIN}};
         struct signalfd_siginfo info;
         on_children(plan, command, ctl); /* before the first wait, too */
-        poll(fds, 2, -1);
+        poll(fds, 3, -1);
         if (fds[1].revents & (POLLHUP | POLLERR))
             end_everything();
+        if (fds[2].revents & POLLIN)
+            connecting_serve(plan);
         while (read(children, &info, sizeof info) > 0)
             ;
     }
@@ -187,6 +200,8 @@ static _Noreturn void bare_reaper(struct plan *plan, int ctl) {
         setsid();
     wait_for_turn(ctl);
     become_reaper();
+    if (plan->bare.confined)
+        confined_reaper(plan);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         die(errno, "reaper", "making a socket to the command");
     pid_t own = (pid_t)syscall(SYS_getpid), command = fork();
@@ -196,8 +211,8 @@ static _Noreturn void bare_reaper(struct plan *plan, int ctl) {
         command_main(plan, ctl, ends[1], own);
     hand_streams(plan, ends[0], ctl);
     int children = hear_of_children();
-    const int kept[] = {ctl, children, inner_brake()};
-    close_others(-1, kept, 3);
+    const int kept[] = {ctl, children, inner_brake(), connecting_reapers_end()};
+    close_others(-1, kept, 4);
     plan_forget();
     wait_for_end(plan, command, ctl, children);
 }
@@ -216,6 +231,8 @@ static bool lists_children(void) {
 
 void bare_start(struct plan *plan, struct supervised *run) {
     int ends[2];
+    if (plan->bare.confined)
+        confined_check(plan);
     if (!lists_children())
         die(errno, "supervisor", "listing children in /proc (is /proc hidden, or without CONFIG_PROC_CHILDREN?)");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
@@ -238,5 +255,8 @@ void bare_start(struct plan *plan, struct supervised *run) {
     cgroup_make(plan, run->ctl);
     inner_release();
     tree_watch(run->reaper);
-    limits_attach(&(struct guest_views){open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), -1, {-1, -1, -1}});
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    limits_attach(&(struct guest_views){proc, -1, {-1, -1, -1}});
+    if (plan->bare.confined)
+        confined_attach(plan, proc);
 }

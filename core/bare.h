@@ -1,5 +1,5 @@
-/* A run without namespaces and without a root of ours: the launcher only supervises. Every wall that
- * such a plan does not ask for by a record of its own does not stand. */
+/* A run without namespaces and without a root of ours. Every wall that such a plan does not ask for by a
+ * record of its own does not stand; one for a confined guest (`confined`) has to ask for those that there can be. */
 #ifndef WARDIAN_BARE_H
 #define WARDIAN_BARE_H
 
@@ -18,6 +18,9 @@ struct staged {
 
 struct bare {
     bool wanted;
+    bool confined; /* behind Landlock and the filter, which stand in every such plan */
+    bool internet; /* confined, and with the host's network */
+    const char *shm; /* confined: what it finds at /dev/shm */
     bool same_session; /* the command stays in the caller's session, with the caller's terminal */
     bool inner;        /* the command puts up walls itself, and tells of its first process inside */
     int kept[MAX_KEPT]; /* descriptors that the command finds under the same numbers, ascending */

@@ -26,6 +26,8 @@ enum message_kind {
     MSG_EXEC_FAILED,
     MSG_LEFT_RUNNING,
     MSG_EXITED,
+    MSG_CONNECT,   /* a confined guest's socket: connecting.h */
+    MSG_CONNECTED, /* or not: with the error */
     /* Of a living sandbox (commands.h, place.h): what the supervisor asks the reaper for. */
     MSG_START,     /* a command: its records, and the streams that it has */
     MSG_END,       /* a command and all its processes */
@@ -60,6 +62,12 @@ struct message {
         } start;
         int number; /* a signal, or a family of addresses */
         char path[64];
+        struct {
+            uint64_t id; /* of the call that waits */
+            int error;
+            uint16_t len;
+            char address[128]; /* as long as any can be, socket(7) */
+        } connect;
     };
 };
 void channel_pair(int ends[2]);

@@ -86,7 +86,7 @@ void hand_streams(const struct plan *plan, int guest, int ctl) {
 /* Waits until the new root is ours: then they come. */
 void take_streams(const struct plan *plan, int reaper) {
     int nothing = wait_for_turn(reaper), terminal = plan->pty ? wait_for_turn(reaper) : -1;
-    if (terminal >= 0 && !plan->bare.wanted && ioctl(terminal, TIOCSCTTY, 0) < 0)
+    if (terminal >= 0 && (!plan->bare.wanted || plan->bare.confined) && ioctl(terminal, TIOCSCTTY, 0) < 0)
         die(errno, "terminal", "making it the guest's controlling terminal");
     for (int i = 0; i < 3; i++) {
         enum stream_kind kind = plan->streams[i].kind;
@@ -146,7 +146,7 @@ void announce(int ctl, int listener, int diag) {
 /* Every call of ours would wait for an answer, and nobody can listen before this one is made. So a
  * sibling sends the message: it has our descriptors, and no filter. The supervisor knows by the one
  * before which process the guest is. */
-static void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
+void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
     volatile int *listener = mmap(NULL, sizeof *listener, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (listener == MAP_FAILED)
         die(errno, "notify", "making room for the listener");

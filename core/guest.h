@@ -13,6 +13,7 @@ void take_streams(const struct plan *plan, int reaper);         /* in the guest 
 int open_terminal(int ctl, uint64_t command, uint16_t rows, uint16_t columns); /* the guest's end of it */
 bool may_limit_later(const struct plan *plan); /* does the filter let limits be set once it is up? */
 void announce(int ctl, int listener, int diag);
+void announce_by_sibling(const struct plan *plan, int ctl, int diag); /* where every call is watched */
 _Noreturn void start_program(const struct plan *plan, int ctl);
 
 #endif

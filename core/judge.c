@@ -8,7 +8,9 @@
 #include "paths.h"
 #include "plan.h"
 #include "ports.h"
+#include "process_tree.h"
 #include "predict.h"
+#include "reach.h"
 #include "refusals.h"
 #include "sight.h"
 #include "subject.h"
@@ -30,6 +32,12 @@ static void judge_path(const struct subject *about, bool other, enum watch_kind 
     const char *path = other ? about->other : about->path;
     static char told[PATH_MAX];
     struct sight sight;
+    if (reach_known() && (other ? about->has_other : about->has_path)) {
+        enum hindrance wall = reach_hindrance(&about->call, about->watched, kind, path, follow);
+        if (wall)
+            remember(&about->call, wall, path, strlen(path), NULL);
+        return;
+    }
     if (!(other ? about->has_other : about->has_path) || !sight_look(path, follow, &sight, told))
         return;
     enum hindrance by = predict_hindrance(&about->call, about->watched, kind, &sight);
@@ -105,6 +113,8 @@ static void judge_address(const struct plan *plan, struct subject *about) {
     size_t len = about->address_len - sizeof family;
     if (family != AF_UNIX)
         return;
+    if (name[0] == '\0' && reach_known())
+        return; /* its own until the kernel says otherwise */
     if (name[0] == '\0') {
         remember(&about->call, BY_NETWORK, about->address, about->address_len, NULL);
         return;
@@ -135,6 +145,9 @@ void judge(const struct plan *plan, struct subject *about) {
     const struct watched *w = about->watched;
     switch (about->watched->kind) {
     case WATCH_CONNECT:
+        if (!reach_known()) /* else connecting.c does */
+            judge_address(plan, about);
+        break;
     case WATCH_BIND:
     case WATCH_SEND:
         judge_address(plan, about);
@@ -143,7 +156,8 @@ void judge(const struct plan *plan, struct subject *about) {
         judge_messages(plan, about);
         break;
     case WATCH_SIGNAL:
-        if ((int)about->call.args[0] > 1 && !limits_had_process((uint32_t)about->call.args[0]))
+        if (reach_known() ? (int)about->call.args[0] > 1 && !tree_has((pid_t)about->call.args[0])
+                          : (int)about->call.args[0] > 1 && !limits_had_process((uint32_t)about->call.args[0]))
             remember(&about->call, BY_PID, (const char *)about->call.args, sizeof(int), NULL);
         break;
     case WATCH_FORK:

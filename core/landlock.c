@@ -60,6 +60,14 @@ static void add_rule(int ruleset, const struct landlock_rule *rule) {
     close(fd);
 }
 
+void landlock_scope(uint64_t scoped) {
+    struct ruleset_attr attr = {.scoped = scoped};
+    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    if (ruleset < 0 || syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+        die(errno, "landlock", "restricting the guest's surroundings");
+    close(ruleset);
+}
+
 void restrict_with_landlock(const struct plan *plan) {
     if (!plan->landlock || !WALL_IS_UP(plan, WALL_LANDLOCK))
         return;

@@ -10,10 +10,13 @@
 #include "bpf.h"
 #include "call.h"
 #include "commands.h"
+#include "connecting.h"
+#include "deputy.h"
 #include "fuse_root.h"
 #include "judge.h"
 #include "monotonic.h"
 #include "own_files.h"
+#include "own_shm.h"
 #include "plan.h"
 #include "ports.h"
 #include "predict.h"
@@ -91,6 +94,29 @@ static void forget_missed_of_launcher(const struct call *call, uint64_t before) 
         tasks_forget_missed(before);
 }
 
+/* True if the answer comes later. */
+static bool carry_out(const struct plan *plan, const struct seccomp_notif *request, struct seccomp_notif_resp *answer) {
+    struct deputy_answer act = deputy_act(plan, listener, request);
+    answer->flags = act.deed == DEED_GOES_ON ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0;
+    answer->error = act.deed == DEED_DONE ? -act.error : 0;
+    answer->val = act.deed == DEED_DONE && !act.error ? act.value : 0;
+    return act.deed == DEED_PENDING;
+}
+
+/* What the walls will say to a call that goes on; in the guest's own /dev/shm, it is answered. */
+static bool look_at(const struct plan *plan, const struct seccomp_notif *request, struct subject *about, struct seccomp_notif_resp *answer) {
+    int error;
+    bool given;
+    if (own_shm_answers(plan, listener, request, about, &error, &given)) {
+        answer->error = -error;
+        return given;
+    }
+    judge_limits(plan, about);
+    judge(plan, about);
+    answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    return false;
+}
+
 static void answer_one(const struct plan *plan) {
     static struct subject about;
     union {
@@ -116,19 +142,19 @@ static void answer_one(const struct plan *plan) {
     sight_asker(about.call.task);
     uint64_t missed_before = tasks_missed();
     int error = bpf_verdict(data);
-    bool watched = about.watched && about.watched->kind && error == 0;
+    bool watched = about.watched && about.watched->kind && error == 0, acted = error == 0 && deputy_takes(plan, data->nr);
+    bool answered = false; /* or will be */
     int own = -1;
     if (watched) {
         read_subject(&about);
         own = own_file_open(&about);
-        if (own < 0) {
-            judge_limits(plan, &about);
-            judge(plan, &about);
-        }
+        if (own < 0)
+            answered = look_at(plan, &in.request, &about, &out.answer);
+        else
+            out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    } else if (!acted && quotas_allow(plan, data->nr, about.call.args)) {
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    } else if (quotas_allow(plan, data->nr, about.call.args)) {
-        out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    } else {
+    } else if (!acted) {
         if (about.watched && plan->refusal_errno[data->nr])
             error = plan->refusal_errno[data->nr];
         out.answer.error = -(error ? error : EPERM);
@@ -137,16 +163,20 @@ static void answer_one(const struct plan *plan) {
         if (error != ENOSYS) /* a call that this kernel might not have either */
             remember(&about.call, BY_FILTER, about.path, about.has_path ? strlen(about.path) : 0, NULL);
     }
+    if (acted)
+        answered = carry_out(plan, &in.request, &out.answer);
     forget_missed_of_launcher(&about.call, missed_before);
     if (trace_on() && about.watched && about.watched->kind) {
         trace(plan, &about, -out.answer.error, own >= 0);
         trace_goes_on(about.call.task);
     }
-    if (own < 0 || !own_file_hand_over(listener, &in.request, own, &about))
+    if (!answered && (own < 0 || !own_file_hand_over(listener, &in.request, own, &about)))
         ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out); /* fails if the task died meanwhile */
     if (watched && predict_alters(&about.call, about.watched))
         sight_changed(predict_alters_files(&about.call, about.watched));
 }
+
+void notifications_connected(void) { connecting_done(listener); }
 
 int notifications_fd(void) { return trace_full() ? -1 : listener; }
 

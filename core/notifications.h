@@ -5,6 +5,7 @@
 #include "plan.h"
 
 void notifications_begin(int listener); /* or -1: there are none */
+void notifications_connected(void); /* or not: for a call that waits, connecting.h */
 int notifications_fd(void);             /* to be polled, or -1 */
 
 /* What poll(2) says of it; and what else must not wait until a run of calls is over. */

@@ -20,6 +20,7 @@ static const struct {
     {"without-sysctl", WALL_SYSCTL},       {"without-dumpable", WALL_DUMPABLE},
     {"without-session", WALL_SESSION},     {"without-death", WALL_DEATH},
     {"without-control-groups", WALL_CONTROL}, {"without-tags", WALL_TAGS},
+    {"without-deputy", WALL_DEPUTY},
 };
 
 uint32_t wall_named(const char *name) {

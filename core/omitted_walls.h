@@ -28,6 +28,7 @@ enum wall {
     WALL_DEATH = 1 << 19,
     WALL_CONTROL = 1 << 20,
     WALL_TAGS = 1 << 21,
+    WALL_DEPUTY = 1 << 22,
 };
 
 #ifdef WARDIAN_TEST_WALLS

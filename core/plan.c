@@ -1,6 +1,6 @@
 /* Reading the plan: the caller decided everything; this only unpacks it, and trusts no length.
  *
- * A plan is the line "wardian-plan 1\n" (or "wardian-bare 1\n": bare.h), then records (records.c). */
+ * A plan is the line "wardian-plan 1\n" (or "wardian-bare 1\n", "wardian-confined 1\n": bare.h), then records (records.c). */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan.h"
@@ -16,8 +16,9 @@
 enum { MAX_PLAN = 16 << 20 };
 
 static const char magic[] = "wardian-plan 1\n";
-/* Not a record, so that no record can turn a plan with walls into one without. */
+/* Not records, so that no record can turn a plan with walls into one without. */
 static const char bare_magic[] = "wardian-bare 1\n";
+static const char confined_magic[] = "wardian-confined 1\n";
 
 /* What the plan points into lives here, so that the supervisor can give it all back at once. */
 static struct {
@@ -61,6 +62,21 @@ static bool make_room(struct plan *plan, const struct vectors *counts) {
     return plan->steps && plan->rules && plan->argv && plan->envp;
 }
 
+/* What can't be had without a root or namespaces of ours is not passed over in silence. */
+static bool asks_for_namespaces(const struct plan *plan) {
+    return plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->interface || plan->host_id ||
+           plan->lookups || plan->early_filter;
+}
+
+/* Files, calls and who the guest is: the three walls that there can be without namespaces. */
+static bool complete_confined(const struct plan *plan, bool runs, const char **problem) {
+    *problem = "it is for a confined guest, and lacks Landlock, a filter, a parent or a command; or asks for namespaces";
+    bool others = plan->bare.inner || plan->bare.same_session || plan->bare.stage || plan->bare.staged_count ||
+                  plan->bare.kept_count || plan->bare.voice || plan->bare.place_count;
+    bool walls = plan->landlock && plan->landlock_fs && plan->rule_count && plan->filter_len;
+    return runs && walls && !others && !asks_for_namespaces(plan) && !plan->uid == !plan->gid && !plan->notify == !plan->verdict_len;
+}
+
 /* Every wall is asked for, but where the plan says that it is one without. */
 static bool complete(const struct plan *plan, const char **problem) {
     bool runs = plan->parent && plan->argv[0] && plan->cwd && plan->path;
@@ -75,12 +91,25 @@ static bool complete(const struct plan *plan, const char **problem) {
         *problem = "it lacks a parent, a command, a filter or an identity";
         return runs && plan->filter && plan->uid && plan->gid && plan->root_bytes && plan->hostname;
     }
-    /* What can't be had without a root or namespaces of ours is not passed over in silence. */
+    if (plan->bare.confined)
+        return complete_confined(plan, runs, problem);
     *problem = "it has no walls of ours, and asks for one; or it lacks a parent or a command";
-    bool asks = plan->step_count || plan->root_bytes || plan->hostname || plan->own_network || plan->interface || plan->host_id ||
-                plan->notify || plan->trace || plan->opens || plan->lookups || plan->early_filter ||
-                plan->verdict_len || plan->quota_count || plan->budget_call >= 0 || plan->require_keyring;
+    bool asks = asks_for_namespaces(plan) || plan->notify || plan->trace || plan->opens || plan->verdict_len || plan->quota_count || plan->budget_call >= 0 || plan->require_keyring;
     return runs && !asks && !plan->uid == !plan->gid && !plan->bare.stage == !plan->bare.staged_count;
+}
+
+/* How long the first line is; 0: it is none of a plan's. */
+static size_t first_line(struct plan *plan, const uint8_t *bytes, size_t len) {
+    static const char *const lines[] = {magic, bare_magic, confined_magic};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        size_t size = strlen(lines[i]);
+        if (len < size || memcmp(bytes, lines[i], size) != 0)
+            continue;
+        plan->bare.wanted = i > 0;
+        plan->bare.confined = i == 2;
+        return size;
+    }
+    return 0;
 }
 
 bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char **problem) {
@@ -88,13 +117,10 @@ bool plan_parse(struct plan *plan, const uint8_t *bytes, size_t len, const char 
     struct cursor cursor = {bytes, bytes + len};
     struct vectors counts = {0}, taken = {0};
     *problem = "it is not a plan of this version";
-    _Static_assert(sizeof magic == sizeof bare_magic, "they are read alike");
-    if (len < sizeof magic - 1)
+    size_t line = first_line(plan, bytes, len);
+    if (!line)
         return false;
-    plan->bare.wanted = memcmp(bytes, bare_magic, sizeof magic - 1) == 0;
-    if (!plan->bare.wanted && memcmp(bytes, magic, sizeof magic - 1) != 0)
-        return false;
-    cursor.at += sizeof magic - 1;
+    cursor.at += line;
     *problem = "a record is cut short";
     if (!count_vectors(cursor, &counts))
         return false;

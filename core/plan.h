@@ -125,6 +125,8 @@ struct plan {
     size_t verdict_len;
     struct watched watched_calls[MAX_SYSCALL];
 
+    bool acted[MAX_SYSCALL]; /* carried out by the supervisor: deputy.c */
+
     uint64_t wall_ms, cpu_ms, memory_bytes, output_bytes, disk_bytes;
     uint64_t process_limit;
     const char *watched[MAX_WATCHED]; /* host directories the guest may write to */

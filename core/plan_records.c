@@ -161,6 +161,8 @@ static bool set_bare_flag(struct bare *bare, const char *flag) {
         bare->same_session = true;
     else if (strcmp(flag, "inner") == 0)
         bare->inner = true;
+    else if (bare->confined && strcmp(flag, "internet") == 0)
+        bare->internet = true;
     else
         return false;
     return true;
@@ -175,6 +177,23 @@ static bool add_kept(struct plan *plan, const struct record *r) {
         return false;
     bare->kept[bare->kept_count++] = (int)fd;
     return true;
+}
+
+static bool set_acted(struct plan *plan, const struct record *r) {
+    const struct field *calls = &r->fields[1];
+    for (size_t i = 0; i + 2 <= calls->len; i += 2) {
+        const uint8_t *p = (const uint8_t *)calls->at + i;
+        unsigned call = (unsigned)p[0] | (unsigned)p[1] << 8;
+        if (call >= MAX_SYSCALL)
+            return false;
+        plan->acted[call] = true;
+    }
+    return calls->len % 2 == 0 && plan->bare.confined;
+}
+
+static bool set_shm(struct plan *plan, const struct record *r) {
+    plan->bare.shm = r->fields[1].at;
+    return plan->bare.confined && r->fields[1].at[0] == '/';
 }
 
 static bool set_stage(struct plan *plan, const struct record *r) {
@@ -352,6 +371,7 @@ struct known {
 #define BY(function) .as = BY_FUNCTION, .by = (function)
 
 static const struct known known[] = {
+    {"acted", 2, .binary = true, .bare = true, BY(set_acted)},
     {"arg", 2, .as = AS_ARG},
     {"bind", 4, STEP(STEP_BIND)},
     {"budget", 3, BY(set_budget)},
@@ -392,6 +412,7 @@ static const struct known known[] = {
     {"root", 3, BY(set_root)},
     {"route", 4, .binary = true, BY(add_route)},
     {"rule", 3, BY(add_rule)},
+    {"shm", 2, .bare = true, BY(set_shm)},
     {"stage", 2, .bare = true, BY(set_stage)},
     {"staged", 4, .bare = true, BY(add_staged)},
     {"stream", 4, BY(set_stream)},

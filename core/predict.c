@@ -197,6 +197,10 @@ enum hindrance predict_hindrance(const struct call *call, const struct watched *
     }
 }
 
+bool predict_writes(const struct call *call, const struct watched *w) { return writes(open_flags(call, w)); }
+
+bool predict_makes(const struct call *call, const struct watched *w) { return open_flags(call, w) & O_CREAT; }
+
 bool predict_alters(const struct call *call, const struct watched *w) {
     switch (w->kind) {
     case WATCH_OPEN:

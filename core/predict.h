@@ -20,6 +20,9 @@ int predict_other(const struct call *call, const struct watched *watched, const 
 enum hindrance predict_hindrance(const struct call *call, const struct watched *watched, enum watch_kind kind,
                                  const struct sight *sight);
 
+bool predict_writes(const struct call *call, const struct watched *watched); /* an open */
+bool predict_makes(const struct call *call, const struct watched *watched);
+
 /* Will what lies anywhere in the guest's root be another afterwards? */
 bool predict_alters(const struct call *call, const struct watched *watched);
 /* Of those: only what is no directory comes or goes. */

@@ -33,6 +33,7 @@ static struct node {
 static size_t node_count;
 static pid_t top; /* 0: the guest has a pid namespace, and so a /proc */
 static int64_t walked_us;
+static uint64_t task_count; /* of all that were walked */
 
 void tree_watch(pid_t pid) { top = pid; }
 
@@ -43,6 +44,7 @@ static void add_children_of(const char *tid, void *context) {
     size_t kept = 0;
     uint64_t child;
     pid_t parent = *(const pid_t *)context;
+    task_count++;
     snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, tid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     for (ssize_t n; fd >= 0 && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
@@ -72,6 +74,7 @@ static void add_children(pid_t parent) {
 
 static void walk(pid_t from) {
     node_count = 0;
+    task_count = 0;
     add_children(from);
     for (size_t i = 0; i < node_count; i++)
         add_children(nodes[i].pid);
@@ -102,6 +105,22 @@ static pid_t parent_of(pid_t pid) {
         close(proc);
     const char *at = n > 0 ? strrchr(text, ')') : NULL; /* ") S parent" */
     return at && strlen(at) > 4 && next_number(at + 3, &parent) ? (pid_t)parent : 0;
+}
+
+uint64_t tree_tasks(void) {
+    walk(top);
+    return task_count > 0 ? task_count - 1 : 0;
+}
+
+/* Orphans have the top as their parent, so every way up leads there. */
+bool tree_has(pid_t process) {
+    enum { DEEPEST = 4096 };
+    for (int i = 0; top && process > 1 && i < DEEPEST; i++) {
+        process = parent_of(process);
+        if (process == top)
+            return true;
+    }
+    return false;
 }
 
 static void kill_node(const struct node *node, pid_t own) {

@@ -11,6 +11,8 @@
 
 void tree_watch(pid_t top);
 bool tree_watched(void);
+uint64_t tree_tasks(void);  /* how many below the top, threads included */
+bool tree_has(pid_t process); /* below the top, by its parents */
 void each_process(int proc, visit *each, void *context); /* of the guest's: below the top, or in its /proc */
 void tree_kill(void);            /* everything below this process */
 bool tree_end(int64_t until_us); /* the same until none is left; false if one is */

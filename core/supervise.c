@@ -8,6 +8,7 @@
 #include "cgroup.h"
 #include "channel.h"
 #include "commands.h"
+#include "connecting.h"
 #include "descriptors.h"
 #include "discard.h"
 #include "disk.h"
@@ -349,7 +350,7 @@ static bool finished(const struct state *s) {
 }
 
 enum {
-    POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER,
+    POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER, POLL_CONNECTED,
     POLL_FIXED
 };
 
@@ -373,6 +374,7 @@ static void turn(struct state *s) {
         [POLL_LOOKUPS] = {.fd = fuse_root_fd(), .events = POLLIN},
         [POLL_TRACE] = {.fd = trace_fd(), .events = POLLOUT},
         [POLL_INNER] = {.fd = inner_fd(), .events = POLLIN},
+        [POLL_CONNECTED] = {.fd = connecting_fd(), .events = POLLIN},
     };
     memcpy(fds, fixed, sizeof fixed);
     size_t relayed = s->held && !s->reaped ? 0 : relay_poll(fds + POLL_FIXED, 3), running = commands_poll(fds + POLL_FIXED + relayed, MAX_COMMANDS);
@@ -388,6 +390,8 @@ static void turn(struct state *s) {
         trace_flush();
     if (fds[POLL_CTL].revents & ~POLLOUT)
         on_message(s);
+    if (fds[POLL_CONNECTED].revents)
+        notifications_connected();
     if (fds[POLL_INNER].revents)
         inner_hear();
     if (inner_waits() && !s->killed && inner_let_go(s->plan))

@@ -10,12 +10,16 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 sys.path.insert(0, sys.argv[1])
 
 from wardian import Policy, Sandbox
 from wardian.errors import WardianError
+from wardian.sandbox import host
+from wardian.sandbox.backends.landlock import Landlock
 from wardian.sandbox.backends.wardian import Wardian
 from wardian.sandbox.policy.policy import Share
 from wardian.sandbox.run.records import record
@@ -49,13 +53,14 @@ PREPARATION = "/programs/hostile.py"
 def made(request: dict[str, Any]) -> Sandbox:
     """A sandbox behind all walls but those named; a living one has seen a hostile command."""
     living = request["living"]
-    sandbox = Sandbox(policy_of(request), living=living)
+    sandbox = Sandbox(policy_of(request), living=living, backend_name=request["backend"])
+    kind = {"wardian": Wardian, "landlock": Landlock}[request["backend"]]
     records = b"".join(record(*fields) for fields in request["records"])
     if request["without"]:
         flags = b"".join(record("flag", f"without-{wall}") for wall in request["without"])
-        sandbox._backend = Wardian(binary=request["test_launcher"], extra=flags + records)
+        sandbox._backend = kind(binary=request["test_launcher"], extra=flags + records)
     elif records:
-        sandbox._backend = Wardian(extra=records)
+        sandbox._backend = kind(extra=records)
     if living:
         sandbox._place = sandbox._backend
         prepared = sandbox.run(
@@ -101,8 +106,21 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         if answer["reason"] not in ("exited", "signal"):
             KEPT_SANDBOX.close()
         return answer
-    with made(request) as sandbox:
+    with older_kernel(request["landlock_abi"]), made(request) as sandbox:
         return attacked(request, sandbox)
+
+
+@contextmanager
+def older_kernel(abi: int | None) -> Iterator[None]:
+    """As on one with that Landlock and no more."""
+    found = host.landlock_abi
+    if abi is not None:
+        host.landlock_abi = lambda: abi
+        host.this_host.cache_clear()
+    yield
+    if abi is not None:
+        host.landlock_abi = found
+        host.this_host.cache_clear()
 
 
 def attacked(request: dict[str, Any], sandbox: Sandbox) -> dict[str, Any]:

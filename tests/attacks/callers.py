@@ -151,11 +151,14 @@ class Caller:
         debug: bool = False,
         interface: bool = False,
         kept: bool = False,
+        backend: str = "wardian",
+        landlock_abi: int | None = None,
     ) -> Outcome:
         """Run a command; a string is a shell's.
 
         ``without`` names walls to leave out; ``records`` are said to the launcher last. A living
-        sandbox is ``kept`` for others of the same policy.
+        sandbox is ``kept`` for others of the same policy. ``landlock_abi``: as on a kernel that has
+        no more.
         """
         natively = tuple(without) == NO_WALLS
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
@@ -169,7 +172,12 @@ class Caller:
             "natively": natively,
             "kept": kept,
             # Without a /proc of its own there is no living sandbox.
-            "living": self.living and not without and "proc" not in degrade,
+            "living": self.living
+            and not without
+            and "proc" not in degrade
+            and backend == "wardian",
+            "backend": backend,
+            "landlock_abi": landlock_abi,
             "without": list(without),
             "test_launcher": str(self.stage / PROGRAMS / "wardian-launch-test"),
             "shares": [(str(self.stage / PROGRAMS), INSIDE, False), *shares],

@@ -37,8 +37,11 @@ _WITHOUT_WALLS = {"assert_harmful", "assert_each_wall_holds"}
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every attack is carried out twice: alone, and as the second command of a living sandbox whose
     first one was hostile (hostile.py)."""
-    if "caller" in metafunc.fixturenames and not (
-        _WITHOUT_WALLS & set(metafunc.function.__code__.co_names)
+    no_living_sandbox = "landlock" in metafunc.module.__name__
+    if (
+        "caller" in metafunc.fixturenames
+        and not no_living_sandbox
+        and not (_WITHOUT_WALLS & set(metafunc.function.__code__.co_names))
     ):
         metafunc.fixturenames.append("moment")
         metafunc.parametrize("moment", ["alone", "second"], indirect=True)

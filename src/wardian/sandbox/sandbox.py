@@ -492,7 +492,7 @@ class Sandbox:
     def _start(self, job: Job) -> Process:
         if self._closed:
             raise UsageError("this sandbox is closed")
-        if job.on_trace is not None and self._backend.name != "wardian":
+        if job.on_trace is not None and self._backend.name not in ("wardian", "landlock"):
             raise UsageError(f"the backend {self._backend.name} can't trace")
         if self.policy.network == "names":
             job = job._replace(network=self.network)

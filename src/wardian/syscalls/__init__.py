@@ -10,6 +10,7 @@ watching       rows to what the supervisor looks at although it is allowed
 names, names.tsv           what the headers call values and flags of arguments
 decode         a call as text that people can read
 filter         rows to a seccomp filter
+confined, confined.tsv     what is decided otherwise about a guest without namespaces
 knowledge, knowledge.tsv   who uses each call, and what tests it
 """
 

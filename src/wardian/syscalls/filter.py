@@ -55,7 +55,7 @@ Outcome = int | tuple[Guard, ...]
 WATCHED = -1
 """Stands for an errno in the guard of a call that goes on after the supervisor has looked at it."""
 
-_cache: dict[tuple[str, frozenset[str], frozenset[str], str, str], bytes] = {}
+_cache: dict[tuple[object, ...], bytes] = {}
 
 
 def compile_filter(
@@ -65,18 +65,24 @@ def compile_filter(
     deny: Collection[str] = (),
     refuse: Refuse = "notify",
     watch: Scope = "nothing",
+    otherwise: Mapping[str, str] | None = None,
+    acted: Collection[str] = (),
 ) -> bytes:
     """The filter as an array of ``struct sock_filter``; ``allow`` and ``deny`` overrule rows.
 
     A refused call is sent to the supervisor (``notify``) or answered by the kernel (``errno``);
-    calls that ``watch`` names are sent to it as well (see ``watching``). Raises PolicyError for a
+    calls that ``watch`` names are sent to it as well (see ``watching``), and what is ``acted``.
+    ``otherwise`` has decisions in place of the table's (see ``confined``). Raises PolicyError for a
     name that is unknown or both allowed and denied, WallError for an architecture without a table.
     """
-    key = (canonical_arch(arch), frozenset(allow), frozenset(deny), refuse, watch)
+    arch, allow, deny = canonical_arch(arch), frozenset(allow), frozenset(deny)
+    changed = tuple(sorted((otherwise or {}).items()))
+    key = (arch, allow, deny, refuse, watch, changed, frozenset(acted))
     if key not in _cache:
-        decisions = _decisions(*key[:3])
-        ranges = number_ranges(key[0], decisions, refuse, _unless(key[0], watch))
-        _cache[key] = assemble(key[0], ranges, refuse)
+        decisions = _decisions(arch, allow, deny, dict(changed))
+        always = {n: () for name in acted if (n := lookup(name).number(arch)) is not None}
+        ranges = number_ranges(arch, decisions, refuse, _unless(arch, watch) | always)
+        _cache[key] = assemble(arch, ranges, refuse)
     return _cache[key]
 
 
@@ -93,14 +99,18 @@ def _unless(arch: str, scope: Scope) -> dict[int, Condition]:
     }
 
 
-def _decisions(arch: str, allow: frozenset[str], deny: frozenset[str]) -> dict[int, str]:
+def _decisions(
+    arch: str, allow: frozenset[str], deny: frozenset[str], otherwise: Mapping[str, str]
+) -> dict[int, str]:
     for name in sorted(allow | deny):
         lookup(name)
         if name in allow and name in deny:
             raise PolicyError(f"syscall {name!r} is both allowed and denied")
 
     def decision(row: Row) -> str:
-        return "allow" if row.name in allow else "deny" if row.name in deny else row.decision
+        if row.name in allow:
+            return "allow"
+        return "deny" if row.name in deny else otherwise.get(row.name, row.decision)
 
     return {n: decision(row) for row in rows() if (n := row.number(arch)) is not None}
 

@@ -84,8 +84,8 @@ def test_nothing_is_left_after_a_run(
     box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tmp_path.chmod(0o755)
-    for parent in list(tmp_path.parents)[:2]:
-        if parent.name.startswith("pytest-") and os.access(parent, os.W_OK):
+    for parent in list(tmp_path.parents)[:3]:
+        if parent.name.startswith(("pytest-", "popen-")) and os.access(parent, os.W_OK):
             parent.chmod(parent.stat().st_mode | 0o011)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     sandbox = box.make()

@@ -52,7 +52,7 @@ def test_a_limit_strikes_and_is_named(
 def test_private_files_fill_up_and_end_there(box: Box) -> None:
     if not box.holds("disk"):
         pytest.skip(f"{box.name} holds no limit of disk, and says so")
-    script = "head -c 8000000 /dev/zero > /tmp/f; wc -c < /tmp/f"
+    script = "head -c 8000000 /dev/zero > $TMPDIR/f; wc -c < $TMPDIR/f"
     result = box.limited(disk_bytes=2 << 20).run(["sh", "-c", script], timeout_s=LONGEST_S)
     assert result.reason == "disk limit" or int(result.text.split()[-1]) <= 2 << 20
 

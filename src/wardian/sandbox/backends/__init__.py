@@ -3,6 +3,8 @@ name to ``NAMES``.
 
 wardian     our own launcher, every wall of it
 living      its living sandbox: walls that stand, and the commands behind them
+landlock    no namespaces and no mounts: Landlock, the syscall filter and the supervisor
+runs_own    where such a run keeps its private files, and what paths inside mean there
 bubblewrap  the policy as options of ``bwrap``
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
 gvisor      the policy as an OCI bundle for ``runsc``
@@ -42,7 +44,7 @@ else:
 
     OnRefusal = object
 
-NAMES = ("wardian", "bubblewrap", "gvisor", "host")
+NAMES = ("wardian", "landlock", "bubblewrap", "gvisor", "host")
 
 
 class Copies(NamedTuple):

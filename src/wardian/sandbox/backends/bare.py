@@ -66,7 +66,9 @@ class Bare(NamedTuple):
     over: Callable[[], None] = lambda: None  # called once, whatever becomes of it
     send: Callable[[int], None] | None = None
     kept: Sequence[int] = ()  # descriptors that the command gets, under the same numbers
+    seen: bool = False  # the launcher watches its calls: it can be traced
     voice: str = ""  # how its own words on standard error begin
+    binary: str = launcher.LAUNCHER
     direct: bool = False  # it may have the caller's own streams and session, if those are inherited
 
 
@@ -111,18 +113,25 @@ def _launch(job: Job, bare: Bare) -> Process:
         extra=_records(job, bare),
     )
     kept = {fd: fd for fd in bare.kept}
-    launched = launcher.spawn_and_give(data, given.fds | kept, ends)
+    launched = launcher.spawn_and_give(data, given.fds | kept, ends, bare.binary)
     outputs = {ends[i]: on for i, on in ((1, job.on_stdout), (2, job.on_stderr)) if i in ends}
-    return Process(
+    traces = {} if job.on_trace is None else {ends[launcher.FD_TRACE]: job.on_trace}
+    process = Process(
         launched,
         functools.partial(_interpreted, job, bare),
         outputs=outputs,
-        stdin=ends.get(0),
+        stdin=None if job.stdin else ends.get(0),
         input_bytes=job.input_bytes or b"",
+        traces=traces,
         keep=job.keep,
         time_s=time_s,
         send=bare.send,
     )
+    if job.stdin:
+        from wardian.sandbox.run.interaction import Input
+
+        process.input = Input(ends[0])
+    return process
 
 
 def _records(job: Job, bare: Bare) -> bytes:
@@ -134,8 +143,12 @@ def _records(job: Job, bare: Bare) -> bytes:
 
 def _streams(job: Job, bare: Bare) -> tuple[streams.Streams, dict[int, int]]:
     """What the launcher gets, and our own ends by stream number."""
+    if bare.seen and job.on_trace is not None:
+        given, ends = _streams(job._replace(on_trace=None), bare)
+        ends[launcher.FD_TRACE], given.fds[launcher.FD_TRACE] = launcher.pipe()
+        return given, ends
     if not job.inherit:
-        return streams.captured(has_input=bool(job.input_bytes))
+        return streams.captured(has_input=bool(job.input_bytes) or job.stdin)
     if bare.direct and job.copies is None:
         return streams.direct(), {}
     given = streams.inherited(tty=job.tty and not bare.direct, seen=job.copies is not None)

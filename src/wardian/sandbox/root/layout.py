@@ -30,6 +30,7 @@ class Layout(NamedTuple):
 
     read: tuple[str, ...]
     roots: tuple[str, ...]
+    read_confined: tuple[str, ...]
     etc: tuple[str, ...]
     etc_network: tuple[str, ...]
     devices: tuple[str, ...]

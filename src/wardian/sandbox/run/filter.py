@@ -14,8 +14,10 @@ from wardian.syscalls import compile_filter, number, rows
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import NamedTuple
 
+    from wardian.syscalls.confined import Confinement
     from wardian.syscalls.watching import Scope
 else:
     from wardian.values import NamedTuple
@@ -44,9 +46,16 @@ QUOTAS = (
 
 
 def make_filter(
-    policy: Policy, host: Host, standing: set[str], *, shares_written: bool, watch: Scope
+    policy: Policy,
+    host: Host,
+    standing: set[str],
+    *,
+    shares_written: bool,
+    watch: Scope,
+    confined: Confinement | None = None,
 ) -> list[bytes]:
-    """The records that say which calls are refused, which are looked at, and what is answered."""
+    """The records that say which calls are refused, which are looked at, and what is answered;
+    ``confined``: for a guest without namespaces."""
     deny = set(policy.deny_syscalls)
     if NEVER_DENIED in deny:
         raise PolicyError(f"{NEVER_DENIED} can't be denied: the filter is handed over with it")
@@ -55,6 +64,10 @@ def make_filter(
         deny.add("clone3")
     notify = "notify" in standing
     allow = frozenset(policy.allow_syscalls)
+    otherwise, acted = ({}, frozenset[str]()) if confined is None else confined
+    if not notify:  # then nobody carries them out
+        deny |= acted
+    acted -= deny
     if "unshare" in allow:  # then a namespace of the guest's own may map more than one ID
         allow |= {row.name for row in rows() if "OWN_ID" in row.decision} - deny
     budgeted = (
@@ -66,8 +79,10 @@ def make_filter(
         deny.add("fallocate")
     quotas = [q for q in QUOTAS if notify and q.call not in allow | deny]
     deny |= {quota.call for quota in quotas}
-    compile_for = functools.partial(compile_filter, host.arch, allow=allow, deny=frozenset(deny))
-    program = compile_for(watch=watch, refuse="notify" if notify else "errno")
+    compile_for = functools.partial(
+        compile_filter, host.arch, allow=allow, deny=frozenset(deny), otherwise=otherwise
+    )
+    program = compile_for(watch=watch, refuse="notify" if notify else "errno", acted=acted)
     errnos: dict[int, int] = {}  # other than the filter's own
     if "clone3" in deny:
         clone3 = number("clone3", host.arch)
@@ -93,6 +108,12 @@ def make_filter(
 
         known: Scope = "paths" if watch in ("changes", "opens") else watch
         records.append(record("watched", watched_calls(known, host.arch)))
+    records += _acted(acted, host.arch)
     if allow & {"keyctl", "add_key", "request_key"}:
         records.append(record("flag", "keyring"))
     return records
+
+
+def _acted(names: Collection[str], arch: str) -> list[bytes]:
+    numbers = sorted(found for name in names if (found := number(name, arch)) is not None)
+    return [record("acted", struct.pack(f"<{len(numbers)}H", *numbers))] if numbers else []

@@ -6,6 +6,8 @@ import os
 
 MAGIC = b"wardian-plan 1\n"
 BARE = b"wardian-bare 1\n"  # without namespaces and root; each other wall where it is asked for
+# The same behind Landlock and the filter, which have to be asked for.
+CONFINED = b"wardian-confined 1\n"
 BIND_WRITE, BIND_DEVICE, BIND_OWNER, BIND_OPTIONAL, BIND_COPY = 1, 2, 4, 8, 16
 
 
