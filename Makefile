@@ -2,6 +2,8 @@
 # make test       what protects users: linters, types, layers, C under sanitizers, tests (14 minutes)
 # make test-all   that, and the long campaigns: fuzzers, soaks, other backends, whole nightlies
 # make list       the capability probes; make probes: measure them all; make run PROBE=ID: one
+# make docs       the documentation as a site in build/site; dead links are errors
+# make pictures   run the commands that the documentation quotes again, and redraw its pictures
 # make bench      times, beside the other sandboxes that are installed
 # make lint · make format · make clean
 #
@@ -68,6 +70,14 @@ format: $(VENV)/.test
 bench: $(VENV)/.run launcher
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -c tools/site -d build/site-cache . build/site
+	@echo build/site/index.html
+
+pictures: $(VENV)/.run launcher
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.pictures
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.quotes
+
 # The launcher as the installed package finds it, rebuilt when its sources are newer; data in the
 # form that loads fastest; and bytecode, which an editable install lacks where writing it is off.
 launcher: $(VENV)/.run
@@ -93,7 +103,11 @@ $(VENV)/.run: $(VENV)/bin/python pyproject.toml hatch_build.py
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml hatch_build.py
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint,docs]'
+	@touch $@ $(VENV)/.run $(VENV)/.docs
+
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml hatch_build.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.run
 
 clean:
@@ -101,4 +115,4 @@ clean:
 	rm -rf $(VENV) build dist src/wardian/_bin .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help demo test test-long test-all list probes run lint format bench launcher test-launchers clean
+.PHONY: help docs pictures demo test test-long test-all list probes run lint format bench launcher test-launchers clean

@@ -224,7 +224,7 @@ def wardian_exec(workshop: Workshop) -> ByCommand:
 
 
 def why_not(contestant: Contestant) -> str:
-    """Empty if it really runs a command and tells how it ended; else what is wrong."""
+    """Empty if it runs a command and returns its exit code; else what is wrong."""
     try:
         outcome = contestant.run(CHECK)
     except Exception as error:  # whatever a library of others raises

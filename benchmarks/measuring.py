@@ -20,7 +20,7 @@ BUSY = 0.3  # of all processors, on average over the last minute
 
 
 class Spread(NamedTuple):
-    """What is told of a series: its middle, and where four fifths of it lie."""
+    """Summary of a series: its median, and the range of the middle four fifths."""
 
     median: float
     p10: float

@@ -46,7 +46,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the launcher changed for itself, as the caller had it. */
+/* Settings that the launcher changed for itself; the command gets them back as the caller had them. */
 static mode_t own_mask;
 static struct rlimit own_core, own_files;
 
@@ -72,7 +72,7 @@ static void die_with_reaper(pid_t reaper) {
         _exit(125); /* it died before the line above took effect */
 }
 
-/* Nothing but the streams and what is meant for the command; `ctl` goes with its start. */
+/* Closes everything except the streams and the descriptors meant for the command; `ctl` closes at its exec. */
 static int keep_given(const struct plan *plan, int ctl) {
     int kept[MAX_KEPT + 3];
     size_t count = 0;
@@ -81,7 +81,7 @@ static int keep_given(const struct plan *plan, int ctl) {
     if (high < 0)
         die(errno, "streams", "closing what is not the command's");
     kept[count++] = high;
-    for (int fd = FD_TOLD; plan->bare.inner && fd <= FD_BLOCK; fd++)
+    for (int fd = FD_JSON_STATUS; plan->bare.inner && fd <= FD_BLOCK; fd++)
         kept[count++] = fd;
     for (size_t i = 0; i < plan->bare.kept_count; i++) {
         kept[count++] = plan->bare.kept[i];
@@ -93,7 +93,7 @@ static int keep_given(const struct plan *plan, int ctl) {
     return high;
 }
 
-/* Each wall on its own: what the plan does not ask for is not there. */
+/* Each wall on its own: one that the plan does not ask for is not put up. */
 static int put_up_walls(const struct plan *plan) {
     bool filter = plan->filter_len > 0;
     if ((filter || plan->landlock) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -146,7 +146,7 @@ static void on_children(const struct plan *plan, pid_t command, int ctl) {
             continue; /* an orphan of the command's */
         message.exited.status = status;
         channel_send(ctl, &message, NULL, 0);
-        if (!plan->bare.inner) { /* else they are another sandbox's */
+        if (!plan->bare.inner) { /* other children belong to another sandbox */
             tree_watch((pid_t)syscall(SYS_getpid));
             left_running_send(ctl);
         }
@@ -183,12 +183,12 @@ static _Noreturn void wait_for_end(const struct plan *plan, pid_t command, int c
     }
 }
 
-/* A message of the kernel's when the supervisor dies, which also continues a reaper that was stopped. */
+/* PR_SET_PDEATHSIG: the signal at the supervisor's death also continues a reaper that was stopped. */
 static void become_reaper(void) {
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         die(errno, "reaper", "becoming the parent of orphans");
     if (prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0) < 0)
-        die(errno, "reaper", "asking to be told of the supervisor's death");
+        die(errno, "reaper", "requesting a signal at the supervisor's death");
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         die(errno, "reaper", "hiding from the command");
 }
@@ -249,7 +249,7 @@ void bare_start(struct plan *plan, struct supervised *run) {
     }
     close(ends[1]);
     if (plan->bare.same_session)
-        setsid(); /* what is sent to the command's group is not for us */
+        setsid(); /* signals to the command's group must not reach the supervisor */
     supervise_from_now(run->reaper);
     give_turn(run->ctl, -1);
     cgroup_make(plan, run->ctl);

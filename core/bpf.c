@@ -1,6 +1,6 @@
-/* An interpreter for the filter's program. A watched call and a refused one both reach the supervisor,
- * and only that program tells which is which, and with which error. It judges registers, which no other
- * thread can change; whatever is not plainly allowed is refused. */
+/* An interpreter for the filter's program. Watched calls and refused calls both reach the supervisor; running
+ * the program again shows which kind a call is, and the errno of a refusal. It reads registers only, which no
+ * other thread can change; anything not plainly allowed is refused. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "bpf.h"
@@ -26,7 +26,8 @@ void bpf_load(const struct plan *plan) {
     length = plan->verdict_len / sizeof *program;
 }
 
-/* Only what syscalls/filter.py writes; anything else is no verdict, and so a refusal. */
+/* Covers the instructions that syscalls/filter.py emits; any other one yields no verdict, which means a
+ * refusal. */
 int bpf_verdict(const struct seccomp_data *data) {
     uint32_t value = 0;
     for (size_t at = 0; at < length; at++) {

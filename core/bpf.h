@@ -1,4 +1,4 @@
-/* An interpreter for the filter: what it says of a call that reached the supervisor. */
+/* An interpreter for the filter: its verdict on a call that reached the supervisor. */
 #ifndef WARDIAN_BPF_H
 #define WARDIAN_BPF_H
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A task is named by its id out here, or by minus its id inside. */
+/* A task is identified by its pid outside, or by minus its pid inside. */
 struct call {
     pid_t task;
     int number;
@@ -18,8 +18,8 @@ enum { MAX_SYSCALL = 1024 };
 /* What an inspected call does. */
 enum watch_kind {
     WATCH_NOT,
-    WATCH_LOOK, /* needs the path to be there */
-    WATCH_OPEN, /* its flags say what it needs */
+    WATCH_LOOK, /* needs the path to exist */
+    WATCH_OPEN, /* its flags decide what it needs */
     WATCH_CHANGE,
     WATCH_REMOVE,
     WATCH_MAKE,
@@ -27,7 +27,7 @@ enum watch_kind {
     WATCH_LINK, /* looks at the path, makes the other */
     WATCH_EXEC,
     WATCH_CONNECT,
-    WATCH_BIND,     /* makes what its address names, if that is a path */
+    WATCH_BIND,     /* creates its address, if that is a path */
     WATCH_SEND,     /* sendto */
     WATCH_MESSAGES, /* sendmsg, sendmmsg */
     WATCH_SIGNAL,

@@ -1,4 +1,4 @@
-/* No capability, now or after any execve; and not the caller's session keyring either. */
+/* Drops every capability for good, and leaves the caller's session keyring. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "capabilities.h"
@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What can be done while capabilities are still needed: none is left to gain after this. 40 calls of
- * 1.6 µs each, so it is done once, before the guest is forked. */
+/* The part that itself needs capabilities: after it, none can be gained. 40 calls of 1.6 µs each, so it is
+ * done once, before the guest is forked. */
 void limit_capabilities(const struct plan *plan) {
     if (WALL_IS_UP(plan, WALL_CAPABILITIES)) {
         /* Keeping capabilities (PR_SET_KEEPCAPS) stays free: there are none to keep. */
@@ -44,8 +44,8 @@ void drop_capabilities(const struct plan *plan) {
     }
 }
 
-/* The filter refuses keyctl, add_key and request_key; this matters once a policy allows them.
- * A user has a quota of 200 keys, so without need a full quota does not stop the run. */
+/* The filter refuses keyctl, add_key and request_key; this matters once a policy allows them. A user may have
+ * 200 keys; unless keyrings are allowed, a full quota does not stop the run. */
 void forget_session_keyring(const struct plan *plan) {
     if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && plan->require_keyring)
         die(errno, "keyring", "joining a new session keyring");

@@ -1,4 +1,4 @@
-/* No capability, now or after any execve; and not the caller's session keyring either. */
+/* Drops every capability for good, and leaves the caller's session keyring. */
 #ifndef WARDIAN_CAPABILITIES_H
 #define WARDIAN_CAPABILITIES_H
 

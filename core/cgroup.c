@@ -36,16 +36,16 @@
 #define PREFIX "wardian-"
 enum { STALE_S = 10 };
 
-/* One directory that is ours, and where it lies. */
+/* One directory that we made, and its path. */
 struct control_group {
     int parent, dir;
     char name[48];
 };
 
 static int version; /* 0: none */
-static struct control_group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* in version 2 the first is all */
+static struct control_group memory_group = {-1, -1, ""}, time_group = {-1, -1, ""}; /* version 2 uses only the first */
 
-/* What the kernel counts; opened when it is first asked, which a quick run does of few. */
+/* The kernel's counters. Each is opened when it is first read; a short run reads few. */
 struct count {
     int dir;
     const char *name; /* NULL: there is none */
@@ -255,8 +255,8 @@ void cgroup_move(pid_t child) {
         cgroup_remove();
 }
 
-/* While the run is set up: it is then held by the supervisor's count alone, and its result says so.
- * Afterwards: nothing waits for this. */
+/* During set-up: the run is then limited by the supervisor's measurements alone, and its result says so.
+ * Later: nothing depends on it. */
 void cgroup_remove(void) {
     struct count *const counts[] = {&usage, &events, &time_used, &statistics, &failures, &network};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -280,14 +280,14 @@ static bool make_version_1(const struct plan *plan) {
         return false;
     if (plan->memory_bytes) /* absent where swap is not counted */
         write_number(dir, "memory.memsw.limit_in_bytes", plan->memory_bytes);
-    if (plan->memory_bytes) /* else the kernel does not count what lies in TCP and UDP sockets at all */
+    if (plan->memory_bytes) /* without it the kernel does not count buffers of TCP and UDP sockets at all */
         write_number(dir, "memory.kmem.tcp.limit_in_bytes", plan->memory_bytes);
     if (own_group("cpuacct", path))
         make(&time_group, path);
     return true;
 }
 
-/* What is asked later: the guest does not wait for this. */
+/* Counters that are read later: the guest does not wait for them. */
 static bool open_version_1(const struct plan *plan) {
     int dir = memory_group.dir;
     usage = (struct count){dir, "memory.usage_in_bytes", -1};
@@ -338,9 +338,9 @@ static void join_version_1(int ctl) {
     }
 }
 
-/* In the guest-to-be: into the groups of version 1. The supervisor opened the doors, so it is the
- * supervisor's right to move us that counts. The namespace that the clone made has the caller's
- * groups for a root, in both versions; one that is made here, inside, hides the name of the group. */
+/* In the guest-to-be: joins the version 1 groups. The supervisor opened the files, so the supervisor's right
+ * to move us counts. The cgroup namespace from the clone has the caller's groups as its root, in both
+ * versions; a new one, made here, hides the group's name. */
 void cgroup_enter(const struct plan *plan, int ctl) {
     if (version == 1)
         join_version_1(ctl);
@@ -348,7 +348,7 @@ void cgroup_enter(const struct plan *plan, int ctl) {
         die(errno, "namespaces", "making the run's control group its root");
 }
 
-/* Once, while the guest works: nobody waits for this, and a quick run goes without. */
+/* Once, while the guest works: nothing waits for this, and a short run does without. */
 void cgroup_sweep(void) {
     static bool swept;
     if (swept || !version)
@@ -358,7 +358,7 @@ void cgroup_sweep(void) {
     sweep_beside(&time_group);
 }
 
-/* Asking */
+/* Reading the counters */
 
 bool cgroup_cpu_us(uint64_t *us) {
     char text[512];
@@ -384,7 +384,7 @@ void cgroup_forgive(void) { forgiven = cgroup_kills(); }
 
 bool cgroup_out_of_memory(void) { return cgroup_kills() > forgiven; }
 
-/* How often the kernel has met the limit, whether or not it found something to drop then. */
+/* How often the run has reached the limit, whether or not the kernel could reclaim memory then. */
 static uint64_t times_met(void) {
     char text[512];
     uint64_t times = 0;
@@ -396,11 +396,11 @@ static uint64_t times_met(void) {
     return times;
 }
 
-/* Not every kill for memory is counted as one: the limit was met, at least. */
+/* The kernel does not count every kill for memory; the limit was reached, at least. */
 bool cgroup_met_limit(void) { return version && times_met() > 0; }
 
-/* Full, but for the programs' own pages, which are dropped and read again and again: a guest in that state
- * neither goes on nor ends for a long time. */
+/* Full except for the programs' own pages, which are dropped and read again and again: a guest in that state
+ * makes no progress and does not end for a long time. */
 bool cgroup_thrashes(uint64_t limit, uint64_t bytes) {
     static uint64_t met_before;
     static int rounds;
@@ -412,8 +412,7 @@ bool cgroup_thrashes(uint64_t limit, uint64_t bytes) {
     return rounds >= ROUNDS;
 }
 
-/* What can't be given back: without the cached contents of files, which the kernel drops when it needs
- * the room. */
+/* Memory that can't be reclaimed: without the page cache, which the kernel drops when it needs memory. */
 bool cgroup_memory(uint64_t *bytes) {
     char text[8192];
     if (read_count(&usage, text, sizeof text) <= 0 || !next_number(text, bytes))
@@ -430,9 +429,9 @@ bool cgroup_memory(uint64_t *bytes) {
     return true;
 }
 
-/* What lies in TCP and UDP sockets, and is not in the count above: what version 1 counts apart, or what
- * `listed`, the sum of all sockets, has besides. Connections that nobody has accepted are charged to no
- * group, in either version. */
+/* Buffers of TCP and UDP sockets that the count above lacks: what version 1 counts apart, or by how much
+ * `listed`, the sum of all sockets, exceeds it. Connections that nobody has accepted are charged to no group,
+ * in either version. */
 uint64_t cgroup_network(uint64_t listed) {
     char text[8192];
     uint64_t charged = 0;
@@ -443,7 +442,7 @@ uint64_t cgroup_network(uint64_t listed) {
     return listed > charged ? listed : charged;
 }
 
-/* Ends whatever is in it, at once; the pid namespace ends the same processes, and others none. */
+/* Kills every process in the group at once; these are the processes of the pid namespace, and no others. */
 void cgroup_kill(void) {
     if (version == 2)
         write_name(memory_group.dir, "cgroup.kill", "1");

@@ -43,7 +43,8 @@ void channel_send(int fd, const struct message *message, const int *fds, size_t 
     long sent;
     while ((sent = syscall(SYS_sendmsg, fd, &header, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         ;
-    /* The other side would wait for it. Without descriptors a message always finds room, or nobody. */
+    /* The other side would wait for it. Without descriptors, a message is always taken, unless the peer is
+     * gone. */
     if (sent < 0 && fd_count > 0 && errno != EPIPE && errno != ECONNRESET)
         die(errno, "descriptors", "passing %d descriptors between the launcher's processes", (int)fd_count);
 }
@@ -75,8 +76,8 @@ bool channel_receive(int fd, struct message *message, int *fds, size_t *fd_count
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
     ssize_t got;
-    /* One that ends with unread messages resets the connection: said once, and before the last words that
-     * it sent, which are what we want. */
+    /* A peer that ends with unread messages resets the connection. The error comes once, before the last
+     * messages it sent, which we want. */
     while ((got = recvmsg(fd, &header, MSG_CMSG_CLOEXEC)) < 0 && (errno == EINTR || errno == ECONNRESET))
         ;
     *fd_count = 0;
@@ -109,6 +110,6 @@ int wait_for_turn(int fd) {
     size_t count;
     pid_t sender;
     if (!channel_receive(fd, &go, passed, &count, &sender) || go.kind != MSG_GO)
-        _exit(125); /* the other one failed, and has said so */
+        _exit(125); /* the peer failed, and has reported it */
     return count == 1 ? passed[0] : -1;
 }

@@ -28,7 +28,7 @@ enum message_kind {
     MSG_EXITED,
     MSG_CONNECT,   /* a confined guest's socket: connecting.h */
     MSG_CONNECTED, /* or not: with the error */
-    /* Of a living sandbox (commands.h, place.h): what the supervisor asks the reaper for. */
+    /* In a living sandbox (commands.h, place.h): what the supervisor asks of the reaper. */
     MSG_START,     /* a command: its records, and the streams that it has */
     MSG_END,       /* a command and all its processes */
     MSG_SIGNAL,    /* to a command */

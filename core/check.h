@@ -1,4 +1,4 @@
-/* A check that ends the program, and says where, if it is not so. */
+/* A check that ends the program and prints its place if it fails. */
 #ifndef WARDIAN_CHECK_H
 #define WARDIAN_CHECK_H
 

@@ -1,4 +1,4 @@
-/* Plans, as the caller writes them and as nobody should: what is accepted, and what is not. */
+/* Plans, valid and invalid: which ones the parser accepts, and which it rejects. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "check.h"
@@ -55,7 +55,7 @@ static void start_plan(struct text *plan) {
     put_bytes(plan, "wardian-plan 1\n", 15);
 }
 
-/* The least that is a plan. */
+/* The smallest valid plan. */
 static void least_plan(struct text *plan) {
     static const uint8_t filter[16] = {0x06, 0, 0, 0, 0, 0, 0xff, 0x7f};
     start_plan(plan);
@@ -69,7 +69,7 @@ static void least_plan(struct text *plan) {
     put_record(plan, 2, "path", "/usr/bin:/bin");
 }
 
-/* One of everything. */
+/* A plan with one record of every kind. */
 static void full_plan(struct text *plan) {
     static const uint8_t refusals[8] = {101, 0, 1, 0, 16, 1, 38, 0};
     least_plan(plan);
@@ -105,7 +105,7 @@ static void full_plan(struct text *plan) {
     put_record(plan, 2, "output", "1");
 }
 
-/* From memory of exactly that size, so that one byte read beyond it is reported. */
+/* Read from memory of exactly that size, so that the sanitizer reports one byte read beyond it. */
 static bool parses(const uint8_t *bytes, size_t len, struct plan *plan, const char **problem) {
     plan_forget();
     static uint8_t *copy;
@@ -126,7 +126,7 @@ static bool accepted(const struct text *text) {
     return parses(text->bytes, text->len, &plan, &problem);
 }
 
-/* Whatever was accepted can be walked without leaving it. */
+/* Every list of an accepted plan lies within the plan. */
 static void walk(const struct plan *plan) {
     size_t sum = strlen(plan->hostname) + strlen(plan->cwd) + strlen(plan->path);
     CHECK(plan->step_count <= MAX_STEPS && plan->rule_count <= MAX_RULES);
@@ -167,7 +167,7 @@ static void check_good_plans(void) {
     CHECK(plan.steps[2].text_len == 5 && memcmp(plan.steps[2].text, "text\n", 5) == 0);
 }
 
-/* Cut anywhere but between two records it is no plan; there it may be one that says less. */
+/* Cut anywhere but between two records it is invalid; cut there, it may be a valid plan with fewer records. */
 static void check_truncated_plans(void) {
     static struct text text;
     struct plan plan;
@@ -271,7 +271,7 @@ static void check_counts(void) {
     }
 }
 
-/* The least that is a plan without walls. */
+/* The smallest valid plan without walls. */
 static void bare_plan(struct text *plan) {
     plan->len = plan->count = 0;
     put_bytes(plan, "wardian-bare 1\n", 15);
@@ -281,7 +281,7 @@ static void bare_plan(struct text *plan) {
     put_record(plan, 2, "path", "/bin");
 }
 
-/* Each wall of the least plan is required: without its record there is no run. */
+/* Each wall of the smallest plan is required: without its record, the plan is invalid. */
 static void check_required_walls(void) {
     static struct text whole, less;
     least_plan(&whole);
@@ -294,7 +294,7 @@ static void check_required_walls(void) {
     }
 }
 
-/* No record makes a plan with walls one without, and one without has no walls that it can't have. */
+/* No record turns a plan with walls into one without; and one without can't ask for walls that need a root. */
 static void check_bare_plans(void) {
     static const char *const only_bare[][4] = {
         {"keep", "16"}, {"stage", "/mnt"}, {"staged", "/a", "1", "2"}, {"voice", "x: "}, {"place", "/tmp"},
@@ -332,7 +332,7 @@ static void check_bare_plans(void) {
     CHECK(parses(text.bytes, text.len, &plan, &problem) && !plan.bare.wanted);
 }
 
-/* What each wall of such a plan takes: a record of its own. */
+/* Walls that such a plan can have: each asked for by a record of its own. */
 static void check_walls_of_bare_plans(void) {
     static const uint8_t filter[8] = {6};
     static struct text text;

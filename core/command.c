@@ -1,5 +1,5 @@
-/* The records of one command (records.c), read in the process that becomes it: nothing that is wrong with
- * them can harm the reaper. Only these are known: arg, env, cwd and path. */
+/* The records of one command (records.c), read in the process that becomes it, so that malformed records
+ * can't harm the reaper. Only arg, env, cwd and path are known. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "command.h"

@@ -1,6 +1,6 @@
-/* The commands of a living sandbox: asked for by the caller, started and ended by the reaper (place.c), each
- * with a status pipe and a control socket of its own. One that is written to its status pipe never holds the
- * others up (status.h).
+/* The commands of a living sandbox: requested by the caller, started and ended by the reaper (place.c), each
+ * with a status pipe and a control socket of its own. A command whose status pipe is full never holds up the
+ * others (status.h).
  *
  * The caller's requests are struct request with descriptors beside it. On a command's own control socket it
  * sends single bytes: a signal's number, or one of the orders below. */
@@ -10,6 +10,7 @@
 #include "cgroup.h"
 #include "descriptors.h"
 #include "directory.h"
+#include "disk.h"
 #include "ending.h"
 #include "fail.h"
 #include "fuse_root.h"
@@ -56,19 +57,17 @@ struct command {
 
 static struct command commands[MAX_COMMANDS];
 static int reaper_ctl = -1;
-static bool on;
-static bool closed; /* by the caller, who waits for the end */
+static bool on, used, closed; /* closed: by the caller, who waits for the end */
 
 bool commands_closed(void) { return closed; }
+bool commands_used(void) { return used; }
+bool commands_on(void) { return on; }
+void commands_without_reaper(void) { reaper_ctl = -1; }
 
 void commands_begin(int ctl) {
     reaper_ctl = ctl;
     on = true;
 }
-
-void commands_without_reaper(void) { reaper_ctl = -1; }
-
-bool commands_on(void) { return on; }
 
 static struct command *find(uint64_t number) {
     for (size_t i = 0; i < MAX_COMMANDS; i++)
@@ -112,8 +111,8 @@ bool commands_wait(void) {
     return waits;
 }
 
-/* Only where the reaper takes more, and then no more than a handful at once: we may never wait for it, for it
- * may be waiting for us. */
+/* Sends only while the reaper has room, a few at a time: the supervisor must never wait for the reaper, which
+ * may be waiting for the supervisor. */
 static void ask(const struct message *message, const int *fds, size_t count) {
     if (reaper_ctl >= 0)
         channel_send(reaper_ctl, message, fds, count);
@@ -160,10 +159,10 @@ static bool begin(const struct request *request, const int *fds, size_t count) {
     *command = (struct command){.number = request->command, .status = fds[STATUS], .control = fds[CONTROL],
                                 .background = request->flags & IN_BACKGROUND, .started_us = now_us(),
                                 .starved_before = cgroup_kills()};
-    if (!command->background && !in_foreground(command))
-        limits_cpu_anew(); /* CPU time is for what runs at once: a place may live for long */
+    limits_command_started(!command->background && !in_foreground(command));
     if (request->wall_ms)
         command->deadline_us = command->started_us + (int64_t)request->wall_ms * 1000;
+    used = used || disk_anew(); /* it may have waited, and others written meanwhile */
     fuse_root_anew();
     status_prepare(command->status);
     fcntl(command->control, F_SETFL, O_NONBLOCK);
@@ -234,7 +233,7 @@ bool commands_hear(void) {
     return true;
 }
 
-/* What the reaper says */
+/* Messages from the reaper */
 
 static const char *reason_of(const struct command *command, int status) {
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -427,7 +426,7 @@ bool commands_end_largest(int proc, enum limit limit, uint64_t memory_bytes) {
     if (limit == LIMIT_MEMORY && cgroup_out_of_memory()) { /* the kernel has ended one process already */
         cgroup_forgive();
         if (largest == MAX_COMMANDS || w.weights[largest] < much)
-            return true; /* and that was all of the command that took so much */
+            return true; /* and that was the command that took most of it */
     }
     if (largest == MAX_COMMANDS)
         return false;

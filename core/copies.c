@@ -1,7 +1,7 @@
-/* Shares that the guest may change without changing what is shared: an overlay whose lower layer is the
- * share, mounted read-only, and whose upper layer is the run's own. Nothing that lies in the share can
- * lead anywhere else: with `userxattr` the kernel neither follows redirects nor takes data from another
- * file (overlayfs.rst), and there is no second layer below that a mark could uncover. */
+/* Shares with `copy`: the guest may change them without changing the host's files. An overlay whose lower
+ * layer is the share, mounted read-only, and whose upper layer is the run's own. No file in the share can
+ * lead elsewhere: with `userxattr` the kernel neither follows redirects nor takes data from another file
+ * (overlayfs.rst), and there is no second lower layer that a whiteout could uncover. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "copies.h"
@@ -17,7 +17,7 @@ enum { FSCONFIG_FLAG = 0, FSCONFIG_STRING = 1, FSCONFIG_CREATE = 6 };
 
 static int copies;
 
-/* Both layers of one copy lie below it. Out of the guest's sight: covered by its /proc. */
+/* Both layers of one copy lie below it. Masked: the guest's /proc is mounted over it. */
 static int open_layers(const struct builder *b) {
     char name[16];
     snprintf(name, sizeof name, "copy%d", copies++);

@@ -1,4 +1,4 @@
-/* Shares that the guest may change without changing what is shared. */
+/* Shares that the guest may change without changing the host's files. */
 #ifndef WARDIAN_COPIES_H
 #define WARDIAN_COPIES_H
 
@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Covers the share at `name`, mounted there read-only. Where that can't be, it stays as it is: false. */
+/* Mounts a copy over the share at `name`, which is mounted read-only. False if it can't; the share then stays
+ * read-only. */
 bool copies_cover(const struct builder *b, const struct step *step, int dir, const char *name);
 
 #endif

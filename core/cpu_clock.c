@@ -1,8 +1,8 @@
-/* CPU time of the whole tree where no control group counts it. The time of a process that its parent does
- * not wait for (SA_NOCLDWAIT, SIGCHLD ignored) is added to nobody's account; but an event of the kernel's
- * own task clock is inherited by whatever a task starts, and keeps the time of those that are gone.
+/* CPU time of the whole tree where no control group counts it. The time of a process that its parent does not
+ * wait for (SA_NOCLDWAIT, SIGCHLD ignored) is added to no other process; but a perf event of the task clock
+ * is inherited by whatever a task starts, and keeps the time of ended tasks.
  *
- * Opened once children come and go, and not before: the first event on a host costs a grace period. */
+ * Opened only once processes have ended: the first event on a host costs a grace period. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "cpu_clock.h"
@@ -61,7 +61,7 @@ static void read_text(const char *path, char *text, size_t size) {
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* The id that was given out last on this host: what is born later has a greater one. */
+/* The newest pid on this host: later processes have a greater one. */
 static uint64_t newest_task(void) {
     char text[128];
     uint64_t newest;
@@ -77,8 +77,8 @@ static bool is_attached(uint64_t pid) {
     return false;
 }
 
-/* Below a process, by ids out here, up to `newest`: later ones have their parent's clock. Returns whether
- * one was gone before it could be attached to. */
+/* Attaches a clock to each process below one, up to `newest`; later ones inherit their parent's. Returns
+ * whether one ended before it could be attached to. */
 static bool attach_below(uint64_t pid, uint64_t newest, int depth) {
     enum { DEEPEST = 32 };
     char path[64], text[8192];
@@ -100,13 +100,20 @@ static bool attach_below(uint64_t pid, uint64_t newest, int depth) {
     return lost;
 }
 
-/* Orphans are the reaper's children, too; one that makes way for the next while we look is looked for
- * again. Nobody can be attached to before the guest has become its program, so this may come to nothing. */
-bool cpu_clock_attach(pid_t reaper) {
+/* Orphans are children of the reaper, too. If a process ends while we look, we look again. Before the guest
+ * has become its program no process can be attached to, so this may find none. */
+bool cpu_clock_attach(pid_t reaper, bool *lost) {
     enum { TRIES = 8 };
-    for (int i = 0; i < TRIES && attach_below((uint64_t)reaper, UINT64_MAX, 0) && clock_count > 0; i++)
-        ;
+    *lost = true;
+    for (int i = 0; i < TRIES && *lost && (i == 0 || clock_count > 0); i++)
+        *lost = attach_below((uint64_t)reaper, UINT64_MAX, 0);
     return clock_count > 0;
+}
+
+void cpu_clock_detach(void) {
+    while (clock_count > 0)
+        close(clocks[--clock_count]);
+    attached_count = 0;
 }
 
 bool cpu_clock_running(void) { return clock_count > 0; }

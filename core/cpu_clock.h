@@ -1,4 +1,4 @@
-/* CPU time that no account keeps. */
+/* CPU time of processes that nobody waited for. */
 #ifndef WARDIAN_CPU_CLOCK_H
 #define WARDIAN_CPU_CLOCK_H
 
@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-bool cpu_clock_attach(pid_t reaper);
+bool cpu_clock_attach(pid_t reaper, bool *lost); /* to all that runs now; lost: something could not be */
+void cpu_clock_detach(void);
 bool cpu_clock_running(void);
 uint64_t cpu_clock_us(void);
 

@@ -11,8 +11,8 @@
 
 enum { ASLEEP_TRIES = 200 };
 
-/* /proc/PID/syscall says "running" of a task that has asked, and is only on its way to sleep; on a
- * busy machine that takes a while. It can't go on before it is answered. */
+/* /proc/PID/syscall says "running" of a task whose notification has arrived but which is not asleep yet; on a
+ * busy machine that takes a while. The task can't go on before it is answered. */
 static bool read_when_asleep(pid_t task, char *text, size_t size) {
     for (int tries = 0; tries < ASLEEP_TRIES; tries++) {
         if (tries > 0)

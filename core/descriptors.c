@@ -1,9 +1,10 @@
-/* Closing what was inherited. */
+/* Closing what was inherited; the caller's end of what was not. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "descriptors.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 static void close_between(unsigned first, unsigned last) {
     if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
         return;
-    /* Before Linux 5.9. A descriptor can lie above a limit that was lowered later, so look higher. */
+    /* Before Linux 5.9. The limit may have been lowered after a descriptor was opened, so look above it, too. */
     struct rlimit files = {.rlim_cur = 0};
     getrlimit(RLIMIT_NOFILE, &files);
     rlim_t end = files.rlim_max < 65536 ? 65536 : files.rlim_max;
@@ -23,6 +24,11 @@ static void close_between(unsigned first, unsigned last) {
         end = 1 << 20;
     for (rlim_t fd = first; fd < end && fd <= last; fd++)
         close((int)fd);
+}
+
+bool control_is_closed(void) {
+    struct pollfd control = {.fd = FD_CONTROL};
+    return poll(&control, 1, 0) > 0 && (control.revents & (POLLHUP | POLLERR));
 }
 
 void close_all_but(int last_kept) { close_between((unsigned)last_kept + 1, ~0U); }

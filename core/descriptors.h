@@ -1,7 +1,8 @@
-/* The descriptors that the caller hands over; everything else it may have leaked is closed. */
+/* The descriptors that the caller passes; every other one is closed. */
 #ifndef WARDIAN_DESCRIPTORS_H
 #define WARDIAN_DESCRIPTORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -15,10 +16,11 @@ enum {
     FD_LAST_COPY = FD_FIRST_COPY + 1,
     FD_GATEWAY, /* only with a network by name: names.h */
     FD_LAST = FD_GATEWAY,
-    FD_TOLD, /* in a program that walls the guest in itself: inner_sandbox.c */
+    FD_JSON_STATUS, /* in a program that walls the guest in itself: inner_sandbox.c */
     FD_BLOCK
 };
 
+bool control_is_closed(void); /* by the caller */
 void close_all_but(int last_kept);
 void close_others(int last_kept, const int *kept, size_t count); /* above the one, but for these */
 

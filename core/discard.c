@@ -1,6 +1,6 @@
-/* Removing a directory that only the caller would have removed, when the caller was killed. The
- * guest filled it, and a guest of another run may still be in it: nothing in it is followed, every
- * change of mode is made to the inode that was looked at, and no depth of it can exhaust us. */
+/* Removes a directory that the caller would have removed, had it not been killed. The guest filled it, and a
+ * guest of another run may still be in it: no link is followed, every change of mode is made to the inode
+ * that was examined, and no depth can exhaust us. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "discard.h"
@@ -31,7 +31,7 @@ enum { NO_XDEV = 0x01, NO_SYMLINKS = 0x04 }; /* RESOLVE_*, openat2(2) */
 struct removal {
     int root;
     int dir;          /* the directory being emptied: the root, or one below it */
-    dev_t device;     /* another file system that stands in it is not the guest's */
+    dev_t device;     /* another file system mounted in it is not the guest's */
     unsigned serial;  /* names for what is moved up */
     bool progress;
 };
@@ -54,7 +54,7 @@ static int open_name(int at, const char *name) {
     return fd;
 }
 
-/* What is open already can't turn into something else; a name can, between look and act. */
+/* An open descriptor can't turn into another file; a name can, between check and use. */
 static void open_up(int opened) {
     char link[48];
     if (syscall(SYS_fchmodat2, opened, "", 0700, AT_EMPTY_PATH) == 0)
@@ -63,7 +63,7 @@ static void open_up(int opened) {
     fchmodat(AT_FDCWD, link, 0700, 0);
 }
 
-/* A directory of this file system, made ours to list, change and move; -1 for anything else. */
+/* Opens a directory of this file system so that we can list and change it; -1 for anything else. */
 static int listable(int opened, dev_t device) {
     struct stat st;
     int fd = -1;
@@ -78,7 +78,7 @@ static int listable(int opened, dev_t device) {
     return fd;
 }
 
-/* What lies in a directory below the root moves up to the root, so depth shrinks to nothing. */
+/* Moves the entries of a directory below the root up to the root, so that the depth shrinks to zero. */
 static void move_up(const char *name, void *context) {
     struct removal *r = context;
     char fresh[32];
@@ -130,8 +130,8 @@ static void discard(const struct directory *own) {
     struct removal r = {.serial = (unsigned)now_us(), .root = listable(at, own->device), .device = own->device};
     if (r.root < 0)
         return;
-    /* What came up, or was skipped because others went away, is next; a name that became another's
-     * meanwhile gets a second chance. */
+    /* Next: entries that were moved up, or skipped because others went away; a name that was replaced
+     * meanwhile gets a second try. */
     for (int idle = 0; idle < 3; idle = r.progress ? 0 : idle + 1) {
         r.progress = false;
         each_entry(r.root, remove_entry, &r);

@@ -1,5 +1,5 @@
-/* How much shared places have grown. The quick look is at the file system as a whole, which others
- * fill and empty too; before a run is ended for it, the guest must have had a hand in it. */
+/* By how much the writable shares have grown. The quick check compares the free space of the file system,
+ * which other processes change too; before a run is ended, the growth must be the guest's. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "disk.h"
@@ -62,6 +62,16 @@ void disk_watch(const char *path) {
     disks[disk_count++].used_before = used_bytes(fd);
 }
 
+static void forgive(uint64_t ours);
+
+bool disk_anew(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    started_s = now.tv_sec;
+    forgive(0);
+    return true;
+}
+
 static void add_written(const char *pid, void *context) {
     char text[512];
     uint64_t bytes;
@@ -85,12 +95,12 @@ struct walk {
     int dir, depth;
     int64_t until_us;
     bool all;       /* also files that were there before, as a whole */
-    uint64_t bytes, entries, most; /* entries: more need not be seen */
+    uint64_t bytes, entries, most; /* entries; the walk stops at this count */
     uint64_t removed[MAX_REMOVED]; /* inodes that were counted: several processes may have one open */
     size_t removed_count;
 };
 
-/* Was the file made since the start? Of those that were there before, nobody says how much is new. */
+/* Was the file created since the start? For older files it is unknown how much is new. */
 static bool made_since(int dir, const char *name) {
     struct statx about = {0};
     if (syscall(SYS_statx, dir, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &about) < 0 || !(about.stx_mask & STATX_BTIME))
@@ -98,7 +108,7 @@ static bool made_since(int dir, const char *name) {
     return about.stx_btime.tv_sec >= started_s;
 }
 
-/* Files below a directory that changed since the start. Follows nothing, and stops when time is up. */
+/* Files below a directory that changed since the start. Follows no link, and stops at the deadline. */
 static void add_changed(const char *name, void *context) {
     struct walk *w = context;
     struct stat st;
@@ -106,7 +116,7 @@ static void add_changed(const char *name, void *context) {
         return;
     bool changed = st.st_ctim.tv_sec >= started_s;
     w->entries += changed;
-    if (S_ISDIR(st.st_mode) && changed) /* of names alone it can grow, whoever made it */
+    if (S_ISDIR(st.st_mode) && changed) /* a directory can grow by its names alone, whoever created it */
         w->bytes += (uint64_t)st.st_blocks * 512;
     else if (changed && (w->all || made_since(w->dir, name)))
         w->bytes += (uint64_t)st.st_blocks * 512 / (st.st_nlink ? st.st_nlink : 1);
@@ -123,7 +133,7 @@ static void add_changed(const char *name, void *context) {
     w->dir = above;
 }
 
-/* Files that a process has open and nobody can find by name any more. */
+/* Deleted files that a process still has open. */
 static void add_removed(const char *name, void *context) {
     struct walk *w = context;
     struct stat st;
@@ -152,7 +162,8 @@ static void add_removed_of(const char *pid, void *context) {
     w->dir = proc;
 }
 
-/* What lies in the shares and came since the start: what the guest can have caused, whoever is gone. */
+/* Size of the files in the shares that changed since the start: an upper bound of what the guest wrote, ended
+ * processes included. */
 static struct walk grown_by_walking(int proc, bool all, int64_t budget_us, uint64_t most) {
     struct walk w = {.until_us = now_us() + budget_us, .all = all, .most = most};
     for (size_t i = 0; i < place_count; i++) {
@@ -171,7 +182,7 @@ static struct walk grown_by_walking(int proc, bool all, int64_t budget_us, uint6
     return w;
 }
 
-/* What others have written since then is not to be walked for again. */
+/* Growth by other processes up to now needs no second walk. */
 static void forgive(uint64_t ours) {
     for (size_t i = 0; i < disk_count; i++) {
         uint64_t now = used_bytes(disks[i].fd);
@@ -180,7 +191,7 @@ static void forgive(uint64_t ours) {
     }
 }
 
-/* The file system as a whole has grown by more than the guest may add, in bytes or in files. */
+/* The file system as a whole has grown by more than the guest may write, in bytes or in files. */
 struct growth {
     bool bytes, files;
 };
@@ -189,7 +200,7 @@ static struct growth grown_as_a_whole(const struct plan *plan, uint64_t most_fil
     struct growth grown = {false, false};
     for (size_t i = 0; i < disk_count; i++) {
         uint64_t now = used_bytes(disks[i].fd), files = used_files(disks[i].fd);
-        if (now < disks[i].used_before) /* a neighbour gave some back */
+        if (now < disks[i].used_before) /* another process freed some */
             disks[i].used_before = now;
         if (files < disks[i].files_before)
             disks[i].files_before = files;
@@ -199,9 +210,9 @@ static struct growth grown_as_a_whole(const struct plan *plan, uint64_t most_fil
     return grown;
 }
 
-/* A walk is worth its time if the file system has grown or a process has written; and now and then in any
- * case, for a neighbour that removes files hides how many were made. Only what is found in the shares, or
- * was written by the guest, ends the run. */
+/* A walk is worth its time if the file system has grown or a process has written; and every so often in any
+ * case, for a process that removes files hides how many were created. Only files found in the shares, or
+ * written by the guest, end the run. */
 bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over) {
     if (!plan->disk_bytes || !disk_count)
         return false;
@@ -219,16 +230,16 @@ bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over)
     bool worth = grown.bytes || grown.files || unclaimed || written > plan->disk_bytes || before >= idle_us;
     if (!worth || (!over && before < next_us))
         return false;
-    bool longer = grown.files && cut; /* files without bytes: nothing but the walk can say whose they are */
+    bool longer = grown.files && cut; /* empty files: only the walk can attribute them */
     struct walk w = grown_by_walking(proc, wrote, longer ? LONG_WALK_US : WALK_US, most_files);
     int64_t after = now_us();
     cut = after >= w.until_us;
-    next_us = after + (after - before) * 10 + (grown.bytes || grown.files ? WALK_EVERY_US : 10 * WALK_EVERY_US); /* a tenth of the time */
+    next_us = after + (after - before) * 10 + (grown.bytes || grown.files ? WALK_EVERY_US : 10 * WALK_EVERY_US); /* a tenth of the time at most */
     idle_us = after + IDLE_US;
     if (w.bytes > plan->disk_bytes || w.entries > most_files || (cut && grown.bytes && wrote))
         return true;
     if (cut && longer && w.entries > most_files / 8)
-        return true; /* a great many are new, and there are more */
+        return true; /* a great many are new, and the walk did not finish */
     if (!cut && (grown.bytes || grown.files))
         forgive(w.bytes);
     return false;

@@ -1,4 +1,4 @@
-/* How much shared places have grown. */
+/* By how much the writable shares have grown. */
 #ifndef WARDIAN_DISK_H
 #define WARDIAN_DISK_H
 
@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 void disk_watch(const char *path);
-/* `over` when the guest is gone, and can't be asked any more what it wrote. */
+bool disk_anew(void); /* growth so far is not counted */
+/* `over`: the guest has ended, so its write counters can't be read any more. */
 bool disk_exceeded(const struct plan *plan, int proc, bool unclaimed, bool over);
 uint64_t used_bytes(int fd);
 uint64_t used_files(int fd);

@@ -44,7 +44,7 @@ void report_end(const struct ending *end) {
                                                 : "lost";
     long long user_us = (long long)end->usage.ru_utime.tv_sec * 1000000 + end->usage.ru_utime.tv_usec;
     long long system_us = (long long)end->usage.ru_stime.tv_sec * 1000000 + end->usage.ru_stime.tv_usec;
-    /* The time of processes that died with the reaper is in nobody's account but ours. */
+    /* The CPU time of processes that died with the reaper is known only from our own samples. */
     if ((long long)limits_cpu_us() > user_us + system_us)
         user_us = (long long)limits_cpu_us() - system_us;
     uint64_t rss = (uint64_t)end->usage.ru_maxrss * 1024;

@@ -1,4 +1,4 @@
-/* The end of a run, as its caller is told. */
+/* The end of a run, as reported to the caller. */
 #ifndef WARDIAN_ENDING_H
 #define WARDIAN_ENDING_H
 
@@ -10,8 +10,8 @@ struct ending {
     bool reaped;        /* false: something hangs in the kernel */
     bool exited;        /* the guest's own end was reported */
     bool starved;       /* the kernel killed a process of it for memory */
-    bool overran;       /* it wrote more than it may, and ended before it was ended */
-    const char *reason; /* why we ended it; NULL: nothing did */
+    bool overran;       /* it wrote more than its limit, and ended before we ended it */
+    const char *reason; /* why we ended it; NULL: we did not */
     int status, exec_error;
     int64_t wall_us;
     uint64_t tasks, output_limit;
@@ -19,7 +19,7 @@ struct ending {
     struct rusage usage;
 };
 
-/* Its last line: of a run, or of one command in a living sandbox. */
+/* The last line of a run, or of one command in a living sandbox. */
 struct ended {
     const char *reason;
     int code, signal, exec_error;

@@ -1,13 +1,13 @@
-/* Failing: no step of the launcher returns an error; the first that fails ends the run. */
+/* Failing: no step of the launcher returns an error; the first failure ends the run. */
 #ifndef WARDIAN_FAIL_H
 #define WARDIAN_FAIL_H
 
 #include <stdint.h>
 
-/* `wall` names what could not be put up, `what` the attempt. */
+/* `wall`: the protection that could not be put up; `what`: the step that failed. */
 _Noreturn void die(int error, const char *wall, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void fail_of_command(uint64_t command); /* what fails from here on is this command, not the living sandbox */
+void fail_of_command(uint64_t command); /* from here on a failure is this command's, not the living sandbox's */
 void fail_to_supervisor(int ctl); /* from here on die() sends a message, and the supervisor reports it */
 
 struct failure {

@@ -1,5 +1,5 @@
-/* The root that the supervisor answers for (fuse_root.c), in the processes that build it: the mount
- * itself, and what stands in it, of which our own directories are mounted first. */
+/* The FUSE root (fuse_root.c), in the processes that build it: the mount itself, and the entries in it; our
+ * own directories are mounted first. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "fuse_mount.h"
@@ -35,7 +35,7 @@ void fuse_mount_forget(void) {
     device = -1;
 }
 
-/* -1 where this can't be had: then misses are not seen, and that is told. */
+/* -1 where it is not available: then lookups of missing names are not seen, and the result says so. */
 static int mount_fuse(const struct plan *plan) {
     char fd[16], uid[16], gid[16];
     snprintf(fd, sizeof fd, "%d", device);
@@ -56,7 +56,7 @@ static int mount_fuse(const struct plan *plan) {
     return mount;
 }
 
-/* The names in it come all at once: asked for one by one, each would be a round trip. */
+/* All directories are mounted at once: looked up one by one, each would be a round trip. */
 static void learn_names(void) {
     char list[4096];
     int dir = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -66,8 +66,8 @@ static void learn_names(void) {
     }
 }
 
-/* Every program goes through one, and would ask where it leads. A link can be mounted on a link; where not,
- * it is asked for. */
+/* Every program goes through these links, and would ask the supervisor for each. A link can be mounted on a
+ * link; where that fails, the supervisor answers. */
 static int detach_link(const struct top *top) {
     return symlinkat(top->link, files, top->name) < 0
                ? -1
@@ -81,7 +81,7 @@ static int detach_own(const struct top *top) {
     return mount_detach(files, top->name, "mount");
 }
 
-/* While the supervisor sees to the new file system's first questions. */
+/* Meanwhile the supervisor answers the new file system's first requests. */
 static void detach_tops(int detached[MAX_TOPS]) {
     tops = fuse_root_tops(&top_count);
     for (size_t i = 0; i < top_count; i++) {
@@ -96,7 +96,7 @@ static void attach_tops(const int detached[MAX_TOPS]) {
             mount_attach(mounts[i], root, tops[i].name, "mount", tops[i].name);
         else if (detached[i] >= 0) {
             syscall(SYS_move_mount, detached[i], "", root, tops[i].name, 4 /* MOVE_MOUNT_F_EMPTY_PATH */);
-            close(detached[i]); /* at once: the caller may be allowed few files */
+            close(detached[i]); /* close early: the caller may have a low limit of open files */
         }
 }
 
@@ -107,7 +107,7 @@ int fuse_mount_place(const struct plan *plan, int private_files, const char *pla
     root = device >= 0 && fuse_root_shape(plan) ? mount_fuse(plan) : -1;
     if (root >= 0)
         channel_send(ctl, &message, &device, 1);
-    fuse_mount_forget(); /* whoever waits for an answer must not keep the question alive: fuse_root.c */
+    fuse_mount_forget(); /* a process that waits for an answer must not hold the device: see fuse_root.c */
     if (root < 0)
         return files;
     if (syscall(SYS_move_mount, root, "", AT_FDCWD, place, 4 /* MOVE_MOUNT_F_EMPTY_PATH */) < 0)
@@ -144,7 +144,7 @@ bool fuse_mount_takes(const struct step *step) {
     return true;
 }
 
-/* Not through the root, which would ask the supervisor. */
+/* Not through the root: that lookup would ask the supervisor. */
 int fuse_mount_start(const char **path) {
     size_t top = fuse_mount_holds(*path) ? MAX_TOPS : top_at(*path);
     if (top == MAX_TOPS || mounts[top] < 0)
@@ -153,7 +153,7 @@ int fuse_mount_start(const char **path) {
     return mounts[top];
 }
 
-/* So that the supervisor can look at what is there without asking itself. */
+/* Lets the supervisor look at each entry without a lookup that it would have to answer itself. */
 void fuse_mount_hand_over(int ctl) {
     struct message message = {.kind = MSG_FUSE_TOPS};
     int fds[MAX_TOPS] = {-1};

@@ -1,11 +1,9 @@
-/* A FUSE file system for the guest's root, fuse(4): the supervisor sees lookups of what is not there,
- * and everything that is there is mounted over it and costs nothing. A name
- * that is not there comes here each time; so does the way into directories of our own making, such
- * as /etc and /tmp, which hold some of what a host has, but not all. Into /usr, shares and /proc the
- * kernel goes without asking.
+/* A FUSE file system for the guest's root, fuse(4): it reports lookups of missing names; existing paths are
+ * mounted over it and cost nothing. Every lookup of a missing name comes here; so does the way into
+ * directories of our own, such as /etc and /tmp, which hold some of what a host has, but not all. Into /usr,
+ * shares and /proc the kernel goes without asking.
  *
- * It is a view and no wall: the mount is read-only, and whatever is answered here, there is nothing
- * behind it. */
+ * It is a view and no wall: the mount is read-only, and nothing lies behind any answer given here. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "fuse_root.h"
@@ -29,10 +27,10 @@
 
 enum { FIRST_NODE = 2, ROOT = FUSE_ROOT_ID, REQUEST_ROOM = FUSE_MIN_READ_BUFFER };
 
-/* The kernel asks each time it goes into one of our directories, until it has asked so often that a
- * tenth of the time is enough. While the root is built it need not ask, if it can be told afterwards
- * that what it knows is no longer good (Linux 6.2). Giving it a short time instead would not do: it
- * counts in jiffies, and a program may have ended before one is over. */
+/* The kernel asks each time it enters one of our directories, until it has asked so often that asking a tenth
+ * of the time is enough. While the root is built it need not ask, if its cache can be invalidated afterwards
+ * (Linux 6.2). A short timeout instead would not do: the kernel counts it in jiffies, and a program may end
+ * within one. */
 enum { ALWAYS_UP_TO = 4000, LONGER_UP_TO = 20000, SHARE_OF_TIME = 10 };
 enum { LONG_S = 1 << 20, INIT_EXTENDED = 1 << 30, CAN_EXPIRE = 1 << 3, EXPIRE_ONLY = 1 };
 
@@ -40,9 +38,9 @@ enum { LONG_S = 1 << 20, INIT_EXTENDED = 1 << 30, CAN_EXPIRE = 1 << 3, EXPIRE_ON
 static struct {
     size_t count;
     struct top tops[MAX_TOPS];
-    bool watched[MAX_TOPS]; /* of our own making: the way into it comes here */
+    bool watched[MAX_TOPS]; /* a directory of our own: lookups in it come here */
     mode_t modes[MAX_TOPS];
-    bool holds, built; /* what is answered holds until the root is built */
+    bool holds, built; /* answers stay valid until the root is built */
 } *shape;
 
 static int device = -1;
@@ -59,7 +57,7 @@ void fuse_root_prepare(const struct plan *plan) {
         shape = NULL;
 }
 
-/* In the reaper: what will stand in the root, from the steps that build it. */
+/* In the reaper: the entries of the root, derived from the steps that build it. */
 
 static size_t top_of(const char *path, size_t len) {
     for (size_t i = 0; i < shape->count; i++)
@@ -119,10 +117,10 @@ struct top *fuse_root_tops(size_t *count) {
 
 bool fuse_root_own(size_t top) { return shape->watched[top]; }
 
-/* In the supervisor, when the guest-to-be has done all that it does in the root: from here on it is
- * asked. The directories are mounted on, and only their names expire; invalidated, they would be
- * unmounted. Nobody but the supervisor holds the device: a question that it has read and not answered
- * can't be interrupted, and only ends with the last holder, who must not be the one that waits. */
+/* In the supervisor, when the guest-to-be has finished its work in the root: from here on every lookup is
+ * asked. The directories are mounted on, and only their names expire; invalidated, they would be unmounted.
+ * Only the supervisor holds the device: a request that was read and not answered can't be interrupted, and
+ * ends only with the last holder, who must not be the process that waits. */
 static void expire(void) {
     struct {
         struct fuse_out_header header;
@@ -189,7 +187,7 @@ static void answer(uint64_t unique, int error, const void *payload, size_t len) 
     out.header = (struct fuse_out_header){(uint32_t)(sizeof out.header + len), -error, unique};
     memcpy(out.room + sizeof out.header, payload, len);
     if (write(device, &out, sizeof out.header + len) < 0)
-        return; /* who asked is gone */
+        return; /* the process that asked is gone */
 }
 
 static void fill_attr(struct fuse_attr *attr, uint64_t node) {
@@ -210,7 +208,7 @@ static void fill_entry(struct fuse_entry_out *entry, size_t i, uint64_t valid_ns
     fill_attr(&entry->attr, FIRST_NODE + i);
 }
 
-/* Where people keep secrets a flood has to be longer before it is looked at only now and then. */
+/* In directories that hold secrets, a flood of lookups is sampled only after more of them. */
 static uint32_t always_up_to(const char *name) {
     return strcmp(name, "home") == 0 || strcmp(name, "etc") == 0 ? LONGER_UP_TO : ALWAYS_UP_TO;
 }
@@ -260,7 +258,7 @@ static void on_readdir(const struct fuse_in_header *in, const struct fuse_read_i
 }
 
 static void on_init(const struct fuse_in_header *in, const struct fuse_init_in *init) {
-    const uint32_t *flags = &init->flags; /* and those after them, which older headers do not name */
+    const uint32_t *flags = &init->flags; /* and later requests, which older headers do not name */
     if (in->len >= sizeof *in + 5 * sizeof *flags && (flags[0] & INIT_EXTENDED))
         shape->holds = flags[1] & CAN_EXPIRE;
     struct fuse_init_out out = {.major = FUSE_KERNEL_VERSION,

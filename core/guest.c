@@ -38,7 +38,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The reaper opens them, because opens may be watched already where the guest is. */
+/* The reaper opens the streams, because the guest's opens may already be watched. */
 
 int open_terminal(int ctl, uint64_t command, uint16_t rows, uint16_t columns) {
     int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -83,7 +83,7 @@ void hand_streams(const struct plan *plan, int guest, int ctl) {
         hand(guest, open_terminal(ctl, 0, 0, 0));
 }
 
-/* Waits until the new root is ours: then they come. */
+/* Waits for the streams, which the reaper sends from the new root. */
 void take_streams(const struct plan *plan, int reaper) {
     int nothing = wait_for_turn(reaper), terminal = plan->pty ? wait_for_turn(reaper) : -1;
     if (terminal >= 0 && (!plan->bare.wanted || plan->bare.confined) && ioctl(terminal, TIOCSCTTY, 0) < 0)
@@ -96,8 +96,8 @@ void take_streams(const struct plan *plan, int reaper) {
     }
 }
 
-/* Nothing but the streams and what is still needed stays open, in the lowest places: the guest may
- * be allowed few files. */
+/* Closes everything but the streams and descriptors still needed, which move to the lowest numbers: the guest
+ * may have a low limit of open files. */
 static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
     int *const kept[] = {ctl, reaper, listener, diag};
     enum { KEPT = sizeof kept / sizeof *kept };
@@ -105,7 +105,7 @@ static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
     for (size_t i = 0; i < KEPT; i++) {
         if (*kept[i] < 0)
             continue;
-        for (size_t later = i + 1; later < KEPT; later++) /* out of the way, if one is in it */
+        for (size_t later = i + 1; later < KEPT; later++) /* moves it, if it has that number */
             if (*kept[later] == next && (*kept[later] = fcntl(next, F_DUPFD_CLOEXEC, next + KEPT)) < 0)
                 die(errno, "streams", "closing what is not the guest's");
         if (*kept[i] != next && dup2(*kept[i], next) < 0)
@@ -117,7 +117,7 @@ static void keep_only(int *ctl, int *reaper, int *listener, int *diag) {
     fail_to_supervisor(*ctl);
 }
 
-/* Does the filter let us set a limit once it is up? */
+/* Can a limit still be set once the filter is installed? */
 bool may_limit_later(const struct plan *plan) {
 #if defined(__x86_64__)
     const uint32_t arch = AUDIT_ARCH_X86_64;
@@ -143,9 +143,9 @@ void announce(int ctl, int listener, int diag) {
     channel_send(ctl, &ready, views, count); /* closed by execve: close may be watched */
 }
 
-/* Every call of ours would wait for an answer, and nobody can listen before this one is made. So a
- * sibling sends the message: it has our descriptors, and no filter. The supervisor knows by the one
- * before which process the guest is. */
+/* Every call of ours would now wait for the supervisor, which does not have the listener yet. So a sibling
+ * without the filter, which shares our descriptors, sends it. The message before shows the supervisor which
+ * process the guest is. */
 void announce_by_sibling(const struct plan *plan, int ctl, int diag) {
     volatile int *listener = mmap(NULL, sizeof *listener, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (listener == MAP_FAILED)
@@ -184,7 +184,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         die(errno, "session", "starting a session");
     forget_session_keyring(plan);
     set_rlimits(plan);
-    if (plan->early_filter) /* while the root is being built; later, it would be waited for */
+    if (plan->early_filter) /* while the root is being built; later the guest would wait for it */
         listener = install_filter(plan);
     take_streams(plan, reaper);
     if (WALL_IS_UP(plan, WALL_CLOSE))
@@ -193,7 +193,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         die(errno, "cwd", "changing to the working directory %s in the guest", plan->cwd);
     restrict_with_landlock(plan);
     fuse_mount_built(plan, ctl);
-    wait_for_turn(reaper); /* until nothing of the host's is left */
+    wait_for_turn(reaper); /* waits until the old root is unmounted */
     bool late = plan->early_filter || may_limit_later(plan);
     if (!late) /* the filter refuses what sets limits */
         limit_open_files(plan);
@@ -201,7 +201,7 @@ _Noreturn void guest_main(struct plan *plan, int ctl, int reaper) {
         announce_by_sibling(plan, ctl, diag);
     else
         announce(ctl, plan->early_filter ? listener : install_filter(plan), diag);
-    if (late) /* after it: passing descriptors is judged by this limit, too */
+    if (late) /* last: passing descriptors counts against this limit, too */
         limit_open_files(plan);
     start_program(plan, ctl);
 }

@@ -1,4 +1,4 @@
-/* The guest, until it becomes its program. */
+/* The guest, from its fork to its exec. */
 #ifndef WARDIAN_GUEST_H
 #define WARDIAN_GUEST_H
 

@@ -20,7 +20,7 @@
 
 enum { COVER_FILE, COVER_DIRECTORY };
 
-/* A file and a directory below /proc on our own tmpfs, out of sight once the real /proc is mounted there. */
+/* A file and a directory below /proc on our own tmpfs, masked once the real /proc is mounted there. */
 static void make_covers(struct builder *b, const char *name, int covers[2]) {
     int dir = mkdirat(b->files, name, 0755) < 0 ? -1 : openat(b->files, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int fd = openat(dir, "nothing", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
@@ -38,7 +38,7 @@ static void mount_at(struct builder *b, const char *path, int covers[2]) {
     make_covers(b, strrchr(path, '/') + 1, covers);
     int dir = parent_of(b, path, &name);
     mount_attach(b->proc, dir, name, "proc", path);
-    /* Over it lies the one that the guest sees, and that becomes read-only. */
+    /* The guest's own view is mounted over it, and becomes read-only. */
     b->writable_proc = b->proc;
     b->proc = mount_detach(b->writable_proc, ".", "proc");
     mount_attach(b->proc, b->writable_proc, ".", "proc", path);
@@ -46,7 +46,7 @@ static void mount_at(struct builder *b, const char *path, int covers[2]) {
         die(errno, "proc", "entering %s in the guest", path);
 }
 
-/* First of all, for the guest-to-be to go on with. */
+/* Sent first, so that the guest-to-be can go on. */
 void mount_proc(struct builder *b, int guest) {
     struct message go = {.kind = MSG_GO};
     int covers[2] = {-1, -1};
@@ -65,13 +65,13 @@ void mount_proc(struct builder *b, int guest) {
 struct filling {
     const struct plan *plan;
     const char *path; /* of /proc */
-    int proc;         /* which is the working directory; or -1: a step that needs it fails */
-    int covers[2];    /* an empty file and an empty directory, mounted nowhere yet */
-    char covered[2][NAME_MAX + 1]; /* a file and a directory of /proc that are, or "" */
+    int proc;         /* which is the working directory; or -1: a step that needs one fails */
+    int covers[2];    /* an empty file and an empty directory, not mounted yet */
+    char covered[2][NAME_MAX + 1]; /* a file and a directory of /proc that are masked already, or "" */
 };
 
-/* By mount(2), in one call and by a short name: there are dozens. What is masked already serves as
- * the source for the next. */
+/* By mount(2), in one call and by a short name: there are dozens. An entry that is masked already is the
+ * source for the next. */
 static void cover_one(struct filling *f, const char *name, mode_t mode) {
     bool directory = S_ISDIR(mode);
     char *covered = f->covered[directory];
@@ -116,15 +116,15 @@ static void cover_unless_kept(const char *name, void *context) {
     bool process = *name >= '0' && *name <= '9';
     if (process || is_kept(kept->names, name) || fstatat(f->proc, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return;
-    /* Links lead to what is there already; what only its owner may touch is closed to a guest that is
-     * not its owner. */
+    /* Skips links, whose targets are handled anyway, and files that only their owner may open: the guest is
+     * not their owner. */
     bool closed = (st.st_mode & 077) == 0 && st.st_uid != f->plan->uid;
     if (S_ISLNK(st.st_mode) || closed)
         return;
     cover_one(f, name, st.st_mode);
 }
 
-/* By what is kept, not by what is known to be harmful: a later kernel's new file is masked, too. */
+/* An allow-list: a file that a later kernel adds is masked, too. */
 static void cover_others(struct filling *f, const struct step *step) {
     if (!WALL_IS_UP(f->plan, WALL_MASK))
         return;
@@ -146,7 +146,7 @@ static void write_sysctl(const struct filling *f, const struct step *step) {
 }
 
 static void run_steps_of_proc(struct filling *f) {
-    if (f->proc >= 0 && fchdir(f->proc) < 0) /* masks are named from here */
+    if (f->proc >= 0 && fchdir(f->proc) < 0) /* masks are relative to it */
         die(errno, "proc", "entering /proc in the guest");
     for (size_t i = 0; i < f->plan->step_count; i++) {
         const struct step *step = &f->plan->steps[i];
@@ -169,7 +169,7 @@ void fill_proc(const struct plan *plan, int reaper) {
     size_t count;
     pid_t sender;
     if (!channel_receive(reaper, &go, fds, &count, &sender) || go.kind != MSG_GO)
-        _exit(125); /* the reaper failed, and has said so */
+        _exit(125); /* the reaper failed, and has reported it */
     struct filling f = {.plan = plan, .proc = fds[0], .covers = {fds[1], fds[2]}};
     run_steps_of_proc(&f);
     while (count > 0)

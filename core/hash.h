@@ -1,4 +1,4 @@
-/* FNV-1a, 32 bits: where in a table something is looked for first. */
+/* FNV-1a, 32 bits: the first slot to try in a hash table. */
 #ifndef WARDIAN_HASH_H
 #define WARDIAN_HASH_H
 

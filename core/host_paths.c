@@ -1,4 +1,4 @@
-/* Looking on the host for what the guest did not find: is it there? */
+/* Checks whether a path that the guest did not find exists on the host. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "host_paths.h"
@@ -29,8 +29,8 @@ static const char *below(const char *path, const char *directory) {
     return inside ? path + len + strspn(path + len, "/") : NULL;
 }
 
-/* On the file systems of the host's root, of the caller's home and of where it was called, and on no
- * other: the guest chose the name, and a lookup on a drive that hangs would not come back. */
+/* Only on the file systems of the host's root, of the caller's home and of the current directory: the guest
+ * chose the name, and a lookup on a hung network drive would not return. */
 int look_on_host(const char *path) {
     const struct {
         uint64_t flags, mode, resolve;

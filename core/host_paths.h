@@ -1,9 +1,9 @@
-/* Looking on the host for what the guest did not find. */
+/* Checks whether a path that the guest did not find exists on the host. */
 #ifndef WARDIAN_HOST_PATHS_H
 #define WARDIAN_HOST_PATHS_H
 
 
-void host_home(const char *home); /* what the guest's own home stands for */
-int look_on_host(const char *path); /* 0: it is there; else the error */
+void host_home(const char *home); /* the caller's home, which the guest's home stands for */
+int look_on_host(const char *path); /* 0: it exists; else the errno */
 
 #endif

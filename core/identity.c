@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nobody, where a container maps less. */
+/* "nobody", for containers that map fewer ids. */
 static const uid_t nobody = 65534;
 static uid_t host_id;
 static gid_t host_group;
@@ -32,7 +32,7 @@ static bool root_called;
 
 uid_t guest_host_uid(void) { return host_id; }
 
-/* Decided once, outside: after the clone the caller's own id is not mapped any more. */
+/* Decided once, outside: after the clone the caller's own id is no longer mapped. */
 bool caller_is_root(void) { return root_called; }
 
 static int write_proc(pid_t pid, const char *name, const char *text) {
@@ -53,7 +53,7 @@ static int map_one(pid_t child, const char *file, unsigned inside, unsigned outs
     return write_proc(child, file, line);
 }
 
-/* Does one of our own maps know this id? Says yes only for what it could read. */
+/* Does one of our own id maps contain this id? Yes only if the map could be read. */
 static bool id_is_mapped(const char *map, unsigned id) {
     char text[1024] = "";
     int fd = open(map, O_RDONLY | O_CLOEXEC);
@@ -71,8 +71,8 @@ static bool id_is_mapped(const char *map, unsigned id) {
     return false;
 }
 
-/* Where user id 0 is all there is, root is only the root of a one-user namespace, not the host's:
- * its guest may keep that id. Where other ids exist, root's guest must get one of them. */
+/* Where user id 0 is the only one, root is the root of a one-user namespace and not the host's: its guest may
+ * keep that id. Where other ids exist, root's guest must get one of them. */
 void choose_identity(const struct plan *plan) {
     host_id = geteuid();
     host_group = getegid();

@@ -1,7 +1,7 @@
-/* Another sandbox's program (bwrap) that puts up the walls itself: its first process inside waits before
- * it starts the command, and gets its limits then; the program tells its number, and later how the
- * command ended, as lines of JSON. Limits that were set earlier would hold for the program too, and the
- * kernel would count the processes of the whole user. */
+/* Another sandbox's program (bwrap) that puts up the walls itself. Its first process inside waits before it
+ * starts the command; the launcher sets its limits then. The program reports that process's pid, and later
+ * the command's exit, as lines of JSON. Limits set earlier would hold for the program too, and the kernel
+ * would count the processes of the whole user. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "inner_sandbox.h"
@@ -26,9 +26,9 @@
 
 enum { BUILDING_US = 500, PLACE_ROOM = 256 };
 
-static int told[2] = {-1, -1}, block[2] = {-1, -1};
-static pid_t first; /* its number out here */
-static bool going;  /* its command was let go */
+static int info[2] = {-1, -1}, block[2] = {-1, -1};
+static pid_t first; /* its pid outside */
+static bool going;  /* its command was released */
 static int code = -1;
 static char text[4096];
 static size_t text_len;
@@ -37,7 +37,7 @@ static int place_fds[MAX_PLACES];
 static size_t place_count;
 static bool places_open;
 
-/* Clear of the numbers that the command gets. */
+/* Above the numbers that the command gets. */
 static void raised_pipe(int ends[2]) {
     int low[2];
     if (pipe2(low, O_CLOEXEC) < 0)
@@ -53,37 +53,37 @@ static void raised_pipe(int ends[2]) {
 void inner_prepare(const struct plan *plan) {
     if (!plan->bare.inner)
         return;
-    raised_pipe(told);
+    raised_pipe(info);
     raised_pipe(block);
-    fcntl(told[0], F_SETFL, O_NONBLOCK);
+    fcntl(info[0], F_SETFL, O_NONBLOCK);
     for (size_t i = 0; i < plan->bare.place_count; i++)
         if (strlen(plan->bare.places[i]) < PLACE_ROOM)
             snprintf(places[place_count++], PLACE_ROOM, "%s", plan->bare.places[i]);
 }
 
 void inner_give(void) {
-    if (told[1] >= 0 && (dup2(told[1], FD_TOLD) < 0 || dup2(block[0], FD_BLOCK) < 0))
+    if (info[1] >= 0 && (dup2(info[1], FD_JSON_STATUS) < 0 || dup2(block[0], FD_BLOCK) < 0))
         die(errno, "streams", "giving the sandbox's program its pipes");
 }
 
 void inner_release(void) {
-    if (told[1] < 0)
+    if (info[1] < 0)
         return;
-    close(told[1]);
+    close(info[1]);
     close(block[0]);
 }
 
 int inner_brake(void) { return block[1]; }
 
-int inner_fd(void) { return told[0]; }
+int inner_fd(void) { return info[0]; }
 
 void inner_hear(void) {
-    ssize_t n = read(told[0], text + text_len, sizeof text - 1 - text_len);
+    ssize_t n = read(info[0], text + text_len, sizeof text - 1 - text_len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        close(told[0]);
-        told[0] = -1;
+        close(info[0]);
+        info[0] = -1;
         return;
     }
     text_len += (size_t)n;
@@ -99,7 +99,7 @@ void inner_hear(void) {
 
 bool inner_waits(void) { return first && !going; }
 
-/* Its last act before it waits for us is to give up its capabilities. */
+/* Dropping its capabilities is the last thing it does before it waits for us. */
 static bool is_built(void) {
     char path[32], status[4096];
     snprintf(path, sizeof path, "/proc/%d", (int)first);
@@ -107,7 +107,7 @@ static bool is_built(void) {
            strstr(status, "\nCapEff:\t0000000000000000\n") && !strstr(status, "\nState:\tZ");
 }
 
-/* Lowers, and never raises. 0, or the error. */
+/* Lowers, and never raises. Returns 0 or the errno. */
 static int limit_first(const struct plan *plan) {
     for (size_t i = 0; i < plan->rlimit_count; i++) {
         struct {
@@ -123,7 +123,7 @@ static int limit_first(const struct plan *plan) {
     return 0;
 }
 
-/* As who it runs as: root itself may lack CAP_SYS_RESOURCE, and then has no say in it. */
+/* As the user it runs as: root may lack CAP_SYS_RESOURCE, and then can't set another user's limits. */
 static int limit_as_itself(const struct plan *plan) {
     int status = 0;
     pid_t child = fork();
@@ -150,7 +150,7 @@ bool inner_let_go(const struct plan *plan) {
     if (error == EPERM && plan->uid)
         error = limit_as_itself(plan);
     if (error == ESRCH) {
-        first = 0; /* it has ended, and its program says why */
+        first = 0; /* it has ended, and its program reports why */
         return false;
     }
     if (error)
@@ -170,7 +170,8 @@ pid_t inner_command(void) {
                : 0;
 }
 
-/* Private files lie in file systems that only processes inside see; one that lets us look is enough. */
+/* Private files lie in file systems that only processes inside see; one process that we may inspect is
+ * enough. */
 static bool open_places_of(pid_t pid) {
     char path[PLACE_ROOM + 32];
     for (size_t i = 0; pid > 0 && i < place_count; i++) {
@@ -203,8 +204,8 @@ uint64_t inner_files(void) {
 }
 
 void inner_report(void) {
-    if (told[0] >= 0)
-        inner_hear(); /* what it said last */
+    if (info[0] >= 0)
+        inner_hear(); /* its last message */
     if (code >= 0)
         emit("{\"event\":\"inner\",\"code\":%d}", code);
 }

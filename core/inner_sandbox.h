@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 void inner_prepare(const struct plan *plan);
-void inner_give(void);    /* in the command-to-be: its ends under FD_TOLD and FD_BLOCK */
+void inner_give(void);    /* in the command-to-be: its ends as FD_JSON_STATUS and FD_BLOCK */
 void inner_release(void); /* in the supervisor */
-int inner_brake(void);    /* while this is open, the first process inside does not go on by itself */
+int inner_brake(void);    /* while this is open, the first process inside waits */
 int inner_fd(void);
 void inner_hear(void);
 bool inner_waits(void);

@@ -1,8 +1,8 @@
-/* A network interface besides lo in the guest's own network, for programs that look for one (MPI, gloo,
- * Ray, mDNS). It leads nowhere: what is sent through it is dropped by the kernel.
+/* A network interface besides lo in the guest's own network, for programs that look for one (MPI, gloo, Ray,
+ * mDNS). The kernel drops what is sent through it.
  *
- * Its address stands alone (/32), so that every other one stays unreachable at once; only multicast is
- * routed to it, for those who join a group without naming an interface. */
+ * Its address stands alone (/32), so that every other one is unreachable at once; only multicast is routed to
+ * it, for programs that join a group without naming an interface. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "interface.h"
@@ -62,7 +62,8 @@ static void add_multicast(int fd) {
 }
 
 void make_interface(const struct plan *plan) {
-    /* All of them drop what is sent; the first that this kernel knows. A bridge without ports has no carrier. */
+    /* Each of these drops what is sent; the first that this kernel supports is used. A bridge without ports
+     * has no carrier. */
     static const char *const kinds[] = {"dummy", "ifb", "bridge"};
     if (!plan->interface)
         return;

@@ -1,4 +1,4 @@
-/* A network interface besides lo that leads nowhere. */
+/* A network interface besides lo that drops everything sent to it. */
 #ifndef WARDIAN_INTERFACE_H
 #define WARDIAN_INTERFACE_H
 

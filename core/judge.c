@@ -1,5 +1,5 @@
-/* Which wall a call will run into, noted before it goes on: afterwards what it found may be gone, and so
- * may it. Mounts, namespaces and Landlock decide; nothing here does. */
+/* Records which wall a call will run into, before the call goes on: afterwards the path, and the process, may
+ * be gone. Mounts, namespaces and Landlock decide; nothing here does. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "judge.h"
@@ -30,7 +30,7 @@ enum { LOW_PORTS = 1024 };
 
 static void judge_path(const struct subject *about, bool other, enum watch_kind kind, bool follow) {
     const char *path = other ? about->other : about->path;
-    static char told[PATH_MAX];
+    static char resolved[PATH_MAX];
     struct sight sight;
     if (reach_known() && (other ? about->has_other : about->has_path)) {
         enum hindrance wall = reach_hindrance(&about->call, about->watched, kind, path, follow);
@@ -38,11 +38,11 @@ static void judge_path(const struct subject *about, bool other, enum watch_kind 
             remember(&about->call, wall, path, strlen(path), NULL);
         return;
     }
-    if (!(other ? about->has_other : about->has_path) || !sight_look(path, follow, &sight, told))
+    if (!(other ? about->has_other : about->has_path) || !sight_look(path, follow, &sight, resolved))
         return;
     enum hindrance by = predict_hindrance(&about->call, about->watched, kind, &sight);
     if (by == BY_ABSENCE || by == BY_NO_PLACE)
-        path = told;
+        path = resolved;
     if (by)
         remember(&about->call, by, path, strlen(path), NULL);
 }
@@ -60,7 +60,7 @@ static bool loops_back(const struct subject *about) {
             memcmp(&v6->sin6_addr, mapped, sizeof mapped) == 0);
 }
 
-/* A connection, which a network by name can carry; datagrams it can't. */
+/* A stream connection, which a network by name can carry; it can't carry datagrams. */
 static bool is_stream(const struct subject *about) {
     char path[64], protocol[32] = "";
     if (about->watched->kind != WATCH_CONNECT || about->call.task < 0)
@@ -70,7 +70,7 @@ static bool is_stream(const struct subject *about) {
     return n > 0 && strstr(protocol, "TCP"); /* TCP, TCPv6, MPTCP */
 }
 
-/* With an interface its own address, multicast and link-local ones can be used, and nobody else is there. */
+/* With an interface its own address, multicast and link-local ones are usable, and nobody else is there. */
 static bool is_on_link(const struct plan *plan, const struct subject *about) {
     const struct sockaddr_in *v4 = (const void *)about->address;
     const struct sockaddr_in6 *v6 = (const void *)about->address;
@@ -99,7 +99,7 @@ static void judge_internet(const struct plan *plan, const struct subject *about)
                  loops ? TO_LOOPBACK : is_stream(about) ? "stream" : NULL);
 }
 
-/* A path socket is a file; everything else is the network's. */
+/* A unix socket with a path is a file; every other address belongs to the network. */
 static void judge_address(const struct plan *plan, struct subject *about) {
     sa_family_t family;
     if (about->address_len < sizeof family + sizeof(in_port_t))
@@ -123,7 +123,7 @@ static void judge_address(const struct plan *plan, struct subject *about) {
     judge_path(about, false, about->watched->kind == WATCH_BIND ? WATCH_MAKE : WATCH_LOOK, true);
 }
 
-/* Without an address only those of sendmmsg, which resolvers use. */
+/* Messages without an address matter only for sendmmsg, which resolvers use. */
 static void judge_message(const struct plan *plan, struct subject *about) {
     if (about->address_len)
         judge_address(plan, about);
@@ -131,7 +131,7 @@ static void judge_message(const struct plan *plan, struct subject *about) {
         remember(&about->call, BY_NAME, about->other, strlen(about->other), NULL);
 }
 
-/* Each of them may go elsewhere. The kernel takes 1,024 at most, sendmmsg(2). */
+/* Each message may have another address. The kernel takes 1,024 at most, sendmmsg(2). */
 static void judge_messages(const struct plan *plan, struct subject *about) {
     judge_message(plan, about);
     uint64_t count = about->call.number == SYS_sendmmsg ? (uint32_t)about->call.args[2] : 1;
@@ -178,7 +178,7 @@ void judge(const struct plan *plan, struct subject *about) {
     }
 }
 
-/* What the call will meet because there is enough already. */
+/* Limits that the call will meet because the guest has used them up already. */
 void judge_limits(const struct plan *plan, const struct subject *about) {
     const uint64_t *args = about->call.args;
     uint64_t total = 0;
@@ -187,7 +187,7 @@ void judge_limits(const struct plan *plan, const struct subject *about) {
         if (limits_files_full(plan, about->call.task))
             remember_limit(&about->call, "files", 0);
         break;
-    case WATCH_REMOVE: /* what did not fit is often taken away at once */
+    case WATCH_REMOVE: /* a program often removes at once what did not fit */
         if (limits_space_full())
             remember_limit(&about->call, "disk", 0);
         break;

@@ -1,4 +1,4 @@
-/* Which wall a call will run into. */
+/* Records which wall a call will run into. */
 #ifndef WARDIAN_JUDGE_H
 #define WARDIAN_JUDGE_H
 

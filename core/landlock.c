@@ -1,4 +1,4 @@
-/* The second wall around files: what the mounts say, said again to Landlock. */
+/* The second wall around files: the same rules as the mounts, enforced again by Landlock. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "landlock.h"
@@ -36,9 +36,9 @@ enum { RULE_PATH_BENEATH = 1 };
 #define FILE_RIGHTS (1ULL << 0 | 1ULL << 1 | 1ULL << 2 | 1ULL << 14 | 1ULL << 15)
 
 #define READING (1ULL << 0 | 1ULL << 2 | 1ULL << 3)
-#define MAKING_FILES (1ULL << 8) /* has no rule but one for a place to write to, as a whole */
+#define MAKING_FILES (1ULL << 8) /* only writable places have a rule of their own */
 
-/* A copy of a share that could not be had is mounted read-only: what the mounts say is said again. */
+/* A share that could not be copied is mounted read-only; Landlock gets the same rule. */
 static uint64_t as_mounted(int fd, uint64_t access) {
     struct statfs fs;
     bool read_only = (access & MAKING_FILES) && fstatfs(fd, &fs) == 0 && (fs.f_flags & ST_RDONLY);

@@ -47,7 +47,7 @@ static void say(int fd, const char *text) {
         _exit(125);
 }
 
-/* Started by hand it has no plan: it says what it is, and ends. */
+/* Started by hand there is no plan: it prints what it is, and ends. */
 static void answer_by_hand(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         say(1, "wardian-launch " WARDIAN_VERSION "\n");
@@ -59,7 +59,7 @@ static void answer_by_hand(int argc, char **argv) {
     }
 }
 
-/* Whatever the caller's own settings were, a run starts from the same ones. */
+/* Every run starts from the same settings, whatever the caller's were. */
 static void reset_process(void) {
     reset_signals();
     bare_remember(umask(022));
@@ -75,7 +75,7 @@ static void close_inherited(const struct plan *plan) {
     close(FD_PLAN);
 }
 
-/* -1 before Linux 5.3; then the control descriptor's end of file tells of the parent's death. */
+/* -1 before Linux 5.3; then end of file on the control descriptor shows that the parent has died. */
 static int hold_parent(pid_t parent) {
     int fd = (int)syscall(SYS_pidfd_open, parent, 0);
     if (getppid() != parent)
@@ -98,7 +98,7 @@ static void leave_session(const struct plan *plan) {
         setsid();
 }
 
-/* Only root may open them out here; the reaper does it otherwise. */
+/* Only root may open them outside; otherwise the reaper opens them. */
 static void prepare_sources(struct plan *plan) {
     if (!caller_is_root())
         return;

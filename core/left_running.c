@@ -1,9 +1,9 @@
-/* The processes that still run when the command has ended, and end with it: who they are, and where they
- * listen. For people to read, never to decide: a guest may write its own command lines.
+/* Processes still running when the command has ended, which end with it: who they are, and where they listen.
+ * For people to read, never to decide: a guest may write its own command lines.
  *
- * A guest can hold whoever reads its command line (the kernel waits for the lock of its memory), it can have
+ * A guest can block a reader of its command line (the kernel waits for the lock of its memory), it can have
  * thousands of processes, and keep all CPUs busy. So they are stopped first, a child of the reaper reads, and
- * the reaper waits for it so long and no longer. */
+ * the reaper waits for it with a deadline. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "left_running.h"
@@ -39,15 +39,15 @@ struct search {
     uint32_t count, described;
     uint64_t command; /* whose processes; 0: all */
     bool command_asked;
-    bool briefly; /* without what a guest could hold us at */
-    bool asked;   /* what listens: in the network namespace of the first that is found */
+    bool briefly; /* without what a guest could block us with */
+    bool asked;   /* listening sockets: of the network namespace of the first process found */
     struct listener listeners[MOST_LISTENING];
     size_t listener_count;
     struct left_running found;
     int files, file_count;
 };
 
-/* What listens */
+/* Listening sockets */
 
 static const char *field(const char *line, int number) {
     line += strspn(line, " ");
@@ -131,10 +131,10 @@ static void find_listening(struct search *s, const char *pid) {
     close(s->files);
 }
 
-/* Who runs */
+/* Processes */
 
 /* "pid (name) state …": a zombie does nothing any more. But the state is the first thread's alone, which may
- * have ended before the others: field 20 is how many there are. */
+ * have ended before the others: field 20 is the number of threads. */
 bool stat_runs(const char *stat) {
     enum { THREADS_AFTER_STATE = 17 };
     const char *end = strrchr(stat, ')');
@@ -145,7 +145,7 @@ bool stat_runs(const char *stat) {
            (next_number(field(end + 2, THREADS_AFTER_STATE), &threads) && threads > 1);
 }
 
-/* False also where it is gone. */
+/* False also if it is gone. */
 static bool runs(const struct search *s, const char *pid, struct left_running *found) {
     char text[512];
     if (read_below(s->proc, pid, "stat", text, sizeof text) <= 0)
@@ -191,7 +191,7 @@ static void add_process(const char *pid, void *context) {
     send_found(s);
 }
 
-/* Where others run meanwhile it takes longer. */
+/* Longer where other commands run meanwhile. */
 static int64_t time_to_read(uint64_t command, bool asked) {
     return asked ? ASKED_US : command ? BESIDE_OTHERS * READING_US : READING_US;
 }
@@ -213,7 +213,7 @@ static void search(int ctl, bool briefly, uint64_t command, bool asked) {
     send_found(&s);
 }
 
-/* In the reaper: all that is left are its children, or children's children. */
+/* In the reaper: the remaining processes are all its descendants. */
 static bool any_left(void) {
     for (int64_t until = now_us() + GRACE_US;;) {
         pid_t gone = wait4(-1, NULL, __WALL | WNOHANG, NULL);
@@ -224,7 +224,7 @@ static bool any_left(void) {
     }
 }
 
-/* Readers that the caller waits for, each in its own time. */
+/* Readers for callers that asked, each with its own deadline. */
 static struct reader {
     pid_t pid;
     int64_t until_us;
@@ -249,18 +249,18 @@ bool left_running_reads(void) {
     bool some = false;
     for (size_t i = 0; i < MOST_READERS; i++) {
         if (readers[i].pid && now_us() >= readers[i].until_us)
-            kill(readers[i].pid, SIGKILL); /* a guest holds it, or has stopped it */
+            kill(readers[i].pid, SIGKILL); /* a guest blocks it, or has stopped it */
         some = some || readers[i].pid;
     }
     return some;
 }
 
-/* In a child, which a guest may hold: it is waited for so long and no longer. Where the caller asked, it may
- * take its time. */
+/* In a child, which a guest may block: it is waited for until a deadline. If the caller asked, the deadline
+ * is longer. */
 static void search_in_child(int ctl, uint64_t command, bool asked) {
     int64_t until = now_us() + (command ? BESIDE_OTHERS * PATIENCE_US : PATIENCE_US);
     pid_t reader = fork();
-    if (reader < 0) { /* the guest has all processes that it may have */
+    if (reader < 0) { /* the guest has reached its limit of processes */
         search(ctl, true, command, asked);
         return;
     }
@@ -282,7 +282,7 @@ static void search_in_child(int ctl, uint64_t command, bool asked) {
 void left_running_send(int ctl) {
     if (!any_left())
         return;
-    fcntl(ctl, F_SETFL, O_NONBLOCK); /* it is read when we are gone */
+    fcntl(ctl, F_SETFL, O_NONBLOCK); /* the supervisor reads it after we have ended */
     struct message some = {.kind = MSG_LEFT_RUNNING, .left = {.count = 1}};
     channel_send(ctl, &some, NULL, 0);
     if (syscall(SYS_getpid) == 1)
@@ -292,7 +292,7 @@ void left_running_send(int ctl) {
 
 void left_running_of(int ctl, uint64_t command, size_t count) {
     struct message some = {.kind = MSG_LEFT_RUNNING, .command = command, .left = {.count = (uint32_t)count}};
-    channel_send(ctl, &some, NULL, 0); /* whoever reads more of them may be held */
+    channel_send(ctl, &some, NULL, 0); /* reading more of them may block */
     search_in_child(ctl, command, false);
 }
 

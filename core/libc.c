@@ -85,14 +85,14 @@ __asm__(".globl _start\n_start:\n xor %ebp, %ebp\n mov %rsp, %rdi\n and $-16, %r
 __asm__(".globl _start\n_start:\n mov x29, #0\n mov x30, #0\n mov x0, sp\n bl start_c\n brk #0\n");
 #endif
 
-/* The canary: random bytes that the kernel hands over, the first one NUL so that no string writes it. */
+/* The canary: random bytes from the kernel, the first one NUL so that no string function writes it. */
 uintptr_t __stack_chk_guard;
 
 _Noreturn void __stack_chk_fail(void);
 _Noreturn void __stack_chk_fail(void) { __builtin_trap(); }
 
-/* Position-independent without a loader: the addresses in our data are set here, before anything uses
- * them, and what only they change is made read-only. ld.so(8) does both for other programs. */
+/* Position-independent without a loader: relocates the addresses in our data before anything uses them, then
+ * makes what only relocation changes read-only, as ld.so(8) does. */
 
 extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
@@ -186,7 +186,7 @@ int openat(int dir, const char *path, int flags, ...) {
     va_end(args);
     return (int)CALL4(SYS_openat, dir, path, flags, mode);
 }
-/* Creates nothing here: what is created is created with openat. */
+/* Never creates: files are created with openat. */
 int open(const char *path, int flags, ...) { return openat(AT_FDCWD, path, flags, 0); }
 int close(int fd) { return (int)CALL1(SYS_close, fd); }
 ssize_t read(int fd, void *to, size_t n) { return CALL3(SYS_read, fd, to, n); }

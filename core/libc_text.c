@@ -1,4 +1,4 @@
-/* The few string and formatting functions of a C library that the launcher uses; libc.c has its calls. */
+/* The few string and formatting functions of a C library that the launcher uses; libc.c has the system calls. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -60,18 +60,31 @@ void limits_start(const struct plan *plan, pid_t pid) {
 
 static uint64_t tasks_seen;
 
-/* CPU time since limits_cpu_anew. Those that live and the samples of those that died are two counts with
- * beginnings of their own: what one of them has missed so far must not hide what the other one adds. */
+/* CPU time since limits_cpu_anew. Live processes and samples of ended ones are two counts, each with its own
+ * start: what one has missed so far must not hide what the other adds. */
 static struct {
-    uint64_t alive_us, sampled_us, group_us; /* then, of each */
+    uint64_t alive_us, sampled_us, group_us; /* at that moment, of each */
     uint64_t last_alive_us, most_us;
 } window;
 
+/* The task clock is inherited from what it was attached to, and a command of a living sandbox is a child of
+ * pid 1, which no clock can be attached to: each new command makes the clock incomplete. */
+enum { CLOCK_TRIES = 5 };
+static int clock_tries; /* that are left to complete it: what has not become its program yet can't be attached to */
+
 void limits_cpu_anew(void) {
+    cpu_clock_detach();
     window.alive_us = window.last_alive_us;
     window.sampled_us = sampled_cpu_us;
     window.group_us = cpu_us;
     window.most_us = 0;
+}
+
+/* CPU time is for what runs at once, for a place may live for long: `first` has no other beside it. */
+void limits_command_started(bool first) {
+    clock_tries = CLOCK_TRIES;
+    if (first)
+        limits_cpu_anew();
 }
 
 static uint64_t window_us(uint64_t alive_us) {
@@ -99,9 +112,9 @@ struct sums {
     uint64_t faults; /* that brought a page */
     uint64_t cpu_us;
     uint64_t vanished, claimed; /* page faults of processes that are gone, and of waited-for children */
-    uint64_t tasks, gone; /* and how many of those that were seen are gone */
-    uint64_t most_files, full; /* the limit, and a process that has come to it */
-    bool unclaimed;    /* a process lets its children go unwaited for */
+    uint64_t tasks, gone; /* and how many processes that were seen have ended */
+    uint64_t most_files, full; /* the limit, and a process that has reached it */
+    bool unclaimed;    /* a process does not wait for its children */
 };
 
 static void add_resident(const char *pid, struct sums *sums) {
@@ -113,8 +126,8 @@ static void add_resident(const char *pid, struct sums *sums) {
         sums->resident += pages * (uint64_t)page_size;
 }
 
-/* A child whose parent ignores SIGCHLD leaves its time to nobody, so each process is also sampled:
- * what it used since it was last seen is added up for good. */
+/* The CPU time of a child whose parent ignores SIGCHLD is lost, so each process is also sampled: what it used
+ * since the last sample is added up for good. */
 static struct sample {
     uint32_t pid, round;
     uint64_t ticks;
@@ -135,8 +148,7 @@ static void sample_cpu(const char *pid, uint64_t ticks, uint64_t faults, uint64_
     *slot = (struct sample){(uint32_t)number, current_round, ticks, faults + waited, waited};
 }
 
-/* A process that is gone and was waited for has left its count of page faults, to the last one, to the
- * process that waited. */
+/* A process that was waited for has left its count of page faults to the process that waited. */
 static void add_vanished(struct sums *sums) {
     for (size_t i = 0; i < CPU_SLOTS; i++)
         if (samples[i].pid && samples[i].round != current_round) {
@@ -185,7 +197,7 @@ static void add_cheap(const char *pid, void *context) {
         sums->full = number;
 }
 
-/* Children of a process that ignores SIGCHLD vanish with their account. */
+/* Children of a process that ignores SIGCHLD vanish with their CPU time. */
 static void note_unclaimed(const char *pid, void *context) {
     struct sums *sums = context;
     char text[2048];
@@ -200,12 +212,12 @@ static void note_unclaimed(const char *pid, void *context) {
     }
 }
 
-/* Have tasks come and gone since the last look? The last pid handed out says how many there were. */
+/* Have tasks come and gone since the last look? The newest pid shows how many there were. */
 static uint64_t gone_since(const struct sums *sums) {
     static uint64_t made_before, tasks_before;
     char text[128];
     uint64_t made = 0;
-    if (tree_watched()) /* the host's count is everybody's */
+    if (tree_watched()) /* on the host it counts everybody's */
         return sums->gone;
     if (read_below(views.proc, ".", "loadavg", text, sizeof text) > 0) {
         const char *space = strrchr(text, ' ');
@@ -219,8 +231,8 @@ static uint64_t gone_since(const struct sums *sums) {
     return gone;
 }
 
-/* Are there faults of processes that are gone in nobody's account? What is claimed while this look is
- * still going on shows at the next one. */
+/* Are page faults of ended processes missing from every live process? Those that are claimed during this look
+ * show at the next one. */
 static bool some_unclaimed(const struct sums *sums) {
     static uint64_t pending;
     bool missing = sums->claimed < pending;
@@ -230,8 +242,8 @@ static bool some_unclaimed(const struct sums *sums) {
     return missing;
 }
 
-/* How long all processors together have been busy, with whatever it was: "cpu  user nice system idle
- * iowait irq softirq …", in ticks. */
+/* How long all processors together have been busy: "cpu  user nice system idle iowait irq softirq …", in
+ * ticks. */
 static uint64_t busy_us(void) {
     static int stat = -1;
     char text[256];
@@ -247,8 +259,8 @@ static uint64_t busy_us(void) {
     return n > 0 ? sum * 1000000 / (uint64_t)ticks_per_s : UINT64_MAX;
 }
 
-/* The most that unseen tasks may have used in an interval: no more than the processors that so many tasks
- * keep busy, and no more than all of them were busy at all. */
+/* Upper bound of what unseen tasks used in an interval: the time of as many processors as there were tasks,
+ * and no more than all processors were busy. */
 static uint64_t possible_since(int64_t interval_us, uint64_t gone) {
     static uint64_t busy_then;
     uint64_t busy = busy_us(), most = (uint64_t)interval_us * (gone < processors ? gone : processors);
@@ -257,8 +269,8 @@ static uint64_t possible_since(int64_t interval_us, uint64_t gone) {
     return passed < most ? passed : most;
 }
 
-/* Time of tasks that are gone and were not waited for. Where the kernel's task clock can be had, it
- * knows. Where not, what they can have used is charged. */
+/* CPU time of ended tasks that nobody waited for: from the kernel's task clock where it is available,
+ * otherwise the upper bound is charged. */
 static void charge_unclaimed(struct sums *sums) {
     static int64_t looked_us;
     static uint64_t counted_before, ever_gone;
@@ -267,10 +279,19 @@ static void charge_unclaimed(struct sums *sums) {
     if (!looked_us)
         looked_us = started_us;
     ever_gone += gone;
-    /* The clock is worth its price once the limit could be near. */
+    /* The clock is worth its cost once the limit may be near. */
     uint64_t possible_us = (uint64_t)(now - started_us) * processors;
-    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT && !cpu_clock_running() && cpu_clock_attach(reaper))
-        counted_before = window.sampled_us + window_us(sums->cpu_us);
+    if (ever_gone && cpu_limit_us && possible_us > cpu_limit_us / ATTACH_AT &&
+        (!cpu_clock_running() || clock_tries > 0)) {
+        uint64_t known = window.sampled_us + window_us(sums->cpu_us);
+        if (cpu_clock_running() && counted_before + cpu_clock_us() > known)
+            known = counted_before + cpu_clock_us();
+        bool lost;
+        cpu_clock_detach();
+        if (cpu_clock_attach(reaper, &lost))
+            counted_before = known;
+        clock_tries = lost && clock_tries > 0 ? clock_tries - 1 : 0;
+    }
     if (cpu_clock_running()) {
         uint64_t counted = counted_before + cpu_clock_us();
         sampled_cpu_us = counted > sampled_cpu_us ? counted : sampled_cpu_us;
@@ -286,10 +307,10 @@ static void charge_unclaimed(struct sums *sums) {
     looked_us = now;
 }
 
-/* What no quick sum shows is looked for now and then in any case, unless the guest only sleeps. */
+/* Looks every so often for what no quick sum shows, unless the guest only sleeps. */
 static bool time_for_exact(void) {
     static uint64_t cpu_then;
-    static int idle; /* CPU time comes in ticks of 10 ms: what was taken since the last look may not show */
+    static int idle; /* CPU time comes in ticks of 10 ms: recent use may not show yet */
     if (now_us() < next_exact_us || (cpu_us == cpu_then && idle >= 2))
         return false;
     idle = cpu_us == cpu_then ? idle + 1 : 0;
@@ -297,7 +318,7 @@ static bool time_for_exact(void) {
     return true;
 }
 
-/* The kernel holds the limit itself, but for what lies in TCP and UDP sockets. */
+/* The kernel enforces the limit itself, except for buffers of TCP and UDP sockets. */
 static bool group_exceeded(const struct plan *plan) {
     uint64_t bytes = 0;
     if (cgroup_out_of_memory())
@@ -333,13 +354,13 @@ static bool memory_exceeded(const struct plan *plan, const struct sums *sums, in
     next_exact_us = now_us() + (took * 10 > EXACT_MS * 1000 ? took * 10 : EXACT_MS * 1000);
     if (seen > plan->memory_bytes && took * 10 > (int64_t)*next_ms * 1000)
         *next_ms = (int)(took / 100);
-    uint64_t told = exact < 2 * plan->memory_bytes ? exact : 2 * plan->memory_bytes; /* parts are upper bounds */
-    if (told > peak_bytes)
-        peak_bytes = told;
+    uint64_t reported = exact < 2 * plan->memory_bytes ? exact : 2 * plan->memory_bytes; /* parts are upper bounds */
+    if (reported > peak_bytes)
+        peak_bytes = reported;
     return exact > plan->memory_bytes;
 }
 
-/* The file systems that another sandbox made for its guest have a size each, and the limit is for all. */
+/* File systems that another sandbox made for its guest have a size each, but the limit is for their sum. */
 static bool places_full(const struct plan *plan) {
     return plan->disk_bytes && (inner_bytes() > plan->disk_bytes || (plan->bare.inodes && inner_files() > plan->bare.inodes));
 }
@@ -369,8 +390,8 @@ enum limit limits_check(const struct plan *plan, int *next_ms) {
         *next_ms = FAST_MS;
     if (disk_exceeded(plan, views.proc, sums.unclaimed, false) || places_full(plan))
         return LIMIT_DISK;
-    /* A disk fills by gigabytes a second, so a guest that may write to one is looked at more often
-     * while it does anything at all. */
+    /* A disk fills by gigabytes a second, so a guest that may write to one is measured more often while it is
+     * active. */
     static uint64_t resident_then, cpu_then;
     if (plan->watched_count && (sums.resident != resident_then || sums.cpu_us != cpu_then))
         *next_ms = FAST_MS;
@@ -400,8 +421,8 @@ static void highest(const char *pid, void *context) {
         *most = number;
 }
 
-/* Of one that is gone only the number is left. Numbers are given out in order, so one far above the
- * highest that is there was never given. */
+/* Of an ended process only the pid is left. Pids are assigned in order, so one far above the highest seen was
+ * never assigned. */
 bool limits_had_process(uint32_t pid) {
     enum { MARGIN = 64 };
     uint64_t most = 0;
@@ -443,7 +464,7 @@ uint64_t limits_cpu_us(void) {
     return cpu_us;
 }
 
-/* A look takes long with hundreds of processes, and half of the time is the guest's, who waits for answers. */
+/* A look takes long with hundreds of processes; at least half of the time is left for answering the guest. */
 int64_t limits_next_us(int64_t looked_at, int next_ms) {
     int64_t now = now_us(), looked_us = now - looked_at, next_us = next_ms * INT64_C(1000);
     return now + (looked_us > next_us ? looked_us : next_us);

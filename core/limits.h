@@ -1,4 +1,4 @@
-/* Limits that no kernel object holds for a whole tree of processes. */
+/* Limits for a whole tree of processes that the kernel does not enforce itself. */
 #ifndef WARDIAN_LIMITS_H
 #define WARDIAN_LIMITS_H
 
@@ -19,8 +19,9 @@ struct guest_views {
 
 void limits_start(const struct plan *plan, pid_t reaper);
 void limits_attach(const struct guest_views *views);
-bool limits_alone(void); /* at the last look, the reaper was all there was */
-void limits_cpu_anew(void); /* in a living sandbox: time used so far does not count any more */
+bool limits_alone(void); /* at the last look, only the reaper was left */
+void limits_cpu_anew(void); /* in a living sandbox: CPU time used so far no longer counts */
+void limits_command_started(bool first);
 int limits_proc(void); /* the guest's /proc, or -1 */
 enum limit limits_check(const struct plan *plan, int *next_ms);
 int64_t limits_next_us(int64_t looked_at, int next_ms); /* when to look again */

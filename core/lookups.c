@@ -1,4 +1,4 @@
-/* What comes of a lookup in the guest's root (fuse_root.c): which call of the guest's made it, and what
+/* What will come of a lookup in the guest's root (fuse_root.c): which call of the guest's made it, and what
  * that call will run into. */
 #define _GNU_SOURCE
 #include "fortify.h"
@@ -12,7 +12,12 @@
 #include "subject.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/syscall.h>
+
+/* Every dynamically linked program looks for it first, ld.so(8), and waits for us: where the host does not have
+ * it either, nothing is refused. */
+#define PRELOAD "/etc/ld.so.preload"
 
 /* These reach the supervisor by themselves, as notifications. */
 static bool notified(const struct plan *plan, const struct subject *about) {
@@ -39,11 +44,13 @@ void lookup_judge(const struct plan *plan, pid_t inside) {
     sight_asker(-inside);
     if (!read_current_call(&about.call))
         return;
-    /* Not among the watched calls, for the listener itself is handed over by it. */
+    /* Not among the watched calls, because it hands over the listener itself. */
     static const struct watched message = {.kind = WATCH_MESSAGES, .dir = -1, .path = -1, .other_dir = -1, .other = -1, .flags = -1, .access = -1};
     about.watched = about.call.number == SYS_sendmsg ? &message : &plan->watched_calls[about.call.number];
     if (!about.watched->kind || notified(plan, &about))
         return;
     read_subject(&about);
+    if (plan->no_preload && about.has_path && strcmp(about.path, PRELOAD) == 0)
+        return;
     judge(plan, &about);
 }

@@ -69,7 +69,7 @@ static bool seen_before(uint64_t inode, bool add) {
     return false;
 }
 
-/* How many descriptors wait in a unix socket to be received; how many files an epoll watches. */
+/* Descriptors that wait in a unix socket to be received; files that an epoll watches. */
 static uint64_t counted_in_info(const struct tally *t, const char *name, const char *label, bool lines) {
     char path[64], info[4096];
     uint64_t passed = 0;
@@ -91,8 +91,8 @@ static uint64_t counted_in_info(const struct tally *t, const char *name, const c
     return passed;
 }
 
-/* A pipe can be opened again through its link, and asked. One byte holds a page, so many of them may
- * hold all that fit. */
+/* A pipe can be opened again through its link, and queried. One byte holds a page, so a pipe is taken to be
+ * full. */
 static uint64_t bytes_in_pipe(const struct tally *t, const char *name) {
     enum { PAGE = 4096 };
     int waiting = 0;
@@ -106,7 +106,8 @@ static uint64_t bytes_in_pipe(const struct tally *t, const char *name) {
     return room > 0 && (uint64_t)room < most ? (uint64_t)room : most;
 }
 
-/* Nobody says how many events wait in a queue: it is taken to be full if anything is watched. */
+/* The kernel does not report how many events wait in an inotify queue: if it watches anything, it is taken to
+ * be full. */
 static uint64_t bytes_of_inotify(const struct tally *t, const char *name) {
     static uint64_t most;
     char text[32];
@@ -121,7 +122,7 @@ static uint64_t bytes_of_inotify(const struct tally *t, const char *name) {
     return watched ? watched * NOTIFIED_BYTES + most * EVENT_BYTES : 0;
 }
 
-/* Locks on files, by as many lines as a table of this run's own has. */
+/* Locks on files, counted by the lines of a table that lists only this run's. */
 static uint64_t bytes_of_locks(const struct tally *t) {
     char text[4096];
     uint64_t length = 0;
@@ -157,7 +158,7 @@ static void add_file(const char *name, void *context) {
     else if (pipe)
         t->buffers += bytes_in_pipe(t, name);
     else if (counted_in_info(t, name, "scm_fds:", false))
-        t->hides = t->hides_files = true; /* one in flight can be a memory file of any size */
+        t->hides = t->hides_files = true; /* a descriptor in flight can be a memory file of any size */
 }
 
 static void add_files_of(int dir, const char *entry, struct tally *t) {
@@ -170,7 +171,7 @@ static void add_files_of(int dir, const char *entry, struct tally *t) {
     close(t->files);
 }
 
-/* One living thread tells the sizes of all; each may have a table of files of its own. */
+/* One live thread reports the sizes for all; each thread may have its own table of files. */
 static void add_task(const char *tid, void *context) {
     struct tally *t = context;
     if (now_us() > t->until_us)
@@ -181,7 +182,7 @@ static void add_task(const char *tid, void *context) {
         t->looked++;
         if (read_below(t->tasks, tid, "status", text, sizeof text) > 0)
             t->tables += kilobytes_after(text, "\nVmPTE:");
-        t->pid = NULL; /* told */
+        t->pid = NULL; /* counted */
     }
     add_files_of(t->tasks, tid, t);
 }
@@ -218,7 +219,7 @@ static void add_mapping(struct tally *t, const char *line) {
     t->hides_files = t->hides_files || (file && t->maps_shared);
 }
 
-/* After all open files are known: shared memory that is mapped and that no open file stands for. */
+/* After all open files are known: mapped shared memory that no open file represents. */
 static void add_nameless(const char *pid, void *context) {
     struct tally *t = context;
     char text[4096];
@@ -243,7 +244,7 @@ static void add_nameless(const char *pid, void *context) {
         kept -= (size_t)(line - text);
         for (size_t i = 0; i < kept; i++)
             text[i] = line[i];
-        if (kept == sizeof text - 1) /* a path of 4,096 bytes is no mapping of ours */
+        if (kept == sizeof text - 1) /* a path of 4,096 bytes is no mapping that counts */
             kept = 0;
     }
     if (fd >= 0)
@@ -286,7 +287,7 @@ static uint64_t system_v_bytes(const struct guest_views *views) {
            add_column(views->sysvipc[2], 4, 1, MESSAGE_QUEUE_BYTES);
 }
 
-/* How much shared memory the whole host has; neighbours move it, too. */
+/* Shared memory of the whole host; other processes change it, too. */
 static uint64_t shared_on_host(void) {
     char text[2048];
     static int meminfo = -1;
@@ -297,7 +298,7 @@ static uint64_t shared_on_host(void) {
     return kilobytes_after(text, "\nShmem:");
 }
 
-/* The least that was seen, so that what a neighbour gives back hides little. */
+/* The minimum seen, so that memory freed by other processes hides little. */
 static uint64_t least_shared;
 
 void memory_start(void) { least_shared = shared_on_host(); }
@@ -309,7 +310,7 @@ static uint64_t hidden_bytes(const struct tally *t, uint64_t explained, uint64_t
     if (!t->hides || now - least_shared <= explained)
         return 0;
     uint64_t hidden = now - least_shared - explained;
-    /* A shared mapping fills by page faults only, so there is no more in it than those brought. */
+    /* A shared mapping fills by page faults only, which bound its size. */
     return !t->hides_files && faults < hidden ? faults : hidden;
 }
 
@@ -320,10 +321,10 @@ uint64_t exact_memory(const struct guest_views *views, uint64_t private_files, u
         memset(seen_files, 0, sizeof seen_files);
     seen_count = 0;
     each_process(views->proc, add_process, &t);
-    if (!tree_watched()) /* the host's table is everybody's */
+    if (!tree_watched()) /* the host's table lists everybody's */
         t.buffers += bytes_of_locks(&t);
     uint64_t seen = t.anonymous + t.tables + t.buffers;
-    if (now_us() > t.until_us) { /* the rest is taken to be like what was seen, and gets more time */
+    if (now_us() > t.until_us) { /* the rest is estimated from what was seen, and gets more time */
         seen = t.looked ? seen / t.looked * t.processes : seen;
         look_us = look_us * 2 < LOOK_MOST_US ? look_us * 2 : LOOK_MOST_US;
         t.until_us = now_us() + LOOK_US;

@@ -1,7 +1,7 @@
 /* A network by name. Every address that a rule may lead to is made local in the guest's own network
- * namespace, and the gateway, which belongs to the caller outside, listens there: a socket belongs to
- * the namespace in which it was made, whoever has it. So all that is done inside is to add routes and
- * to make sockets; what may be reached is decided and dialled by the gateway (sandbox/network/). */
+ * namespace, and the gateway, a part of the caller outside, listens there: a socket belongs to the namespace
+ * in which it was made, whoever has it. So the launcher only adds routes and makes sockets; the gateway
+ * decides what may be reached, and dials it (sandbox/network/). */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "names.h"
@@ -35,7 +35,7 @@ static void add_route(int fd, const struct route *wanted) {
         die(error, "network", "adding a route for a network by name");
 }
 
-/* False: nobody is there to take them. */
+/* False: the gateway is gone. */
 static bool hand_over(int gateway, const int *fds, size_t count) {
     return channel_pass(gateway, count ? 's' : 'n', fds, count);
 }
@@ -49,7 +49,7 @@ static int resolver_socket(int type) {
     return fd;
 }
 
-/* What the gateway asks for next, one byte: '4' or '6' for a socket, 'r' when it listens. */
+/* The gateway's next request, one byte: '4' or '6' for a socket, 'r' when it listens. */
 static long next_request(int gateway, char *request, int flags) {
     long got;
     while ((got = syscall(SYS_recvfrom, gateway, request, 1, flags, NULL, NULL)) < 0 && errno == EINTR)
@@ -79,7 +79,7 @@ void names_begin(const struct plan *plan) {
         die(errno, "network", "handing the resolver's port to the gateway");
     close(ports[0]);
     close(ports[1]);
-    char request = 0; /* a guest that connects at once finds all that rules name by number */
+    char request = 0; /* a guest that connects at once finds every address that rules name by number */
     while (next_request(FD_GATEWAY, &request, 0) == 1 && request != 'r' && hand_socket(FD_GATEWAY, request))
         ;
 }

@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
-/* In the guest-to-be, once its loopback is up: routes, the sockets of a resolver, and those that the
- * gateway wants before the guest starts. */
+/* In the guest-to-be, once its loopback is up: routes, the resolver's sockets, and those that the gateway
+ * wants before the guest starts. */
 void names_begin(const struct plan *plan);
-/* In the reaper, from when it only waits: sockets that the gateway asks for. False: it asks no more. */
+/* In the reaper, while it waits: makes sockets that the gateway requests. False: the gateway has closed. */
 bool names_serve(int gateway);
 
 #endif

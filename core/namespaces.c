@@ -31,7 +31,7 @@ static uint64_t namespace_flags(const struct plan *plan) {
         flags |= CLONE_NEWUTS;
     if (WALL_IS_UP(plan, WALL_CGROUP))
         flags |= CLONE_NEWCGROUP;
-    return flags; /* the network's comes later: network.c */
+    return flags; /* the network namespace is made later: network.c */
 }
 
 /* Only clone3 can put the child into a control group from the start. -1 where that can't be. */

@@ -1,5 +1,5 @@
-/* A network namespace of the guest's own. It is the dearest of all namespaces, so the guest-to-be
- * makes it while the reaper mounts; the reaper then joins it, for /proc/1/net shows its own. */
+/* A network namespace of the guest's own. It is the most expensive namespace, so the guest-to-be makes it
+ * while the reaper mounts; the reaper then joins it, because /proc/1/net shows the reaper's own. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "network.h"
@@ -24,8 +24,8 @@ static bool wanted(const struct plan *plan) {
     return plan->own_network && WALL_IS_UP(plan, WALL_NETWORK);
 }
 
-/* Its only interface is lo, and it is down. Returns the namespace, for the reaper; or -1.
- * `diag`, for the supervisor: a socket that is asked about the others. */
+/* Brings up lo, its only interface. Returns the namespace, for the reaper; or -1. `diag`: a socket through
+ * which the supervisor queries the sockets in it. */
 int own_network(const struct plan *plan, int *diag) {
     if (!wanted(plan))
         return -1;

@@ -1,9 +1,9 @@
-/* Answering the calls that reach the supervisor as notifications, seccomp_unotify(2).
+/* Answers the calls that reach the supervisor as notifications, seccomp_unotify(2).
  *
- * Two kinds do, and bpf.c tells them apart by their registers. Calls that the filter refuses are
- * answered no, whatever the guest changes meanwhile, but for those that quotas.c lets go on by a number
- * in a register. Calls that are only watched go on: mounts, namespaces and Landlock decide about them,
- * and all that is done here is to note what they will run into; but for opening what own_files.c opens. */
+ * There are two kinds; bpf.c distinguishes them by their registers. Calls that the filter refuses are
+ * answered with an error, whatever the guest changes meanwhile, except those that quotas.c allows by a number
+ * in a register. Watched calls go on: mounts, namespaces and Landlock decide about them, and all that is done
+ * here is to record what they will run into; except for opening the files that own_files.c opens. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "notifications.h"
@@ -51,13 +51,13 @@ void notifications_begin(int fd) {
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, stay);
 }
 
-static struct traced_text told_path(int argument, const char *path, const struct sight *s) {
+static struct traced_text path_text(int argument, const char *path, const struct sight *s) {
     enum text_kind what = !s->there ? TEXT_ABSENT : s->directory ? TEXT_DIRECTORY : TEXT_PATH;
     return (struct traced_text){argument, what, path, strlen(path)};
 }
 
 static void trace(const struct plan *plan, struct subject *about, int error, bool answered) {
-    struct traced_text told[3];
+    struct traced_text texts[3];
     size_t count = 0;
     struct sight sight = {.there = true}, other;
     const struct watched *w = about->watched;
@@ -68,24 +68,24 @@ static void trace(const struct plan *plan, struct subject *about, int error, boo
             sight = (struct sight){.there = true};
         else if (!error && !answered)
             error = predict(&about->call, w, about->path, &sight);
-        told[count++] = told_path(w->path < 0 ? 1 : w->path, about->path, &sight);
+        texts[count++] = path_text(w->path < 0 ? 1 : w->path, about->path, &sight);
     }
     if (about->has_other && w->other >= 0) {
         if (!sight_look(about->other, false, &other, NULL))
             other = (struct sight){.there = true};
         else if (!error)
             error = predict_other(&about->call, w, &sight, &other);
-        told[count++] = told_path(w->other, about->other, &other);
+        texts[count++] = path_text(w->other, about->other, &other);
     } else if (about->has_other) {
-        told[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
+        texts[count++] = (struct traced_text){1, TEXT_NAME, about->other, strlen(about->other)};
     }
     if (about->address_len)
-        told[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
-    trace_call(&about->call, w, error, told, count, sight.there);
+        texts[count++] = (struct traced_text){1, TEXT_ADDRESS, about->address, about->address_len};
+    trace_call(&about->call, w, error, texts, count, sight.there);
 }
 
-/* The launcher's memory is closed to us until the guest has become its program; that hides nothing. In a
- * living sandbox each command begins like this. */
+/* Until the guest has become its program we can't read its memory, which is the launcher's; that hides
+ * nothing. In a living sandbox each command begins like this. */
 static void forget_missed_of_launcher(const struct call *call, uint64_t before) {
     static bool begun;
     bool tries = call->number == SYS_execve && (call->args[3] & ~0xffffffffULL) == TRIED;
@@ -180,8 +180,8 @@ void notifications_connected(void) { connecting_done(listener); }
 
 int notifications_fd(void) { return trace_full() ? -1 : listener; }
 
-/* Calls come in runs, and each looks up its path in the root once it goes on. Between two of them only
- * the run's end is looked for; everything else can wait for a millisecond. */
+/* Calls come in bursts, and each looks up its path in the root once it goes on. Between two of them only the
+ * run's end is checked; everything else can wait for a millisecond. */
 static void answer_run(const struct plan *plan, const int urgent[URGENT]) {
     enum { AT_MOST = 128, AT_MOST_US = 5000, BETWEEN_LOOKS = 8 }; /* at the clock */
     struct pollfd fds[] = {{.fd = listener, .events = POLLIN, .revents = POLLIN},

@@ -1,4 +1,4 @@
-/* Only in a test build: the names by which a test leaves a wall out. */
+/* Only in a test build: the names of walls that a test can leave out. */
 #include "fortify.h"
 #include "omitted_walls.h"
 

@@ -1,11 +1,12 @@
-/* Two files of its processes that a guest may write to in /proc: the names of threads (comm), and how soon the
- * kernel may kill a process (oom_score_adj). All of its /proc is read-only, for no mount tells a process's
- * comm from its mem. So the supervisor opens these two, and the call that waits returns that descriptor.
+/* Two files of its processes that a guest may write to in /proc: the names of threads (comm), and
+ * oom_score_adj, how soon the kernel may kill a process. The guest's /proc is read-only as a whole, because
+ * no mount can make a process's comm writable and not its mem. So the supervisor opens these two files, and
+ * the waiting call returns that descriptor.
  *
- * The path is read once. What is opened is spelled anew from numbers and one of two names, below the
- * guest's own /proc: nothing of anybody else is there but the reaper. What may be written is decided by the
- * kernel when the guest writes: names of the writer's own threads, and no score below the lowest that was
- * inherited, proc(5). */
+ * The guest's path is read once. The path that is opened is composed anew from numbers and one of two names,
+ * below the guest's own /proc, which holds nobody else's processes but the reaper. When the guest writes, the
+ * kernel decides: only names of the writer's own threads, and no score below the lowest that was inherited,
+ * proc(5). */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "own_files.h"
@@ -40,7 +41,7 @@ static int proc = -1;
 
 void own_files_attach(int writable_proc) { proc = writable_proc; }
 
-/* Its number inside. What is deeper, in a pid namespace of the guest's own, has more than two. */
+/* Its pid inside. A task in a pid namespace of the guest's own has more than two. */
 static uint64_t inside(const char *status, const char *label) {
     const char *at = strstr(status, label);
     uint64_t number = 0;
@@ -91,8 +92,8 @@ static void set_right(bool on, struct __user_cap_data_struct data[2]) {
     syscall(SYS_capset, &header, on ? data : less);
 }
 
-/* Nobody shows the lowest score that a process may have. It is inherited, so what the guest could do to
- * itself is tried on ourselves, once, without the right to do it in any case. */
+/* The kernel does not show the lowest score that a process may set. It is inherited, so we try once, in a
+ * process of our own and without the capability to set any score. */
 static bool try_to_lower(void) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {{0}, {0}};
@@ -131,7 +132,7 @@ static bool writes_only(const struct subject *about, uint64_t *flags) {
     return (access == O_WRONLY || access == O_RDWR) && !(*flags & (O_EXCL | O_PATH | O_DIRECTORY));
 }
 
-/* As root we could open what the guest itself may not: a process that hides. */
+/* As root we could open what the guest itself may not: a process that is not dumpable. */
 static int open_own(const char *path, uint64_t access) {
     struct open_how how = {.flags = access | O_CLOEXEC | O_NOFOLLOW,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};

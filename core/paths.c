@@ -1,4 +1,4 @@
-/* The path that a call of the guest's means, as the guest knows it. */
+/* The path that a call of the guest's refers to, as seen inside. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "paths.h"
@@ -11,15 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory that a relative path starts from, as the guest knows it. */
+/* The directory that a relative path starts from, as seen inside. */
 static ssize_t start_of(pid_t task, int dir, char *to, size_t size) {
     char name[24];
     snprintf(name, sizeof name, dir == AT_FDCWD ? "cwd" : "fd/%d", dir);
     return task_link(task, name, to, size);
 }
 
-/* Where the path that was read last starts, if that is deep: from there on its names are few, while a
- * guest that goes down makes the whole path longer with each call. */
+/* Where the last path that was read starts, if that is deep: relative to it, names stay short, while a guest
+ * that descends makes the whole path longer with each call. */
 enum { DEEP = 256 };
 static struct {
     char path[PATH_MAX];
@@ -56,9 +56,8 @@ int path_start(const char *path, const char **below) {
     return start.fd;
 }
 
-/* The way up that a relative path begins with: no link is in what the kernel says of where it starts.
- * Otherwise a deep start and a short way up would be longer than a path can be, and a start that was
- * removed would be looked for. */
+/* Resolves leading ".." of a relative path: the kernel's name of the start has no links. Otherwise a deep
+ * start and a short way up would exceed PATH_MAX, and a start that was removed would be looked for. */
 static ssize_t go_up(const char *path, ssize_t from, const char **name, size_t *len) {
     for (;;) { /* what comes from an address has no NUL at its end */
         size_t dots = 0;

@@ -1,10 +1,10 @@
-/* Pid 1 of a living sandbox. It goes behind the walls itself, so that every command that it forks is behind
- * them from its birth, at no cost of its own; then it does what the supervisor asks for: starts commands,
- * ends them with all that they started (tags.h), and reports their end.
+/* Pid 1 of a living sandbox. It goes behind the walls itself, so that every command it forks is behind them
+ * from its birth, at no further cost; then it serves the supervisor: starts commands, ends them with all
+ * their processes (tags.h), and reports their end.
  *
- * The commands of one place have no walls between them: they are processes of one user. From all of them the
- * reaper is safe as pid 1 is: no signal of theirs reaches it, kill(2), and they can't look into it, for it is
- * not dumpable. */
+ * There are no walls between the commands of one sandbox: they are processes of one user. The reaper is
+ * protected from them as pid 1 is: none of their signals reach it, kill(2), and they can't read its memory,
+ * for it is not dumpable. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "place.h"
@@ -62,7 +62,7 @@ static struct place {
     const struct plan *plan;
     int ctl, gateway, null, loadavg, deaths;
     bool limits_later;
-    bool alone; /* no process of any command is left */
+    bool alone; /* no process of any command lives */
     struct child children[MAX_COMMANDS];
 } place;
 
@@ -70,7 +70,7 @@ static struct place {
 
 struct chase {
     int proc;
-    size_t left[MAX_COMMANDS]; /* of each that has ended, or is to */
+    size_t left[MAX_COMMANDS]; /* of each command that has ended, or is to end */
 };
 
 static struct child *child_of(uint64_t command) {
@@ -85,7 +85,7 @@ static bool lives(int proc, const char *pid) {
     return read_below(proc, pid, "stat", text, sizeof text) > 0 && stat_runs(text);
 }
 
-/* By pidfd, and only if its tag is still the same: its number may be another process's by now. */
+/* By pidfd, and only if its tag is still the same: the pid may belong to another process by now. */
 static void end_process(int proc, const char *pid, pid_t number, uint64_t command) {
     int fd = (int)syscall(SYS_pidfd_open, number, 0);
     if (tag_below(proc, pid) == command && (fd < 0 || syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) < 0) &&
@@ -108,8 +108,8 @@ static void chase_one(const char *pid, void *context) {
         end_process(chase->proc, pid, (pid_t)number, command);
 }
 
-/* How many are left? Those of commands that are to end are killed: what was killed makes no more
- * (process_tree.c), so what a few rounds find shrinks to nothing. */
+/* Counts live processes, and kills those of commands that are to end: a killed process makes no more children
+ * (process_tree.c), so a few rounds leave none. */
 static bool chase_all(struct chase *chase) {
     chase->proc = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the guest's /proc is our directory */
     if (chase->proc < 0)
@@ -219,7 +219,7 @@ static void reap(void) {
             child->usage = usage;
         }
     }
-    place.alone = errno == ECHILD; /* whatever lost its parent has become our child, pid_namespaces(7) */
+    place.alone = errno == ECHILD; /* orphans have become our children, pid_namespaces(7) */
 }
 
 static bool is_settled(const struct child *child) { return !child->command || !(child->exited || child->ending); }
@@ -231,7 +231,8 @@ static bool all_are_settled(void) {
     return true;
 }
 
-/* One that is ended has ended when nothing of it is left; what an ordinary end leaves lives on. */
+/* A command that is ended by us has ended when no process of it is left; what one leaves behind at its own
+ * end lives on. */
 static void settle(void) {
     static struct chase chase;
     chase = (struct chase){0};
@@ -263,7 +264,7 @@ static void send_signal(const struct message *message) {
         kill(child->pid, message->number);
 }
 
-/* What the supervisor asks for */
+/* Requests of the supervisor */
 
 static void answer(const struct message *asked, int fd) {
     struct message message = {.kind = asked->kind};
@@ -303,14 +304,14 @@ static void on_request(void) {
         answer(&message, open(message.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         break;
     default:
-        break; /* nobody sends it here */
+        break; /* the supervisor sends no other */
     }
     while (count > 0)
         close(fds[--count]);
 }
 
 static _Noreturn void serve(void) {
-    enum { AT_ONCE = 64, LATE_MS = 100 }; /* requests, before those that ended are seen to */
+    enum { AT_ONCE = 64, LATE_MS = 100 }; /* requests first, then commands that ended */
     struct signalfd_siginfo info;
     for (;;) {
         struct pollfd fds[] = {{.fd = place.ctl, .events = POLLIN},
@@ -340,7 +341,7 @@ static int raised(int fd) {
     return high;
 }
 
-/* What a command gets takes the places from 0 on, so those are taken. */
+/* A command's descriptors take the numbers from 0 on, so the reaper occupies those. */
 static void keep_descriptors(int ctl, int *diag) {
     place.null = raised(open("/dev/null", O_RDWR | O_CLOEXEC));
     place.loadavg = raised(open("/proc/loadavg", O_RDONLY | O_CLOEXEC));

@@ -1,6 +1,7 @@
-/* Reading the plan: the caller decided everything; this only unpacks it, and trusts no length.
+/* Reads the plan: the caller decided everything; this only unpacks it, and trusts no length.
  *
- * A plan is the line "wardian-plan 1\n" (or "wardian-bare 1\n", "wardian-confined 1\n": bare.h), then records (records.c). */
+ * A plan is one of the lines "wardian-plan 1", "wardian-bare 1" and "wardian-confined 1" (bare.h), then records
+ * (records.c). */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan.h"
@@ -20,7 +21,7 @@ static const char magic[] = "wardian-plan 1\n";
 static const char bare_magic[] = "wardian-bare 1\n";
 static const char confined_magic[] = "wardian-confined 1\n";
 
-/* What the plan points into lives here, so that the supervisor can give it all back at once. */
+/* The plan's strings lie here, so that the supervisor can free them all at once. */
 static struct {
     uint8_t *bytes;
     size_t bytes_size;
@@ -77,7 +78,7 @@ static bool complete_confined(const struct plan *plan, bool runs, const char **p
     return runs && walls && !others && !asks_for_namespaces(plan) && !plan->uid == !plan->gid && !plan->notify == !plan->verdict_len;
 }
 
-/* Every wall is asked for, but where the plan says that it is one without. */
+/* Every wall is required, except in a plan without walls. */
 static bool complete(const struct plan *plan, const char **problem) {
     bool runs = plan->parent && plan->argv[0] && plan->cwd && plan->path;
     if (plan->living) {
@@ -93,6 +94,7 @@ static bool complete(const struct plan *plan, const char **problem) {
     }
     if (plan->bare.confined)
         return complete_confined(plan, runs, problem);
+    /* A wall that needs a root or namespaces of ours is rejected here, never silently ignored. */
     *problem = "it has no walls of ours, and asks for one; or it lacks a parent or a command";
     bool asks = asks_for_namespaces(plan) || plan->notify || plan->trace || plan->opens || plan->verdict_len || plan->quota_count || plan->budget_call >= 0 || plan->require_keyring;
     return runs && !asks && !plan->uid == !plan->gid && !plan->bare.stage == !plan->bare.staged_count;

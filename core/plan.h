@@ -17,7 +17,7 @@ struct stream {
     int fd; /* the caller's end */
 };
 
-/* A file that gets the same output, as far as there is room for it there. */
+/* A file that receives a copy of the output, up to its limit. */
 struct copy {
     int fd; /* 0 for none */
     uint64_t room;
@@ -63,12 +63,12 @@ struct route {
 
 enum { MAX_STEPS = 512, MAX_RULES = 256, MAX_RLIMITS = 16, MAX_WATCHED = 64, MAX_ROUTES = 64 };
 
-/* Just above the range that systemd hands to containers; each sandbox of root's takes one of its own, so
- * that what the kernel counts by user is counted apart. As in host.py. */
+/* Just above the range that systemd hands to containers; each sandbox of root's takes an id of its own, so
+ * that the kernel's counts per user are separate. As in host.py. */
 #define GUEST_IDS 0x70000000U
 #define GUEST_ID_COUNT 0x10000000U
 
-/* A call that takes what nobody else counts: the sum of one argument over the run is bounded. */
+/* A call whose cost no other limit counts: the sum of one argument over the run is bounded. */
 enum { MAX_QUOTAS = 4 };
 struct quota {
     int call, arg;
@@ -77,11 +77,11 @@ struct quota {
 };
 
 struct plan {
-    struct bare bare; /* all zero but where a plan says that it is one without walls */
+    struct bare bare; /* zero except in a plan without walls */
     pid_t parent;
     uid_t uid;
     gid_t gid;
-    uid_t host_id; /* as root: who the guest is outside, if that can be; 0: it does not matter */
+    uid_t host_id; /* as root: the guest's id outside, if it is free; 0: any */
     const char *hostname;
     bool own_network;
     const char *interface; /* one in there besides lo; NULL: none */
@@ -89,6 +89,7 @@ struct plan {
     struct route routes[MAX_ROUTES]; /* into the guest's own network: then it is one by name */
     size_t route_count;
     bool living; /* no command of its own: commands come one by one (place.h) */
+    uint64_t unused_ms; /* a living sandbox without a command so far ends after so long; 0: it waits */
     bool keep_session;   /* the supervisor must stay in the terminal's foreground group */
     bool require_keyring;
     struct stream streams[3];
@@ -116,12 +117,13 @@ struct plan {
     size_t filter_len;
     bool notify;
     bool tail; /* report the last of standard error */
-    bool trace, trace_every; /* report all that is done; every call, or each thing once */
+    bool trace, trace_every; /* report everything that is done; every call, or each thing once */
     bool opens;   /* every open is watched, not only those that write */
+    bool no_preload; /* nothing preloads libraries on the host: lookups.c */
     bool lookups; /* the supervisor answers for the guest's root, where it can: fuse_root.c */
-    bool early_filter; /* what is left to do after it is all allowed by it */
+    bool early_filter; /* every later set-up call is allowed by the filter */
     uint8_t refusal_errno[MAX_SYSCALL];
-    const uint8_t *verdict; /* the filter without what is only watched */
+    const uint8_t *verdict; /* the filter without the calls that are only watched */
     size_t verdict_len;
     struct watched watched_calls[MAX_SYSCALL];
 

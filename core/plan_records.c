@@ -1,4 +1,4 @@
-/* Every record that a plan can have, and what of the plan it sets. */
+/* Every record that a plan can have, and the field of the plan that it sets. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "plan_records.h"
@@ -131,8 +131,8 @@ static bool set_refusals(struct plan *plan, const struct record *r) {
     return pairs->len % 4 == 0;
 }
 
-/* Ten bytes a call: its number, its kind, six argument places, and three bits: it does not follow
- * links, its path is a link, its path is a directory. */
+/* Ten bytes a call: its number, its kind, six argument places, and three bits: it does not follow links, its
+ * path is a link, its path is a directory. */
 static bool set_watched(struct plan *plan, const struct record *r) {
     const struct field *calls = &r->fields[1];
     enum { SIZE = 10, PLACES = 6, NOFOLLOW = 1, LINK = 2, DIRECTORY = 4 };
@@ -155,7 +155,7 @@ static bool set_watched(struct plan *plan, const struct record *r) {
     return calls->len % SIZE == 0;
 }
 
-/* What only a plan without walls has. */
+/* Only in a plan without walls. */
 static bool set_bare_flag(struct bare *bare, const char *flag) {
     if (strcmp(flag, "same-session") == 0)
         bare->same_session = true;
@@ -242,6 +242,8 @@ static bool set_flag(struct plan *plan, const struct record *r) {
         plan->notify = true;
     else if (strcmp(flag, "opens") == 0)
         plan->opens = true;
+    else if (strcmp(flag, "no-preload") == 0)
+        plan->no_preload = true;
     else if (strcmp(flag, "lookups") == 0)
         plan->lookups = true;
     else if (strcmp(flag, "trace") == 0)
@@ -418,6 +420,7 @@ static const struct known known[] = {
     {"stream", 4, BY(set_stream)},
     {"symlink", 3, STEP(STEP_SYMLINK)},
     {"sysctl", 3, STEP(STEP_SYSCTL)},
+    {"unused-ms", 2, NUMBER(unused_ms)},
     {"verdict", 2, .binary = true, BY(set_verdict)},
     {"voice", 2, .bare = true, BY(set_voice)},
     {"wall-ms", 2, NUMBER(wall_ms)},

@@ -1,4 +1,4 @@
-/* The ports of its own loopback that the guest has taken: connecting there meets itself. */
+/* The ports that the guest listens on, on its own loopback: a connection there reaches the guest itself. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "ports.h"
@@ -25,7 +25,7 @@ void take_port(unsigned port) {
 bool is_own_port(unsigned port) { return own_ports[port / 64] >> (port % 64) & 1; }
 
 static bool find_port(char *table, unsigned port) {
-    /* "  0: 0100007F:1F90 00000000:0000 0A …": what waits is 0A of TCP and 07 of UDP */
+    /* "  0: 0100007F:1F90 00000000:0000 0A …": a listener is 0A of TCP and 07 of UDP */
     static const char digits[] = "0123456789ABCDEF";
     const char wanted[] = {':', digits[port >> 12], digits[port >> 8 & 15], digits[port >> 4 & 15],
                            digits[port & 15], ' ', '\0'};
@@ -60,9 +60,9 @@ static bool listens_inside(pid_t task, unsigned port) {
     return false;
 }
 
-/* The kernel walks all of its tables for a look at /proc/net: milliseconds. A server that answers
- * many clients would wait for each, so looking takes a twentieth of the run's time at most; a port
- * that is not looked up counts as its own, for it is on its own loopback, and nothing depends on it. */
+/* Reading /proc/net makes the kernel walk all of its tables: milliseconds. A server with many clients would
+ * wait for each, so looking takes a twentieth of the run's time at most; a port that is not looked up counts
+ * as the guest's own: it is on its own loopback, and nothing depends on the answer. */
 enum { LOOK_AT_ONCE_US = 200000, LOOK_SHARE = 20 };
 bool meets_itself(pid_t task, unsigned port) {
     static int64_t looked_us;

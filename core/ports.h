@@ -1,4 +1,4 @@
-/* The ports of its own loopback that the guest has taken. */
+/* The ports that the guest listens on, on its own loopback. */
 #ifndef WARDIAN_PORTS_H
 #define WARDIAN_PORTS_H
 

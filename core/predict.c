@@ -1,6 +1,5 @@
-/* What will come of a call on a path, as far as looking at the path beforehand tells: the error that it
- * will meet, and the wall that it will run into. For people: a guest may change everything between our
- * look and its call. */
+/* Predicts a call on a path from a look at the path beforehand: the errno that it will get, and the wall that
+ * it will run into. For people: a guest may change everything between our look and its call. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "predict.h"
@@ -19,10 +18,10 @@
 
 enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4, NO_REPLACE = 1, EXCHANGE = 2 };
 
-/* What the call has at a place; 0 if it has none. */
+/* The call's argument at a place; 0 if it has none. */
 static uint64_t argument(const struct call *call, int8_t place) { return place < 0 ? 0 : call->args[place]; }
 
-/* Of an open; creat(2) has none, and means these. */
+/* The flags of an open; creat(2) has no flags argument, and implies these. */
 static uint64_t open_flags(const struct call *call, const struct watched *w) {
     return w->flags < 0 ? (uint64_t)(O_CREAT | O_WRONLY | O_TRUNC) : call->args[w->flags];
 }
@@ -36,8 +35,8 @@ bool predict_follows(const struct call *call, const struct watched *w) {
     return !w->nofollow && !(flags & AT_SYMLINK_NOFOLLOW);
 }
 
-/* A guest has no capabilities, so the bits decide. Who is in which group we do not know: what a
- * group may do, everyone may as far as we can tell. */
+/* A guest has no capabilities, so the mode bits decide. Group membership is unknown: what a group may do
+ * counts as allowed. */
 static bool may(const struct call *call, const struct sight *s, unsigned what) {
     struct stat st;
     char path[32];
@@ -150,7 +149,7 @@ int predict_other(const struct call *call, const struct watched *w, const struct
     return 0;
 }
 
-/* Which wall stands in the way of a call on a path, as far as looking tells. */
+/* The wall that a call on a path will run into, predicted. */
 
 static enum hindrance reaching(const struct sight *s) {
     if (!s->there)

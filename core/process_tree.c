@@ -1,8 +1,8 @@
 /* All processes below one, found by /proc/PID/task/TID/children, and their end.
  *
- * After SIGKILL was sent, a process makes no more children (copy_process looks for it under the lock that
- * makes the child known), so what is found and killed top-down shrinks to nothing. A process is killed by
- * a pidfd, and only if its parent is still one of ours: its number may be somebody else's by now. */
+ * After SIGKILL was sent, a process makes no more children (copy_process checks for it under the lock that
+ * makes the child visible), so killing top-down ends. A process is killed by a pidfd, and only if its parent
+ * is still one of ours: the pid may have been reused by now. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "process_tree.h"
@@ -155,7 +155,7 @@ bool tree_end(int64_t until_us) {
         if (now_us() >= until_us)
             return false;
         tree_kill();
-        if (pass % SPINS == 0) /* they die by themselves now; what forks in a chain is chased */
+        if (pass % SPINS == 0) /* they die on their own now; a chain of forks is chased */
             poll(NULL, 0, 1);
     }
 }

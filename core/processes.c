@@ -1,5 +1,5 @@
-/* Who the guest's processes are: command lines and parents, read when one of them is first worth
- * telling of, and kept past its end. */
+/* The guest's processes: command lines and parents, read when a process first matters to the report, and kept
+ * past its end. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "processes.h"
@@ -26,7 +26,7 @@ static struct process processes[MAX_PROCESSES];
 static int process_count;
 static char commands[TEXT_ROOM];
 static uint32_t commands_used;
-static pid_t first; /* above the guest's own first process there is nothing to tell */
+static pid_t first; /* the guest's first process: its ancestors are not reported */
 
 void processes_begin(pid_t guest) { first = guest; }
 
@@ -59,7 +59,7 @@ static int numbered(pid_t task, int depth) {
     return process_count++;
 }
 
-/* By the ids that the guest itself knows, wherever those can be had. */
+/* By pids inside, wherever those are known. */
 int process_of(pid_t task) {
     char status[1024];
     if (task > 0 && task_read(task, "status", status, sizeof status) > 0) {
@@ -71,8 +71,8 @@ int process_of(pid_t task) {
     return numbered(task, 0);
 }
 
-/* The process itself and those above it, the topmost first. Nothing is lost if nobody can hear of it
- * now: all of them are reported at the end, where a line may have any length. */
+/* The process itself and its ancestors, the topmost first. If the status pipe is full now, nothing is lost:
+ * all of them are reported at the end, where a line may have any length. */
 bool process_announce(int number) {
     static char text[PIPE_BUF - 128];
     if (number < 0)

@@ -29,8 +29,8 @@ static bool named_by_path(const struct plan *plan) {
     return plan->argv[0][0] == '\0' || strchr(plan->argv[0], '/');
 }
 
-/* The supervisor may not look into the launcher's memory, so a number that the kernel does not read
- * tells it which program is tried. */
+/* The supervisor can't read the launcher's memory, so a number in a register that the kernel ignores shows it
+ * which program is tried. */
 static void try_program(const struct plan *plan, const char *path, size_t part) {
     syscall(SYS_execve, path, plan->argv, plan->envp, TRIED | part);
 }
@@ -49,7 +49,7 @@ bool program_tried(const struct plan *plan, uint64_t mark, char *path) {
     return path[0] == '/';
 }
 
-/* Like execvpe, and remembers that something was found but could not be run. */
+/* Like execvpe; remembers whether a file was found but could not be executed. */
 static int exec_by_path(const struct plan *plan) {
     if (named_by_path(plan)) {
         try_program(plan, plan->argv[0], 0);

@@ -1,6 +1,6 @@
-/* Calls that may go on after all, while the sum of one argument fits a budget: fallocate within the disk
- * limit, io_setup and vmsplice within a quota of the run's. Going on is safe here, and only here: what is
- * judged is a register, which no other thread can change, and a sum, which only grows. */
+/* Refused calls that are allowed while the sum of one argument fits a budget: fallocate within the disk
+ * limit, io_setup and vmsplice within a quota of the run. Continuing the call is safe here, and only here:
+ * the decision uses a register, which no other thread can change, and a sum, which only grows. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "quotas.h"
@@ -12,7 +12,7 @@ static uint64_t taken[MAX_QUOTAS]; /* of each */
 
 uint64_t quotas_disk_spent(void) { return spent; }
 
-/* Negative, empty, or beyond what a number holds: the kernel refuses it itself, fallocate(2). */
+/* Negative, zero, or too large: the kernel itself refuses it, fallocate(2). */
 static bool is_no_range(uint64_t offset, uint64_t length) {
     return offset > INT64_MAX || length == 0 || length > INT64_MAX - offset;
 }

@@ -1,4 +1,4 @@
-/* Calls that may go on while the sum of one argument fits a budget. */
+/* Calls that are allowed while the sum of one argument fits a budget. */
 #ifndef WARDIAN_QUOTAS_H
 #define WARDIAN_QUOTAS_H
 

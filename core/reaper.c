@@ -43,7 +43,7 @@ static void die_with_supervisor(const struct plan *plan, int ctl) {
         _exit(125); /* it died before the line above took effect */
 }
 
-/* The last pid handed out in this namespace: how many tasks the run made, and no more. */
+/* The newest pid in this namespace: an upper bound of how many tasks the run made. */
 uint64_t reaper_last_pid(int loadavg) {
     char text[128];
     ssize_t n = loadavg < 0 ? -1 : pread(loadavg, text, sizeof text - 1, 0);
@@ -64,7 +64,7 @@ int reaper_open_deaths(void) {
     return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Until a child may have ended, the gateway of a network by name gets what it asks for. */
+/* Serves the gateway of a network by name until a child may have ended. */
 static void serve_gateway(int *gateway, int deaths) {
     struct pollfd ready[] = {{.fd = deaths, .events = POLLIN}, {.fd = *gateway, .events = POLLIN}};
     struct signalfd_siginfo info;
@@ -90,12 +90,12 @@ static _Noreturn void wait_for_all(pid_t guest, uint64_t own_tasks, int ctl, int
         message.exited.tasks -= message.exited.tasks > own_tasks ? own_tasks : 0;
         channel_send(ctl, &message, NULL, 0);
         left_running_send(ctl);
-        _exit(0); /* and with us goes everything the guest left running */
+        _exit(0); /* everything that the guest left running ends with us */
     }
 }
 
-/* The guest is born early, so that it can see to its network while we see to its root; pivoting
- * moves it along, for it has the root that we have. */
+/* The guest is forked early, so that it can set up its network while we build its root; pivot_root moves it
+ * along, because it shares our root. */
 static pid_t start_guest(struct plan *plan, int ctl, int *between) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -117,14 +117,14 @@ _Noreturn void reaper_main(struct plan *plan, int ctl) {
     int between;
     fail_to_supervisor(ctl);
     if (plan->keep_session)
-        setsid(); /* out of the terminal's reach, where the supervisor stays in it: 40 µs */
+        setsid(); /* leaves the terminal's session, where the supervisor stays in it: 40 µs */
     limit_capabilities(plan); /* while the supervisor maps our ids; the guest inherits it */
     wait_for_turn(ctl);
     if (caller_is_root() && !plan->sources_come) { /* as root while we are still root */
         open_sources(plan, false);
         plan->sources_open = true;
     }
-    fuse_mount_open(plan); /* while we still may */
+    fuse_mount_open(plan); /* while we still have the capability */
     take_identity(plan);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         die(errno, "reaper", "hiding from the guest");

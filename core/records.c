@@ -1,9 +1,8 @@
-/* Taking the bytes of a plan apart, record by record; no length in them is trusted.
+/* Splits the bytes of a plan into records; no length in them is trusted.
  *
  * A record is one byte, the number of its fields, then each field as a 32-bit little-endian length, its
- * bytes, and a NUL. The first field names the record, the rest are its arguments. Arguments that are
- * numbers are decimal text.
- */
+ * bytes, and a NUL. The first field names the record, the rest are its arguments. Arguments that are numbers
+ * are decimal text. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "records.h"

@@ -1,4 +1,4 @@
-/* The list of what was refused, each thing once with a count, and its report at the end of the run. */
+/* The list of refusals, each once with a count, reported at the end of the run. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "refusals.h"
@@ -21,9 +21,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Each group has room of its own, so that a flood of one kind pushes out nothing of another. What is
- * merely missing, programs look for by the thousand. Once that group is full, only what the host has
- * is worth remembering, and a little of what can't be looked up at once. */
+/* Each group has a table of its own, so that a flood of one kind displaces no other. Programs look for
+ * missing files by the thousand: once that group is full, only files that exist on the host are recorded, and
+ * a few that can't be looked up at once. */
 enum group { ABSENT, FOUND, UNCERTAIN, FILTERED, READ_ONLY, MASKED, NETWORK, NAMES, SIGNALS, LIMITS, GROUPS };
 static const struct {
     uint16_t most;
@@ -45,7 +45,7 @@ struct refusal {
     enum hindrance by;
     enum group group;
     int process;
-    pid_t task; /* who asked last, once that was announced */
+    pid_t task; /* the last process that asked, once it was reported */
     int64_t at_us;
     uint64_t args[6];
     uint64_t count;
@@ -75,7 +75,7 @@ static bool same_text(uint32_t at, uint32_t at_len, const char *text, size_t len
     return at_len == len && memcmp(texts + at, text, len) == 0;
 }
 
-/* Where it is in the list, or the free slot of by_hash that is its own. */
+/* Its place in the list, or the free slot of by_hash where it belongs. */
 static struct refusal *find(const struct refusal *wanted, const char *text, const char *other, size_t *slot) {
     enum { SLOTS = sizeof by_hash / sizeof *by_hash };
     for (*slot = wanted->hash % SLOTS; by_hash[*slot]; *slot = (*slot + 1) % SLOTS) {
@@ -109,7 +109,7 @@ static enum group group_of(enum hindrance by) {
     }
 }
 
-/* One that floods leaves a quarter of the room to the others that run at the same time. */
+/* A command that floods leaves a quarter of the table to others that run at the same time. */
 static bool has_share(enum group group, uint64_t command, size_t len) {
     size_t count = 0, text = 0;
     if (!command)
@@ -128,22 +128,22 @@ static bool has_room(enum group group, size_t len) {
            refusal_count < MAX_REFUSALS && text_used + len <= sizeof texts;
 }
 
-/* Where something that is missing belongs once the room for such is used up; GROUPS: nowhere. */
+/* The group of a missing path once its own is full; GROUPS: none. */
 static enum group second_group(enum hindrance by, const char *text) {
     char place[PATH_MAX];
     size_t len = strlen(text);
     if (len >= sizeof place)
         return UNCERTAIN;
     memcpy(place, text, len + 1);
-    char *slash = by == BY_NO_PLACE ? strrchr(place, '/') : NULL; /* the directory must be there */
+    char *slash = by == BY_NO_PLACE ? strrchr(place, '/') : NULL; /* its directory must exist */
     if (slash)
         *slash = '\0';
     int error = look_on_host(place);
     return error == 0 ? FOUND : error == ENOENT || error == ENOTDIR ? GROUPS : UNCERTAIN;
 }
 
-/* Reported as it happens, for a package tool may retry for a minute: another network that a process
- * could not reach, once for each process and so many times in all. */
+/* Reported as it happens, because a package tool may retry for a minute: a network that a process could not
+ * reach, once per process and up to a maximum. */
 static void announce(struct refusal *r, const struct call *call) {
     enum { MOST = 64, MAX_TEXT = 256 };
     static char shown[6 * MAX_TEXT + 8];
@@ -166,7 +166,7 @@ static bool is_elsewhere(const struct refusal *r) {
                                 !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)));
 }
 
-/* Asked once for a run of calls by the same task. */
+/* Looked up once for a burst of calls by the same task. */
 static uint64_t command_of(pid_t task) {
     enum { FRESH_US = 50000 };
     static pid_t known_task;
@@ -194,7 +194,7 @@ void remember(const struct call *call, enum hindrance by, const char *text, size
     struct refusal fresh = {.command = command_of(call->task), .call = call->number, .by = by, .count = 1, .text_len = (uint32_t)len,
                             .other_len = (uint32_t)strlen(other)};
     if (fresh.command && !commands_known(fresh.command))
-        return; /* left running by a command that has ended: nobody is there to hear of it */
+        return; /* left running by a command that has ended: nobody receives it */
     fresh.hash = hash_bytes(hash_bytes(HASH_START, text, len), other, fresh.other_len);
     fresh.hash = hash_number(fresh.hash, (uint32_t)fresh.call) ^ (uint32_t)by;
     fresh.hash = hash_number(fresh.hash, (uint32_t)fresh.command);
@@ -245,7 +245,7 @@ void refusals_limit(const char *name, pid_t inside) {
     remember_limit(&none, name, 0);
 }
 
-/* It was not there yet when it was first asked for. */
+/* The process was not known yet when it was first asked for. */
 static bool became_own(const struct refusal *r) {
     struct sockaddr_in address;
     if (r->by != BY_NETWORK || !same_text(r->other, r->other_len, TO_LOOPBACK, strlen(TO_LOOPBACK)) ||
@@ -267,7 +267,7 @@ static void report_one(const struct refusal *r) {
          (unsigned long long)r->args[4], (unsigned long long)r->args[5], text, other);
 }
 
-/* What nobody asked for by command, a limit of the whole sandbox for instance, is every command's. */
+/* Refusals without a command, such as a limit of the whole sandbox, are reported to every command. */
 static bool concerns(const struct refusal *r, uint64_t command) { return !r->command || r->command == command; }
 
 void refusals_report(uint64_t command) {
@@ -289,7 +289,7 @@ void refusals_report(uint64_t command) {
         refusals_forget(command);
 }
 
-/* What is left moves together, texts included. */
+/* Compacts the rest, texts included. */
 void refusals_forget(uint64_t command) {
     size_t kept = 0;
     uint32_t text = 1;

@@ -1,4 +1,4 @@
-/* What was refused, remembered until the end of the run. */
+/* Refusals, recorded until the end of the run. */
 #ifndef WARDIAN_REFUSALS_H
 #define WARDIAN_REFUSALS_H
 
@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What stands in the way, as the caller's side reads it (sandbox/refusals/reading.py). */
+/* The reason of a refusal, as sandbox/refusals/reading.py reads it. */
 enum hindrance {
     UNHINDERED = 0,
     BY_FILTER = 'f',
-    BY_ABSENCE = 'm',   /* not in the guest's root, and not missing from something shared either */
-    BY_NO_PLACE = 'c',  /* the same of the directory that it would be made in */
+    BY_ABSENCE = 'm',   /* not in the guest's root, and not in a share either */
+    BY_NO_PLACE = 'c',  /* the same of the directory in which it would be created */
     BY_READ_ONLY = 'r',
     BY_MASK = 'k',
     BY_NETWORK = 'n',
-    BY_NAME = 'd',      /* a name that was asked for, and nobody to ask */
+    BY_NAME = 'd',      /* a name that was looked up, without a resolver */
     BY_PID = 'p',
     BY_LIMIT = 'l',
 };
 
-#define TO_LOOPBACK "loopback" /* what more there is about an address of the guest's own */
+#define TO_LOOPBACK "loopback" /* details of an address of the guest's own */
 
 void refusals_begin(void);
 /* `other`: more about it, or NULL. */

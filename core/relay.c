@@ -1,7 +1,6 @@
-/* The guest's standard streams. It never holds a file, socket or terminal of the caller's: those
- * could be reopened through /proc/self/fd with more rights than were meant. It gets pipes, or a
- * terminal of its own, and this moves the bytes, counts them, and never blocks.
- */
+/* The guest's standard streams. It never gets a file, socket or terminal of the caller's: those could be
+ * reopened through /proc/self/fd with more rights than intended. It gets pipes, or a terminal of its own;
+ * this code moves the bytes, counts them, and never blocks. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "relay.h"
@@ -20,29 +19,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pipe holds STAGED bytes even where its user has too many pages in pipes, pipe(7). */
+/* A pipe holds STAGED bytes even if its user has reached the limit of pages in pipes, pipe(7). */
 enum { CHUNK = 1 << 14, SPLICE_CHUNK = 1 << 16, TTY_CHUNK = 1024, STAGED = 4096 };
 
 struct lane {
     int from, to;
     bool open;
-    bool buffered;  /* splice can't serve this pair */
+    bool buffered;  /* splice does not work for this pair */
     bool wait_to;   /* bytes are there, and the reader is not ready */
     bool counts;    /* is output */
     bool to_socket, to_tty;
     struct copy copy;
-    bool holds; /* what came so far may be the voice of the command itself, which walls a guest in */
-    bool staged; /* bytes go on by way of this pipe of our own, so that writing them never waits */
+    bool holds; /* the bytes so far may be a message of the sandbox's own program, not of its guest */
+    bool staged; /* bytes pass through this pipe of our own, so that writing them never waits */
     int stage[2];
     size_t start, end;
     uint64_t bytes;
-    nfds_t slot; /* where in the caller's pollfd array it stands this round */
+    nfds_t slot; /* its index in the caller's pollfd array in this round */
     char buffer[CHUNK];
 };
 
 static struct lane lanes[3];
 enum { MAX_HELD = 4096 };
-/* The last bytes of standard error, or of the terminal that it goes to; the newest overwrite the oldest. */
+/* The last bytes of standard error, or of the terminal that replaces it; the newest overwrite the oldest. */
 enum { TAIL = 4096 };
 static char tail[TAIL];
 static uint64_t tail_bytes;
@@ -127,7 +126,7 @@ void relay_release(void) {
 
 int relay_guest_end(int stream) { return guest_ends[stream]; }
 
-/* Every key goes to the guest's own terminal, which makes of it what it will; termios(3). */
+/* Raw mode: every key goes to the guest's own terminal, which interprets it; termios(3). */
 static void make_raw(struct termios *terminal) {
     terminal->c_iflag &= (tcflag_t)~(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
     terminal->c_oflag &= (tcflag_t)~OPOST;
@@ -199,7 +198,7 @@ static ssize_t write_some(struct lane *lane) {
     return write(lane->to, at, len);
 }
 
-/* How much this lane may still take in; 0 with bytes waiting means that the limit was met. */
+/* How much this lane may still take in; 0 with bytes waiting means that the limit was reached. */
 static size_t allowance(const struct lane *lane, size_t chunk) {
     if (!lane->counts || !output_limit)
         return chunk;
@@ -213,8 +212,8 @@ static void count(struct lane *lane, ssize_t n) {
         output_total += (uint64_t)n;
 }
 
-/* The guest can change what it printed while it lies in a pipe, vmsplice(2), so the copy is made of
- * the very bytes that go on. */
+/* The guest can change bytes while they lie in a pipe, vmsplice(2), so the copy and the output come from the
+ * same read. */
 static void keep_copy(struct lane *lane) {
     const char *at = lane->buffer;
     size_t len = lane->end < lane->copy.room ? lane->end : (size_t)lane->copy.room;
@@ -222,7 +221,7 @@ static void keep_copy(struct lane *lane) {
         ssize_t n = write(lane->copy.fd, at, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0) { /* a full disk, most likely: the run goes on without */
+        if (n <= 0) { /* most likely a full disk: the run goes on without the copy */
             lane->copy.room = 0;
             return;
         }
@@ -250,7 +249,7 @@ void relay_report_tail(void) {
 
 static void step_buffered(struct lane *lane, size_t allowed) {
     if (lane->staged && !lane->copy.room && lane != tailed && lane->end == lane->start) {
-        unstage(lane); /* nothing more is copied: the short way again */
+        unstage(lane); /* the copy is complete: splice again */
         lane->buffered = false;
         return;
     }
@@ -297,13 +296,14 @@ static void step_splice(struct lane *lane, size_t allowed) {
     }
 }
 
-/* Is there really more, or only the end of the stream? Decides whether a spent limit was passed. */
+/* Is there more, or only the end of the stream? Decides whether the limit was exceeded. */
 static bool has_bytes(int fd) {
     int waiting = 0;
     return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
-/* Keeps what begins like the command's own words; they are told in another way, if they are that. */
+/* Holds back what begins like a message of the sandbox's own program; it is reported in the result, if it is
+ * one. */
 static void step_held(struct lane *lane, size_t allowed) {
     size_t room = sizeof held - held_len, spoken = strlen(voice);
     ssize_t n = read(lane->from, held + held_len, allowed < room ? allowed : room);
@@ -317,7 +317,7 @@ static void step_held(struct lane *lane, size_t allowed) {
     held_len += (size_t)n;
     if (held_len < sizeof held && memcmp(held, voice, held_len < spoken ? held_len : spoken) == 0)
         return;
-    lane->holds = false; /* the guest's, after all */
+    lane->holds = false; /* it was the guest's output */
     memcpy(lane->buffer, held, held_len);
     lane->start = 0;
     lane->end = held_len;

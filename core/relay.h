@@ -20,7 +20,7 @@ size_t relay_poll(struct pollfd *fds, size_t room);
 void relay_step(const struct pollfd *fds, size_t count);
 bool relay_drained(void);
 void relay_give_up(void);     /* on output of which nothing waits */
-void relay_report_held(void); /* what the command itself may have said, and nobody was handed */
+void relay_report_held(void); /* what may be a message of the command itself, held back from the caller */
 void relay_report_tail(void); /* the last of standard error, if the plan wants it */
 uint64_t relay_bytes(int stream);
 bool relay_output_exceeded(uint64_t limit);

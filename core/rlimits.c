@@ -1,4 +1,4 @@
-/* The limits that the kernel holds for each process. */
+/* The limits that the kernel enforces for each process. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "rlimits.h"
@@ -27,8 +27,8 @@ void set_rlimits(const struct plan *plan) {
             set_one(plan->rlimits[i].resource, plan->rlimits[i].value);
 }
 
-/* For the launcher itself: how many descriptors its user may have in flight is judged by the sender's
- * limit (unix(7), ETOOMANYREFS), and a guest of the same user may have many. */
+/* For the launcher itself: the limit of descriptors in flight is the sender's (unix(7), ETOOMANYREFS),
+ * counted by user, and a guest of the same user may have many in flight. */
 void raise_open_files(void) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {

@@ -1,4 +1,4 @@
-/* The limits that the kernel holds for each process. */
+/* The limits that the kernel enforces for each process. */
 #ifndef WARDIAN_RLIMITS_H
 #define WARDIAN_RLIMITS_H
 

@@ -50,8 +50,8 @@ static void hand_over_views(const struct builder *b, int ctl) {
     if (b->proc < 0)
         return;
     static const char *const tables[] = {"sysvipc/shm", "sysvipc/sem", "sysvipc/msg"};
-    /* The mount namespace as well: whoever lets go of it last takes it down, and that need not be done
-     * before the run's end is reported. */
+    /* The mount namespace as well: its last holder tears it down, which need not happen before the run's end
+     * is reported. */
     int fds[7] = {b->proc, b->files, b->writable_proc, openat(b->proc, "self/ns/mnt", O_RDONLY | O_CLOEXEC)};
     size_t count = 4;
     if (fds[3] < 0)
@@ -73,16 +73,16 @@ static void enter_root(const struct builder *b, const char *place, int guest, in
         make_read_only(b->root, 0, "mount", "the guest's root");
         fuse_mount_seal();
     }
-    join_network(b->plan, wait_for_turn(guest)); /* here rather than later: it can't be in the way */
+    join_network(b->plan, wait_for_turn(guest)); /* early: later it could be in the way */
     if (!WALL_IS_UP(b->plan, WALL_PIVOT)) {
         if (fchdir(b->root) < 0 || chroot(".") < 0)
             die(errno, "mount", "changing root");
         hand_streams(b->plan, guest, ctl);
         return;
     }
-    if (syscall(SYS_pivot_root, place, place) < 0) /* by name: to enter it first would ask the supervisor */
+    if (syscall(SYS_pivot_root, place, place) < 0) /* by name: entering it first would be a lookup for the supervisor */
         die(errno, "mount", "pivoting into the guest's root");
-    hand_streams(b->plan, guest, ctl); /* it goes on in the new root while the old one is taken down */
+    hand_streams(b->plan, guest, ctl); /* it goes on in the new root while the old one is unmounted */
     if (umount2("/", MNT_DETACH) < 0 || (b->proc < 0 && chdir("/") < 0)) /* it lies on the new one */
         die(errno, "mount", "leaving the host's root behind");
 }

@@ -1,5 +1,5 @@
-/* The steps that fill the guest's root, one kind after another. Targets are found below the new root
- * without following links, so that nothing a guest left in a shared directory can steer a later mount. */
+/* The steps that fill the guest's root, by kind. Targets are resolved below the new root without following
+ * links, so that no link that a guest left in a shared directory can steer a later mount. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "root_steps.h"
@@ -22,7 +22,7 @@
 
 static const char SPARE[] = ".place";
 
-/* Where a path starts below the new root, and what is left of it from there on. */
+/* Where a path starts below the new root, and the rest of it from there on. */
 static int base_of(const struct builder *b, const char *path, const char **rest) {
     *rest = path + strspn(path, "/");
     int own = fuse_mount_start(rest);
@@ -34,7 +34,7 @@ static bool is_ours(const struct builder *b, int dir) {
     return fstat(dir, &there) == 0 && there.st_dev == b->device;
 }
 
-/* Nothing is ever created in what is shared, only on our own tmpfs. */
+/* Creates only on our own tmpfs, never in a share. */
 static void refuse_ghosts(const struct builder *b, int dir, const char *path) {
     if (!is_ours(b, dir))
         die(EROFS, "share", "placing something at %s, which would have to be created there", path);
@@ -88,7 +88,7 @@ int parent_of(struct builder *b, const char *whole, const char **name) {
         return b->parent.fd;
     forget_parent(b);
     b->parent.fd = open_parent(b, whole);
-    b->parent.ours = !fuse_mount_holds(whole) && is_ours(b, b->parent.fd); /* that root would ask the supervisor */
+    b->parent.ours = !fuse_mount_holds(whole) && is_ours(b, b->parent.fd); /* a lookup in that root would ask the supervisor */
     if (len <= sizeof b->parent.path) {
         memcpy(b->parent.path, whole, len);
         b->parent.len = len;
@@ -96,7 +96,7 @@ int parent_of(struct builder *b, const char *whole, const char **name) {
     return b->parent.fd;
 }
 
-/* Something was mounted at `path`: what lies there now is another directory than before. */
+/* Something was mounted at `path`: cached directories below it are stale. */
 static void mounted_at(struct builder *b, const char *path) {
     size_t len = strlen(path);
     if (b->parent.len > len && memcmp(b->parent.path, path, len) == 0 && b->parent.path[len] == '/')
@@ -158,7 +158,7 @@ void remove_spares(const struct builder *b) {
             die(errno, "mount", "clearing up in the guest's root");
 }
 
-/* A place to mount on, like the source: made on our own tmpfs, never in something shared. */
+/* A mount point of the same kind as the source: created on our own tmpfs, never in a share. */
 static void bind_source(struct builder *b, struct step *step) {
     if (step->fd < 0)
         return; /* optional, and not there */
@@ -180,11 +180,11 @@ static void bind_source(struct builder *b, struct step *step) {
     if ((step->number & BIND_COPY) && !copies_cover(b, step, dir, name))
         channel_send(b->ctl, &(struct message){.kind = MSG_NOT_COPIED}, NULL, 0);
     mounted_at(b, step->path);
-    close(step->fd); /* at once: the caller may be allowed few files */
+    close(step->fd); /* close early: the caller may have a low limit of open files */
     step->fd = -1;
 }
 
-/* A directory mounted on itself: its mount stays writable when the root's becomes read-only. */
+/* A directory mounted on itself: its mount stays writable when the root becomes read-only. */
 static void make_private(struct builder *b, const struct step *step) {
     const char *name;
     int dir = parent_of(b, step->path, &name);
@@ -212,9 +212,9 @@ static void mount_devpts(struct builder *b, const struct step *step) {
     close(pts);
 }
 
-/* POSIX message queues are files of a filesystem of the ipc namespace's. It is mounted so that
- * Landlock, which otherwise refuses every queue, can have a rule for it. Where that can't be, in a
- * kernel without queues or in an ipc namespace that is not ours, queues stay refused. */
+/* POSIX message queues are files of a filesystem of the ipc namespace. It is mounted so that Landlock, which
+ * otherwise refuses every queue, can have a rule for it. Where it can't be mounted (a kernel without queues,
+ * an ipc namespace that is not ours), queues stay refused. */
 static void mount_mqueue(struct builder *b, const struct step *step) {
     const char *name;
     int dir = parent_of(b, step->path, &name);
@@ -259,7 +259,7 @@ void run_step(struct builder *b, struct step *step) {
     case STEP_MQUEUE:
         mount_mqueue(b, step);
         break;
-    case STEP_PROC: /* guest_proc.c has all of its own */
+    case STEP_PROC: /* guest_proc.c handles these */
     case STEP_MASK:
     case STEP_ONLY:
     case STEP_SYSCTL:

@@ -1,4 +1,4 @@
-/* The steps that fill the guest's root, one kind after another. */
+/* The steps that fill the guest's root, by kind. */
 #ifndef WARDIAN_ROOT_STEPS_H
 #define WARDIAN_ROOT_STEPS_H
 
@@ -31,8 +31,9 @@ struct builder {
 void run_step(struct builder *b, struct step *step);
 void remove_spares(const struct builder *b);
 
-/* Where a target's parent lies below the new root, making plain directories on the way. The builder's own:
- * not to be closed, and good until the next call or until something is mounted on the way there. */
+/* The parent of a target below the new root; makes plain directories on the way. The descriptor belongs to
+ * the builder: not to be closed, and valid until the next call or until something is mounted on the way
+ * there. */
 int parent_of(struct builder *b, const char *whole, const char **name);
 
 #endif

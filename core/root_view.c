@@ -1,5 +1,5 @@
-/* Opening paths in the guest's root from outside. Where the supervisor answers for the root itself
- * (fuse_root.c), it would ask itself; so there each thing in the root has a descriptor of its own. */
+/* Opens paths in the guest's root from outside. A lookup in the FUSE root (fuse_root.c) would ask the
+ * supervisor itself; so there each entry of the root has a descriptor of its own. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "root_view.h"
@@ -19,7 +19,7 @@
 enum { NO_MAGIC_LINKS = 0x02, BELOW = 0x08, INSIDE = 0x10 }; /* RESOLVE_*, openat2(2) */
 
 static int root = -1;
-static struct top tops[MAX_TOPS]; /* none: the root is asked */
+static struct top tops[MAX_TOPS]; /* no entry: the root itself is used */
 static size_t top_count;
 
 void root_view_attach(int fd) { root = fd; }
@@ -57,7 +57,7 @@ struct how {
     uint64_t flags, mode, resolve;
 };
 
-/* /lib/x is usr/lib/x: what follows "usr/" goes to `led`. NULL if it can't be told. */
+/* /lib/x is usr/lib/x: what follows "usr/" goes to `led`. NULL if the target is unknown. */
 static const char *through_link(const char *link, const char *rest, char led[PATH_MAX]) {
     size_t prefix = strcspn(link, "/"), more = strlen(link) - prefix, left = strlen(rest);
     if (link[0] == '/' || more + left + 2 > PATH_MAX)

@@ -8,10 +8,10 @@
 
 struct top;
 void root_view_attach(int fd);
-void root_view_top(const struct top *top); /* something in it that is not to be asked for there */
+void root_view_top(const struct top *top); /* an entry that must not be looked up in the root */
 bool root_view_known(void);
 int root_view_open(const char *path, int flags, uint64_t resolve); /* O_PATH; RESOLVE_*, openat2(2) */
-int root_view_enter(const char *name, size_t len);                 /* of something in the root itself */
-const char *root_view_link(const char *name, size_t len); /* where that is known to lead, or NULL */
+int root_view_enter(const char *name, size_t len);                 /* of an entry of the root */
+const char *root_view_link(const char *name, size_t len); /* its target, if known, or NULL */
 
 #endif

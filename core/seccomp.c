@@ -1,4 +1,4 @@
-/* Installing the filter that the plan carries, and keeping its listener for the supervisor. */
+/* Installs the filter of the plan, and keeps its listener for the supervisor. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "seccomp.h"
@@ -17,7 +17,7 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
-/* Then so is the message that hands the listener over, while nobody listens yet. */
+/* If sendmsg is watched, so is the message that hands the listener over, before anyone listens. */
 bool every_call_is_watched(const struct plan *plan) {
     return plan->notify && plan->watched_calls[SYS_sendmsg].kind != WATCH_NOT;
 }

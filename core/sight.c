@@ -1,5 +1,5 @@
-/* What lies at a path in the guest's root. For people to read, never to decide: the guest may change it
- * at any moment. */
+/* What lies at a path in the guest's root. For people to read, never to decide: the guest may change it at
+ * any moment. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "sight.h"
@@ -38,15 +38,15 @@ void sight_attach(int root, int proc) {
         proc_device = st.st_dev;
 }
 
-/* A file of /proc itself, not of a process, that is closed to the guest as it is. Such files have
- * numbers from 0xf0000000 on; those of processes count up from 1. */
+/* A file of /proc itself, not of a process, that its mode closes to the guest. Such files have inode numbers
+ * from 0xf0000000 on; those of processes count up from 1. */
 static bool closed_in_proc(const struct stat *st) {
     enum { OTHERS = 077 };
     return proc_known && st->st_dev == proc_device && st->st_ino >= 0xf0000000U &&
            !(st->st_mode & OTHERS) && st->st_uid != guest_host_uid();
 }
 
-/* The usual case in one call: it is there, and no link leads elsewhere. */
+/* The common case in one call: it exists, and no link is on the way. */
 static int open_at_once(const char *path, int flags) { return root_view_open(path, flags, 0); }
 
 static bool read_only(int fd) {
@@ -54,23 +54,23 @@ static bool read_only(int fd) {
     return fstatfs(fd, &fs) == 0 && (fs.f_flags & ST_RDONLY);
 }
 
-/* A way that is walked one name at a time, because it ends in nothing or leads through links. */
+/* A path resolved one name at a time, because it ends in nothing or leads through links. */
 struct walk {
-    char done[PATH_MAX]; /* what was passed, free of links and dots; "" is the root */
+    char done[PATH_MAX]; /* the resolved part, without links and dots; "" is the root */
     size_t done_len;
     char left[2 * PATH_MAX];
-    size_t next; /* where in it the way goes on */
+    size_t next; /* the index where resolution continues */
     int at;      /* -1: the root */
     int links;
     bool ours;
-    bool personal; /* it leads through /proc/self, or through what a process has open */
+    bool personal; /* it leads through /proc/self, or through an open file of a process */
 };
 
 static pid_t asker;
 
 void sight_asker(pid_t task) { asker = task; }
 
-/* What /proc/self leads to for who asks; we are not the guest. */
+/* The target of /proc/self for the asking process; ours would be another. */
 static bool name_of_asker(char name[24]) {
     char status[1024];
     uint64_t inside = asker < 0 ? (uint64_t)-(int64_t)asker : 0;
@@ -89,7 +89,7 @@ static bool opened(struct walk *w, int fd) {
     return true;
 }
 
-/* From the root again, along what is known to be free of links. */
+/* From the root again, along the resolved part. */
 static bool back_up(struct walk *w) {
     char *slash = strrchr(w->done, '/');
     if (slash)
@@ -164,7 +164,7 @@ static enum stride stride(struct walk *w, bool follow) {
     memcpy(w->done + done + 1, name, len + 1);
     w->done_len = done + 1 + len;
     if (fd < 0)
-        return MISSING; /* here it ends; where we stand is the directory that lacks it */
+        return MISSING; /* the path ends here; we are at the directory that lacks it */
     opened(w, fd);
     return STEPPED;
 }
@@ -184,7 +184,7 @@ static void describe(struct sight *sight, int fd) {
     sight->masked = (sight->ours && (st.st_mode & 07777) == 0) || closed_in_proc(&st);
 }
 
-/* No "//", no "." and no "..": what was opened along it without a link is known by this very path. */
+/* No "//", no "." and no "..": if it was opened without a link, this is its canonical path. */
 static bool is_plain(const char *path, size_t len) {
     for (size_t i = 0; i < len; i++) {
         if (path[i] != '/')
@@ -197,8 +197,8 @@ static bool is_plain(const char *path, size_t len) {
     return true;
 }
 
-/* A long way that ends in nothing is usually there but for its last name, and free of links: then
- * one call does what else takes one for each name. A guest deep in directories asks at every step. */
+/* A long path that does not exist usually lacks only its last name, and has no links: then one call does what
+ * otherwise takes one per name. A guest deep in directories asks at every step. */
 static void start_at_parent(struct walk *w) {
     static const char proc[] = "/proc";
     const char *slash = strrchr(w->left, '/');
@@ -206,7 +206,7 @@ static void start_at_parent(struct walk *w) {
     if (w->left[0] != '/' || len < sizeof proc || len >= sizeof w->done || !is_plain(w->left, len))
         return;
     if (memcmp(w->left, proc, sizeof proc - 1) == 0 && w->left[sizeof proc - 1] == '/')
-        return; /* what stands there depends on who asks */
+        return; /* the target depends on the asking process */
     if (root_view_link(w->left + 1, strcspn(w->left + 1, "/")))
         return;
     memcpy(w->done, w->left, len);
@@ -220,7 +220,7 @@ static void start_at_parent(struct walk *w) {
     opened(w, fd);
 }
 
-static bool personal; /* what was walked last */
+static bool personal; /* the last path resolved */
 
 static bool walk(const char *path, bool follow, struct sight *sight, char *resolved) {
     static struct walk w;
@@ -234,7 +234,7 @@ static bool walk(const char *path, bool follow, struct sight *sight, char *resol
     } while (what == STEPPED || what == LINKED);
     bool missing = what == MISSING;
     if (missing && w.personal && strnlen(w.done, 6) == 6 && memcmp(w.done, "/proc/", 6) == 0)
-        what = LOST; /* depends on who asks, and is nobody's secret but its own */
+        what = LOST; /* depends on the asking process, and is about that process only */
     personal = w.personal;
     if (what == ENDED && w.at >= 0) {
         describe(sight, w.at);
@@ -291,10 +291,10 @@ bool sight_empty(const char *path) {
     return empty;
 }
 
-/* What was seen where, until something is made, moved or removed. */
+/* A cache of looks, valid until something is made, moved or removed. */
 enum { MAX_SEEN = 1024, SEEN_ROOM = 232, SETTLED_US = 5000 };
 static struct {
-    char path[SEEN_ROOM]; /* whole: a guest can choose names whose hashes agree */
+    char path[SEEN_ROOM]; /* the whole path: a guest can choose names with equal hashes */
     bool follow;
     uint32_t age;
     struct sight sight;
@@ -302,14 +302,14 @@ static struct {
 static uint32_t age = 1;
 static int64_t changed_us;
 
-/* A directory of the run's own, not read-only, where something was to be made. A program that makes and
- * removes many files there is looked at with one call each. No file that comes or goes makes another
- * directory of it: only what moves, links, makes or removes something else may. */
+/* The calm directory: one of the run's own, not read-only, in which something was to be made. A program that
+ * makes and removes many files there costs one call each. Files that come and go leave its subdirectories as
+ * they are: only calls that move, link, or make or remove something else may change those. */
 static struct {
     char path[SEEN_ROOM];
     size_t len; /* 0: none */
     int fd;
-    unsigned elsewhere; /* looks in a row that were not here */
+    unsigned elsewhere; /* looks in a row at other directories */
 } calm;
 static int64_t moved_us;
 
@@ -352,7 +352,7 @@ static void note_calm(const char *path, const struct sight *sight) {
         close(calm.fd);
 }
 
-/* A file, or nothing, in the calm directory; anything else is looked at as usual. */
+/* A file, or nothing, in the calm directory; anything else takes the usual look. */
 static bool look_at_calm(const char *path, struct sight *sight) {
     struct stat st;
     const char *name = path + calm.len + 1;
@@ -390,10 +390,10 @@ bool sight_look(const char *path, bool follow, struct sight *sight, char *resolv
         return false;
     note_calm(path, sight);
     if (!sight->there && sight->ours)
-        return true; /* the way there is worth walking again, for it is told */
+        return true; /* resolved again, because the caller wants the resolved path */
     if (personal || len >= SEEN_ROOM)
         return true;
-    if (now_us() - changed_us < SETTLED_US) /* the call that changes something may be under way still */
+    if (now_us() - changed_us < SETTLED_US) /* the call that changes something may still be under way */
         return true;
     memcpy(seen[slot].path, path, len + 1);
     seen[slot].follow = follow;

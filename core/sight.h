@@ -14,12 +14,12 @@ struct sight {
     bool ours;   /* it, or else the deepest directory above it, is no share */
     bool parent; /* it is not there, but could be made */
 };
-void sight_attach(int root, int proc); /* the guest's private files, and its /proc */
-void sight_asker(pid_t task); /* whose /proc/self is meant from here on */
-/* False if it can't be told. `resolved`, of PATH_MAX bytes or NULL: the same path, or where links
- * on the way to something missing lead. */
+void sight_attach(int root, int proc); /* sets the guest's private files, and its /proc */
+void sight_asker(pid_t task); /* the process whose /proc/self is meant from here on */
+/* False if it is unknown. `resolved`, of PATH_MAX bytes or NULL: the path with its links resolved, up to the
+ * missing part. */
 bool sight_look(const char *path, bool follow, struct sight *sight, char *resolved);
-bool sight_empty(const char *path); /* a directory that can be removed, as far as we may look */
-void sight_changed(bool files_only); /* what was seen may be so no longer; directories are where they were */
+bool sight_empty(const char *path); /* a directory that can be removed, as far as we can see */
+void sight_changed(bool files_only); /* cached looks are stale; directories did not move */
 
 #endif

@@ -1,6 +1,5 @@
-/* Nothing of the caller's signal set-up reaches us or the guest. An execve makes defaults of handlers, and
- * who starts us makes defaults of what it ignores (run/launcher.py), but for the two signals that a C
- * library keeps to itself: glibc's posix_spawn has those ignored. */
+/* Resets the signal set-up inherited from the caller. An execve resets handlers, and run/launcher.py resets
+ * ignored signals, except the two that a C library keeps to itself: glibc's posix_spawn leaves those ignored. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "signals.h"
@@ -21,7 +20,7 @@ void reset_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing interrupts the supervisor: what is sent to it is read. */
+/* Nothing interrupts the supervisor: it reads its signals from a descriptor. */
 int listen_for_signals(void) {
     sigset_t all;
     sigfillset(&all);

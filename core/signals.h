@@ -1,4 +1,4 @@
-/* Nothing of the caller's signal set-up reaches the launcher or the guest. */
+/* Resets the signal set-up inherited from the caller. */
 #ifndef WARDIAN_SIGNALS_H
 #define WARDIAN_SIGNALS_H
 

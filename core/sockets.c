@@ -1,5 +1,5 @@
-/* How much lies in the sockets of the guest's own network namespace, connections that nobody has
- * accepted included: asked of the kernel's tables, which list a socket whether or not anyone has it open. */
+/* Memory in the sockets of the guest's own network namespace, connections that nobody has accepted included:
+ * read from the kernel's tables, which list a socket whether or not anyone has it open. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "sockets.h"
@@ -19,7 +19,7 @@
 
 enum {
     SOCKET_BYTES = 2048,    /* the socket itself, with its file */
-    LEAST_MOST = 212992,     /* net.core.wmem_max, where it is not told */
+    LEAST_MOST = 212992,     /* net.core.wmem_max, where it can't be read */
     TRUSTED = 2,
     DATAGRAMS = 11,         /* net.unix.max_dgram_qlen, and one more */
     LISTENING = 10,         /* TCP_LISTEN: its queues are counts of connections */
@@ -43,7 +43,7 @@ static uint64_t full_bytes(void) {
 
 void sockets_attach(int fd) { diag = fd; }
 
-/* In the network namespace of the caller: asks it about unix sockets. */
+/* In the caller's network namespace: queries it about unix sockets. */
 int sockets_diag(void) { return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG); }
 
 static uint64_t hexadecimal(const char **at) {
@@ -98,8 +98,8 @@ static uint64_t add_table(int proc, const char *name) {
     return sum;
 }
 
-/* What one unix socket accounts for. Data is charged to its sender while that is open; of what closed
- * senders left behind only the length is known, or of datagrams the first one's. */
+/* Memory of one unix socket. Data is charged to its sender while that is open; of what closed senders left,
+ * only the length is known, or for datagrams the length of the first one. */
 static uint64_t unix_bytes(const struct nlmsghdr *header, size_t *queues) {
     const struct unix_diag_msg *about = (const void *)((const char *)header + NLMSG_HDRLEN);
     uint32_t sent = 0, waiting = 0, left = 0, pending;
@@ -173,7 +173,7 @@ static uint64_t unix_sockets(void) {
 static bool any_inuse(int proc, const char *name) {
     static const char mark[] = " inuse ";
     char text[1024];
-    errno = 0; /* an empty file is no missing one */
+    errno = 0; /* an empty file is not a missing one */
     if (read_below(proc, "1/net", name, text, sizeof text) <= 0)
         return errno != ENOENT; /* without the file, without that family of addresses */
     for (const char *at = text; (at = strstr(at, mark)); ) {
@@ -184,8 +184,8 @@ static bool any_inuse(int proc, const char *name) {
     return false;
 }
 
-/* What lies in TCP and UDP sockets. Each table is a walk through a hash of the whole machine's,
- * milliseconds long: it is taken only where there are such sockets, and for a twentieth of the time. */
+/* Buffers of TCP and UDP sockets. Reading each table walks a hash of the whole machine, milliseconds long: it
+ * is done only where there are such sockets, and for a twentieth of the time. */
 static uint64_t internet_sockets(int proc) {
     static const char *const tables[] = {"1/net/tcp", "1/net/tcp6", "1/net/udp", "1/net/udp6"};
     enum { SHARE = 20 };
@@ -204,7 +204,7 @@ static uint64_t internet_sockets(int proc) {
     return sum;
 }
 
-/* Zero where the network is the host's: its tables are everybody's. */
+/* Zero where the network is the host's: its tables list everybody's. */
 uint64_t socket_bytes(const struct guest_views *views, bool and_unix) {
     if (diag < 0 || views->proc < 0)
         return 0;

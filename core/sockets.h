@@ -1,4 +1,4 @@
-/* What lies in the sockets of the guest's network. */
+/* Memory in the sockets of the guest's network. */
 #ifndef WARDIAN_SOCKETS_H
 #define WARDIAN_SOCKETS_H
 

@@ -1,5 +1,5 @@
-/* What is shared with the guest, opened on the host before anything is mounted, without following any
- * link: as root in the supervisor, which may read what the guest's id may not; otherwise in the reaper. */
+/* Opens the shared paths on the host before anything is mounted, without following any link: as root in the
+ * supervisor, which may read what the guest's id may not; otherwise in the reaper. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "sources.h"
@@ -64,8 +64,8 @@ static int open_without_links(const char *path) {
     return fd < 0 && errno == ENOSYS ? walk_without_links(path) : fd;
 }
 
-/* Only a caller with rights over the host's mounts can map an owner. Without, the guest has the
- * rights of anybody, which is enough to read most things and to write nothing. */
+/* Only a caller with rights over the host's mounts can map an owner. Without the map, the guest has the
+ * rights of "other" users: enough to read most files and to write none. */
 static void map_owner(const struct plan *plan, const struct step *step, int source, bool outside) {
     struct stat st;
     if (fstat(source, &st) < 0)
@@ -122,7 +122,7 @@ void open_sources(struct plan *plan, bool outside) {
             die(EPERM, "mount", "detaching %s", plan->steps[i].text);
 }
 
-/* The first one shows whether the others can be opened, too. */
+/* If the first can be opened, so can the others. */
 bool can_open_sources(struct plan *plan) {
     for (size_t i = 0; i < plan->step_count; i++)
         if (plan->steps[i].kind == STEP_BIND && !(plan->steps[i].number & BIND_OPTIONAL))
@@ -138,7 +138,7 @@ static void close_sources(struct plan *plan) {
         }
 }
 
-/* In the supervisor, while the reaper makes what needs none of them. */
+/* In the supervisor, while the reaper does the steps that need no source. */
 void pass_sources(struct plan *plan, int ctl) {
     struct message message = {.kind = MSG_SOURCES};
     int fds[MAX_PASSED];
@@ -167,7 +167,7 @@ void take_sources(struct plan *plan, int ctl) {
     do {
         if (!channel_receive(ctl, &message, fds, &count, &sender) || message.kind != MSG_SOURCES ||
             message.sources.count != count)
-            _exit(125); /* the supervisor failed, and has said so */
+            _exit(125); /* the supervisor failed, and has reported it */
         for (size_t i = 0; i < count; i++)
             plan->steps[message.sources.steps[i]].fd = fds[i];
     } while (message.sources.more);

@@ -1,4 +1,4 @@
-/* What is shared with the guest, as detached mounts. */
+/* Shared paths, as detached mounts. */
 #ifndef WARDIAN_SOURCES_H
 #define WARDIAN_SOURCES_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Outside: by the supervisor, with rights that the guest lacks. False if those are not had. */
+/* Outside: by the supervisor, with rights that the guest lacks. False if it lacks them, too. */
 bool can_open_sources(struct plan *plan);
 void pass_sources(struct plan *plan, int ctl);
 void take_sources(struct plan *plan, int ctl); /* in the reaper */

@@ -1,5 +1,5 @@
-/* Paths of the host brought to where a program that is to be nobody in particular can reach them: in a
- * mount namespace that ends with that program, and only while the caller is root. */
+/* Mounts paths of the host where a program that runs as an unprivileged id can reach them: in a mount
+ * namespace that ends with that program, and only if the caller is root. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "staged_shares.h"
@@ -28,7 +28,7 @@ static void make_place(const char *at, bool directory) {
         close(fd);
 }
 
-/* What was opened is what is mounted, whatever its name leads to by then. */
+/* Mounts the opened file, whatever its path leads to by then. */
 static void bring(const struct staged *staged, const char *at) {
     char link[48];
     struct stat st;

@@ -1,4 +1,4 @@
-/* Paths of the host, brought to where another sandbox's program can reach them. */
+/* Paths of the host, mounted where another sandbox's program can reach them. */
 #ifndef WARDIAN_STAGED_SHARES_H
 #define WARDIAN_STAGED_SHARES_H
 

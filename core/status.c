@@ -16,8 +16,8 @@
 
 static int parent_pidfd = -1;
 static int target = FD_STATUS;
-static bool closing; /* what comes now is the last line, for which room was left */
-static bool impatient; /* its reader was waited for once, and did not read */
+static bool closing; /* this is the last line, for which room was kept */
+static bool impatient; /* we waited for its reader once, and it did not read */
 
 /* Escapes for JSON and for terminals alike: everything outside printable ASCII becomes \u00XX. */
 size_t json_escape(char *out, size_t size, const char *text, size_t len) {
@@ -46,7 +46,7 @@ void status_while(int parent) {
     fcntl(FD_STATUS, F_SETFL, O_NONBLOCK);
 }
 
-/* A caller that lives will read; a dead one's pipe may still be open in a process that it forked. */
+/* A live caller reads; a dead one's pipe may still be open in a process that it forked. */
 bool reader_waits(int fd) {
     struct pollfd fds[] = {{.fd = fd, .events = POLLOUT}, {.fd = parent_pidfd, .events = POLLIN}};
     while (poll(fds, 2, -1) < 0)
@@ -66,8 +66,8 @@ void status_closing(void) { closing = true; }
 
 void status_to_caller(void) { status_to(FD_STATUS); }
 
-/* The status of one command of many never waits for long: a line goes if the pipe keeps enough room for the
- * last one. Half of it may be lost at the ends of pages. */
+/* The status of one command of many never waits for long: a line is written if enough room remains for the
+ * last one. Half of the pipe may be lost at the ends of pages. */
 static bool has_room(size_t len, int patience_ms) {
     enum { LAST = 8192 };
     int size = fcntl(target, F_GETPIPE_SZ), used = 0;
@@ -114,7 +114,7 @@ void emit(const char *format, ...) {
         if (n < 0 && (errno == EINTR || (errno == EAGAIN && target == FD_STATUS && reader_waits(FD_STATUS))))
             continue;
         if (n <= 0)
-            return; /* nobody listens any more; the pidfd of the parent ends the run */
+            return; /* the reader is gone; the parent's pidfd ends the run */
         done += (int)n;
     }
 }
@@ -132,5 +132,5 @@ void emit_at_once(const char *format, ...) {
     if (target != FD_STATUS && !has_room((size_t)len, 0))
         return;
     if (write(target, line, (size_t)len) < 0)
-        return; /* full, or nobody listens */
+        return; /* full, or the reader is gone */
 }

@@ -1,5 +1,4 @@
-/* Reading what a call points at, out of the guest's memory: before the call goes on, for then it may be
- * gone. */
+/* Reads a call's arguments from the guest's memory, before the call goes on: afterwards they may be gone. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "subject.h"

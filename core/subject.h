@@ -1,4 +1,4 @@
-/* What a call of the guest's is about. */
+/* The arguments of a guest's call: paths, names and addresses. */
 #ifndef WARDIAN_SUBJECT_H
 #define WARDIAN_SUBJECT_H
 

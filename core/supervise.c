@@ -1,6 +1,6 @@
-/* The supervisor's loop: relays, answers, watches the clock and the limits, forwards signals, and
- * ends the run when its time has come or its caller is gone. What it decides about a call is in
- * notifications.c: on registers alone, and but for three counted calls never wider than the filter. */
+/* The supervisor's loop: relays, answers, watches the clock and the limits, forwards signals, and ends the
+ * run when its time is up or its caller is gone. notifications.c decides about calls: on registers alone,
+ * and, except for three counted calls, never more permissively than the filter. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "supervise.h"
@@ -33,7 +33,6 @@
 #include "views.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -45,7 +44,6 @@
 
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
-#define SYS_pidfd_open 434
 #endif
 
 enum { SETUP_MS = 30000, LAST_BYTES_MS = 200, HANGUP_MS = 50, FIRST_WATCH_MS = 10 };
@@ -61,10 +59,10 @@ struct state {
     uint64_t early; /* signals that came before: one bit each */
     int64_t started_us, ended_us, kill_at_us, drain_until_us, next_watch_us;
     int64_t next_deadline_us; /* of a command in a living sandbox */
-    int64_t killed_us; /* when; what hangs in the kernel is waited for so long and no longer */
+    int64_t killed_us; /* when; a process that hangs in the kernel is waited for UNKILLABLE_MS */
     bool ready, reaped, killed, overran, held; /* the last: its streams, while the caller has the terminal */
     bool starved; /* the kernel killed a process of it for memory */
-    const char *reason; /* why we ended it; NULL while nothing did */
+    const char *reason; /* why we ended it; NULL while we have not */
     bool exited;        /* the guest's own end was reported */
     int status, exec_error;
     uint64_t tasks;
@@ -72,11 +70,11 @@ struct state {
     struct rusage usage;
 };
 
-static pid_t charge; /* the reaper, while it is ours to wait for; 0 in the reaper itself */
+static pid_t charge; /* the reaper, until it was waited for; 0 in the reaper itself */
 
 void supervise_from_now(pid_t reaper) { charge = reaper; }
 
-/* A control group can be removed when nothing is in it. The reaper's end is the end of all that is. */
+/* A control group can be removed once it is empty: when the reaper has ended, it is. */
 void supervise_nothing(void) {
     int64_t until = now_us() + (int64_t)LEAVING_MS * 1000;
     if (charge > 0 && kill(charge, SIGKILL) == 0)
@@ -118,7 +116,7 @@ static void forward(struct state *s, int signal) {
         kill(to, signal);
 }
 
-/* After the guest's end too: its last bytes may be on their way to someone who does not read. */
+/* After the guest's end too: its last bytes may still wait for a slow reader. */
 static void stop(struct state *s, const char *reason) {
     if (s->reaped)
         s->drain_until_us = now_us() + LAST_BYTES_MS * 1000;
@@ -170,7 +168,7 @@ static uint64_t tasks_seen(const struct plan *plan) {
     return limits_processes() > own ? limits_processes() - own + 1 : 1;
 }
 
-/* Another sandbox's command may still not be there; then it is tried again later. */
+/* Another sandbox's command may not have started yet; then this is tried again later. */
 static void forward_early(struct state *s) {
     uint64_t early = s->early;
     s->early = 0;
@@ -184,6 +182,8 @@ static void on_begun(struct state *s) {
     s->started_us = now_us();
     s->next_watch_us = s->started_us + FIRST_WATCH_MS * 1000;
     forward_early(s);
+    if (s->plan->unused_ms)
+        emit("{\"event\":\"stands\"}"); /* only such a one is waited for before it has a command */
 }
 
 static void on_ready(struct state *s, const struct message *message, pid_t sender, const int *fds, size_t count) {
@@ -247,10 +247,10 @@ static void on_message(struct state *s) {
     case MSG_NOT_COPIED:
         s->not_copied++;
         break;
-    case MSG_GO: /* the guest; another process says for it that it is ready */
+    case MSG_GO: /* the guest; another process reports for it that it is ready */
         s->announced = sender;
         break;
-    default: /* only we send it, or it was seen to above */
+    default: /* only we send it, or it was handled above */
         break;
     }
 }
@@ -265,7 +265,7 @@ static void on_reaper_gone(struct state *s) {
     if (!s->reaped && !s->killed)
         s->killed = true;
     s->ended_us = now_us();
-    /* What it said last may still lie in the socket. */
+    /* Its last messages may still lie in the socket. */
     struct pollfd left = {.fd = s->run->ctl, .events = POLLIN};
     while (s->run->ctl >= 0 && poll(&left, 1, 0) > 0 && (left.revents & POLLIN)) {
         on_message(s);
@@ -274,13 +274,19 @@ static void on_reaper_gone(struct state *s) {
     if (!s->ready && !s->exited && !s->reason)
         die(0, "reaper", "the guest's first process ended while the walls were going up");
     bool killed = s->exited && WIFSIGNALED(s->status) && WTERMSIG(s->status) == SIGKILL;
-    /* Also where we were about to end it for that: its own end was quicker then, and counts. */
+    /* Also if we were about to end it for that: its own end came first, and counts. */
     if (cgroup_out_of_memory() || (killed && cgroup_met_limit()))
         s->starved = true;
     if (!s->reason && disk_exceeded(s->plan, -1, false, true))
-        s->overran = true; /* it was quicker than our looks; told, even though it has ended */
+        s->overran = true; /* it exceeded the limit between two looks; reported, although it ended by itself */
     if (s->killed)
         s->drain_until_us = s->ended_us + LAST_BYTES_MS * 1000;
+}
+
+/* Of the run; in a living sandbox each command has its own, and the first must come in time. */
+static int64_t deadline_us(const struct state *s) {
+    uint64_t most_ms = !s->plan->living ? s->plan->wall_ms : commands_used() ? 0 : s->plan->unused_ms;
+    return most_ms ? s->started_us + (int64_t)most_ms * 1000 : 0;
 }
 
 static void check_limits(struct state *s) {
@@ -293,13 +299,13 @@ static void check_limits(struct state *s) {
             end_run(s, "setup");
         return;
     }
-    if (s->plan->wall_ms && !s->plan->living && now - s->started_us >= (int64_t)s->plan->wall_ms * 1000)
+    if (deadline_us(s) && now >= deadline_us(s))
         end_run(s, names[LIMIT_TIME]);
     if (relay_output_exceeded(s->plan->output_bytes))
         end_run(s, names[LIMIT_OUTPUT]);
     s->next_deadline_us = commands_check(now);
     if (s->plan->living && !commands_running() && limits_alone()) {
-        s->next_watch_us = 0; /* nothing to look at */
+        s->next_watch_us = 0; /* no process to watch */
         return;
     }
     if (!s->next_watch_us)
@@ -333,8 +339,7 @@ static int poll_timeout_ms(const struct state *s) {
         sooner(&at, s->kill_at_us);
         sooner(&at, s->next_deadline_us);
         sooner(&at, s->ready ? s->next_watch_us : s->started_us + (int64_t)SETUP_MS * 1000);
-        if (s->ready && s->plan->wall_ms && !s->plan->living) /* else each command has its own */
-            sooner(&at, s->started_us + (int64_t)s->plan->wall_ms * 1000);
+        sooner(&at, s->ready ? deadline_us(s) : 0);
     }
     if (at == INT64_MAX)
         return -1;
@@ -345,7 +350,7 @@ static bool finished(const struct state *s) {
     if (!s->reaped)
         return s->killed && now_us() - s->killed_us >= (int64_t)UNKILLABLE_MS * 1000;
     if (s->plan->bare.wanted && now_us() - s->ended_us >= LAST_BYTES_MS * 1000)
-        relay_give_up(); /* someone outside of the tree may have been handed a pipe */
+        relay_give_up(); /* a process outside of the tree may have been passed a pipe */
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
@@ -354,7 +359,7 @@ enum {
     POLL_FIXED
 };
 
-/* A living sandbox's requests wait until its reaper stands, and while it has enough to do. */
+/* A living sandbox's requests wait until its reaper is ready, and while it is busy. */
 static bool hears_caller(const struct state *s) {
     if (s->drain_until_us || (s->killed && !s->reaped))
         return false;
@@ -367,7 +372,7 @@ static void turn(struct state *s) {
         [POLL_SIGNALS] = {.fd = s->signals, .events = POLLIN},
         [POLL_PARENT] = {.fd = s->killed && !s->reaped ? -1 : s->run->parent_pidfd, .events = POLLIN},
         [POLL_REAPER] = {.fd = s->reaped ? -1 : s->run->reaper_pidfd, .events = POLLIN},
-        /* Once the guest runs, what is said last is read when the reaper is gone: one wake-up less. */
+        /* Once the guest runs, last messages are read when the reaper has ended: one wake-up less. */
         [POLL_CTL] = {.fd = s->ready && !s->plan->living ? -1 : s->run->ctl, .events = POLLIN | (commands_wait() ? POLLOUT : 0)},
         [POLL_CONTROL] = {.fd = hears_caller(s) ? FD_CONTROL : -1, .events = POLLIN},
         [POLL_LISTENER] = {.fd = notifications_fd(), .events = POLLIN},
@@ -414,8 +419,8 @@ static void turn(struct state *s) {
         check_limits(s);
 }
 
-/* A process that is killed lets its descriptors go well before it is dead, on a busy machine by many
- * milliseconds: one that let go of us without a word is given time to die. */
+/* A killed process closes its descriptors well before it is dead, on a busy machine by many milliseconds: one
+ * that closed our socket without a message is given time to die. */
 static bool caller_is_dead(const struct state *s, bool leaving) {
     struct pollfd parent = {.fd = s->run->parent_pidfd, .events = POLLIN};
     int64_t until = now_us() + (int64_t)LEAVING_MS * 1000;
@@ -424,15 +429,10 @@ static bool caller_is_dead(const struct state *s, bool leaving) {
     return getppid() != s->plan->parent;
 }
 
-static bool control_is_closed(void) {
-    struct pollfd control = {.fd = FD_CONTROL};
-    return poll(&control, 1, 0) > 0 && (control.revents & (POLLHUP | POLLERR));
-}
-
 _Noreturn void supervise(struct plan *plan, struct supervised *run) {
     bpf_load(plan);
-    if (!plan->trace) /* that tells which program is tried first */
-        plan_forget(); /* only numbers are needed from here on */
+    if (!plan->trace) /* a trace shows which program is tried first */
+        plan_forget(); /* from here on only numbers are needed */
     struct state s = {.plan = plan, .run = run, .started_us = now_us()};
     s.signals = listen_for_signals();
     while (!finished(&s))
@@ -445,8 +445,8 @@ _Noreturn void supervise(struct plan *plan, struct supervised *run) {
         .wall_us = s.ended_us - s.started_us, .tasks = s.tasks, .output_limit = plan->output_bytes,
         .usage = s.usage, .not_copied = s.not_copied,
     });
-    bool leaving = control_is_closed(); /* a caller that lives does that after the next line */
-    close(FD_STATUS);                   /* it goes on while we clean up */
+    bool leaving = control_is_closed(); /* a live caller closes it after the next line */
+    close(FD_STATUS);                   /* the caller goes on while we clean up */
     cgroup_remove();
     if (s.reaped && caller_is_dead(&s, leaving))
         discard_tree();

@@ -14,6 +14,6 @@ struct supervised {
 };
 _Noreturn void supervise(struct plan *plan, struct supervised *run);
 void supervise_from_now(pid_t reaper);
-void supervise_nothing(void); /* on the way out of a run that failed: its processes and its groups go */
+void supervise_nothing(void); /* after a failed start: ends its processes and removes its groups */
 
 #endif

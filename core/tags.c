@@ -1,8 +1,8 @@
-/* Commands of a living sandbox are told apart by a number that every process inherits and none can change:
- * the hard limit on file locks (RLIMIT_LOCKS), which the kernel has not used since Linux 2.4, getrlimit(2).
- * A session, a process group or a parent would not do: setsid and a second fork leave them behind. A hard
- * limit can only be lowered, and a small filter of the command's own refuses that. The same filter keeps a
- * process from changing the limits of others, of the reaper above all. */
+/* Identifies the commands of a living sandbox by a number that every process inherits and none can change:
+ * the hard limit on file locks (RLIMIT_LOCKS), which the kernel has not used since Linux 2.4, getrlimit(2). A
+ * session, a process group or a parent would not do: setsid and a second fork leave them behind. A hard limit
+ * can only be lowered, and a small filter of the command's own refuses that. The same filter keeps a process
+ * from changing the limits of others, above all the reaper's. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "tags.h"
@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NO_COMMAND (UINT64_C(1) << 62) /* a command's limit is this less its number */
+#define NO_COMMAND (UINT64_C(1) << 62) /* a command's limit is this minus its number */
 
 #if defined(__x86_64__)
 #define NATIVE AUDIT_ARCH_X86_64
@@ -40,8 +40,8 @@
 
 enum { REAPER = 1, OF_USER = 2, IO_OF_USER = 3 }; /* setpriority(2), ioprio_set(2) */
 
-/* What is refused: setting this one limit, setting any limit of another process, and how the reaper is
- * scheduled, which its next commands would inherit: it is a process of the same user. */
+/* Refused: setting this one limit, setting any limit of another process, and changing how the reaper is
+ * scheduled, which later commands would inherit: it is a process of the same user. */
 static struct sock_filter program[] = {
     LOAD(arch),
     IF(NATIVE, 1, 0), /* the main filter refuses all others */
@@ -80,7 +80,7 @@ void tag_self(const struct plan *plan, uint64_t command) {
         die(errno, "seccomp", "keeping the mark of a command's processes");
 }
 
-/* "Max file locks   SOFT   HARD   locks": the last of them, for the soft one is the process's own to lower. */
+/* "Max file locks   SOFT   HARD   locks": the hard one; a process can lower the soft one itself. */
 static uint64_t tag_in(const char *limits) {
     uint64_t value = number_after(limits, "\nMax file locks", true);
     return value && value < NO_COMMAND ? NO_COMMAND - value : 0;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In a command's first process, before it becomes its program: this process and all below it are the
- * command's from now on, whatever they do. */
+/* In a command's first process, before it becomes its program: marks this process and all its descendants as
+ * the command's, whatever they do. */
 void tag_self(const struct plan *plan, uint64_t command);
 
 uint64_t tag_of(pid_t task);                      /* of a task as call.h names it; 0: of no command */

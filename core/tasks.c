@@ -55,12 +55,11 @@ void tasks_forget_missed(uint64_t before) { missed = before; }
 
 void tasks_note_missed(void) { missed++; }
 
-/* What the kernel reads for the guest, and we may not, is counted at least. */
+/* Reads that the kernel does for the guest, but that fail for us, are at least counted. */
 static void note_missed(void) { missed += errno == EPERM || errno == EACCES; }
 
-/* By its id inside, a task is known to the guest's own /proc alone. This also reads pages that a
- * program may only write to, as the kernel does when it takes a path from there; process_vm_readv
- * does not. */
+/* By its pid inside, only the guest's own /proc knows a task. This also reads pages that a program may only
+ * write to, as the kernel does when it takes a path from there; process_vm_readv does not. */
 static ssize_t bytes_of_file(pid_t task, uint64_t address, void *to, size_t size) {
     int fd = task_open(task, "mem", O_RDONLY);
     ssize_t n = fd < 0 ? -1 : pread(fd, to, size, (off_t)address);
@@ -79,7 +78,7 @@ ssize_t task_bytes(pid_t task, uint64_t address, void *to, size_t size) {
     return n < 0 ? bytes_of_file(task, address, to, size) : n;
 }
 
-/* Page by page: what follows the string's last page may not be there at all. */
+/* Page by page: the page after the string's last one may be unmapped. */
 bool task_string(pid_t task, uint64_t address, char *to, size_t size) {
     for (size_t have = 0; have < size;) {
         size_t piece = PAGE - (address + have) % PAGE;

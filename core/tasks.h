@@ -14,7 +14,7 @@ ssize_t task_link(pid_t task, const char *name, char *to, size_t size); /* where
 ssize_t task_bytes(pid_t task, uint64_t address, void *to, size_t size);
 bool task_string(pid_t task, uint64_t address, char *to, size_t size);
 
-uint64_t tasks_missed(void); /* how often the kernel could read something, and we could not */
+uint64_t tasks_missed(void); /* how many reads the kernel could do, and we could not */
 void tasks_note_missed(void);
 void tasks_forget_missed(uint64_t before);
 

@@ -31,15 +31,15 @@
 
 enum {
     ROOM = 1 << 20,
-    FULL = ROOM - (1 << 15), /* above this the guest waits until someone has read */
+    FULL = ROOM - (1 << 15), /* above this the guest waits until the reader has caught up */
     MAX_TASKS = 4096,
     MAX_KNOWN = 1 << 16,
     MAX_OPEN = 256,
     COMMAND_ROOM = 4096,
     READ_EVERY = 64,
     LOOKS = 8,
-    LONG_WAIT_NS = 10000000, /* what our own delays hardly add to */
-    LEAST_WAIT_NS = 100000, /* less may as well be the wait for our own answer */
+    LONG_WAIT_NS = 10000000, /* our own delays hardly matter beside it */
+    LEAST_WAIT_NS = 100000, /* a shorter wait may be the wait for our own answer */
 };
 
 enum record_kind { RECORD_CALL = 1, RECORD_PROCESS, RECORD_TOTAL, RECORD_WAITED };
@@ -59,8 +59,8 @@ struct task {
     uint64_t went_on_ns;
     uint64_t ran_ns, since_ns; /* what it had run when that was last read; what passed since */
     unsigned unread;
-    uint32_t program; /* as last told */
-    uint8_t becoming; /* at so many more calls, see whether it has become another program */
+    uint32_t program; /* as last reported */
+    uint8_t becoming; /* after so many more calls, check whether it has become another program */
 };
 
 static unsigned char room[ROOM];
@@ -98,7 +98,7 @@ void trace_flush(void) {
         if (n < 0 && errno == EAGAIN)
             break;
         if (n <= 0)
-            gone = true; /* nobody reads; the run goes on */
+            gone = true; /* the reader is gone; the run goes on */
         else
             written += (size_t)n;
     }
@@ -111,7 +111,7 @@ static void append(const void *bytes, size_t len) {
     used += len;
 }
 
-/* Makes room at the front, and gives up rather than to write past the end. */
+/* Moves the buffered bytes to the front; a record that still does not fit is dropped. */
 static bool fits(size_t len) {
     if (used + len <= sizeof room)
         return true;
@@ -129,9 +129,10 @@ static void put_header(enum record_kind kind, size_t payload, int error, int cal
     append(&header, sizeof header);
 }
 
-/* Tells which program it is, unless that was told: an exec may have failed, or not be done yet. What
- * the kernel hands to a program, addresses above all, differs even if it is the same one again. */
-static bool tell_process(struct task *task) {
+/* Reports the program of a process, unless it was reported: an exec may have failed, or not be done yet. The
+ * data that the kernel gives to a new program, addresses above all, differs even if it is the same program
+ * again. */
+static bool record_process(struct task *task) {
     static char status[2048], command[COMMAND_ROOM], handed[1024];
     ssize_t len = task_read((pid_t)task->process, "cmdline", command, sizeof command);
     size_t size = len > 0 ? (size_t)len : 0;
@@ -173,8 +174,8 @@ static uint64_t ran_ns(const struct task *task) {
     return times.ran + times.queued;
 }
 
-/* How long we ourselves stood in line since this was last asked: a guest that has its next call to
- * make waits for us then, not in the one before. */
+/* How long we waited for a processor since the last call: a guest that makes its next call meanwhile waits
+ * for us, not in its previous call. */
 static uint64_t our_delay_ns(void) {
     static int own = -2;
     static uint64_t before;
@@ -191,7 +192,7 @@ static struct task *task_slot(uint32_t id) {
         if (task->id == id || task->id == 0)
             return task;
     }
-    return &tasks[id % MAX_TASKS]; /* crowded: the oldest account is closed */
+    return &tasks[id % MAX_TASKS]; /* full: the oldest account is closed */
 }
 
 static void forget_task(struct task *task) {
@@ -212,7 +213,7 @@ static void forget_process(uint32_t process) {
             forget_task(&tasks[i]);
 }
 
-/* A task that was killed says nothing; long after, another one may have its number. */
+/* A task that was killed sends nothing; long after, another may have its pid. */
 static bool is_another(const struct task *task, uint64_t now) {
     return task->ran_ns && now - task->went_on_ns > LEAST_WAIT_NS && ran_ns(task) == 0;
 }
@@ -233,11 +234,11 @@ static struct task *task_of(uint32_t id, uint64_t now) {
         open_stats += task->schedstat >= 0;
     }
     if (task->process == id)
-        tell_process(task);
+        record_process(task);
     return task;
 }
 
-static void tell_wait(const struct task *task, uint64_t waited_ns) {
+static void record_wait(const struct task *task, uint64_t waited_ns) {
     totals[task->call].waited_ns += waited_ns;
     if (!every || !fits(sizeof(struct header) + sizeof waited_ns))
         return;
@@ -245,9 +246,9 @@ static void tell_wait(const struct task *task, uint64_t waited_ns) {
     append(&waited_ns, sizeof waited_ns);
 }
 
-/* What it waited for since it went on: time that it neither ran nor stood in line to run. Reading
- * how long it ran costs as much as a call, so it is read after long pauses, and now and then; in
- * between it is taken to have run. */
+/* How long it waited since its call went on: time in which it neither ran nor waited for a processor. Reading
+ * its run time costs as much as a call, so it is read after long pauses and every so often; in between it
+ * counts as running. */
 static void close_account(struct task *task, uint64_t now) {
     uint64_t passed = task->call < 0 ? 0 : now - task->went_on_ns;
     if (passed < LEAST_WAIT_NS && task->ran_ns && ++task->unread < READ_EVERY) {
@@ -260,7 +261,7 @@ static void close_account(struct task *task, uint64_t now) {
         busy += ours;
     busy = busy > task->since_ns ? busy - task->since_ns : 0;
     if (task->call >= 0 && task->ran_ns && ran && passed > busy + LEAST_WAIT_NS)
-        tell_wait(task, passed - busy);
+        record_wait(task, passed - busy);
     task->ran_ns = ran;
     task->since_ns = task->unread = 0;
     task->call = -1;
@@ -288,7 +289,7 @@ static bool seen_before(const struct call *call, const struct watched *watched, 
     return false;
 }
 
-static void tell_call(const struct call *call, const struct task *task, int error,
+static void record_call(const struct call *call, const struct task *task, int error,
                       const struct traced_text *texts, size_t count) {
     size_t payload = sizeof call->args;
     for (size_t i = 0; i < count; i++)
@@ -314,13 +315,13 @@ void trace_call(const struct call *call, const struct watched *watched, int erro
     uint64_t now = now_ns();
     struct task *task = task_of((uint32_t)call->task, now);
     if (task->becoming)
-        task->becoming = tell_process(task) ? 0 : task->becoming - 1;
+        task->becoming = record_process(task) ? 0 : task->becoming - 1;
     close_account(task, now);
     totals[call->number].count++;
     totals[call->number].failed += error != 0;
     bool ends = watched->kind == WATCH_EXIT;
     if (every || ends || becomes || (count > 0 && !seen_before(call, watched, error, texts, count)))
-        tell_call(call, task, error, texts, count);
+        record_call(call, task, error, texts, count);
     struct task *first = task_slot(task->process);
     if (becomes && first->id == task->process) /* any thread that does gets the first one's number */
         first->becoming = LOOKS;
@@ -357,7 +358,7 @@ void trace_end(void) {
         put_header(RECORD_TOTAL, sizeof figures, 0, call, 0, 0);
         append(figures, sizeof figures);
     }
-    do /* all of it, now that nobody waits for us */
+    do /* everything, now that no guest waits for us */
         trace_flush();
     while (used > written && !gone && reader_waits(FD_TRACE));
     close(FD_TRACE);

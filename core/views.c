@@ -1,5 +1,5 @@
-/* What the supervisor looks at the guest through: its /proc, its private files, its System V ipc. Each part
- * that looks gets its own. */
+/* The guest's /proc, private files and System V ipc, opened for the supervisor: each part that reads them
+ * gets its own descriptors. */
 #define _GNU_SOURCE
 #include "fortify.h"
 #include "views.h"

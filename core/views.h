@@ -1,4 +1,4 @@
-/* What the supervisor looks at the guest through. */
+/* The descriptors through which the supervisor inspects the guest. */
 #ifndef WARDIAN_VIEWS_H
 #define WARDIAN_VIEWS_H
 

@@ -8,7 +8,7 @@ import { dirname, resolve } from "node:path";
 
 const DETAIL_SIZE = 500;
 
-// The operation was refused in a way that no system error tells; `code` is an errno's name.
+// The operation was refused in a way that no system error expresses; `code` is an errno's name.
 export class Blocked extends Error {
   constructor(detail, code = null) {
     super(detail);

@@ -14,7 +14,7 @@ DETAIL_SIZE = 500
 
 
 class Blocked(Exception):  # noqa: N818 - reads as the fact it states
-    """The operation was refused in a way that no OSError tells; ``name`` is an errno's name."""
+    """The operation was refused in a way that no OSError expresses; ``name`` is an errno's name."""
 
     def __init__(self, detail, name=None):
         super().__init__(detail)

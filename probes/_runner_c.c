@@ -116,7 +116,7 @@ static void put_checks(FILE *file) {
     fputs("], ", file);
 }
 
-/* Tell the verdict: to the parent that waits for it, or as the observation. */
+/* Report the verdict: to the parent that waits for it, or as the observation. */
 static void finish(const struct verdict *verdict) __attribute__((noreturn));
 static void finish(const struct verdict *verdict) {
     if (probe.to_parent >= 0)

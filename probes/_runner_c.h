@@ -83,7 +83,7 @@ void rest(void);
 int child_that(void (*does)(void));
 /* What such a child may do: nothing, until a signal ends it. */
 void waits(void);
-/* How a child ended, as wait(2) tells it. */
+/* How a child ended, as wait(2) reports it. */
 int end_of(int pid);
 /* Whether the check holds a capability; giving all of them up. */
 int holds(int capability);

@@ -32,14 +32,14 @@
 #define WORD_AT(place) ((long)*(int *)(FUZZ_MEMORY + (place)))
 
 struct fuzz_verdict {
-    int told, same, number;
+    int complete, same, number;
     char detail[200];
 };
 static int fuzz_told = -1;
 static pid_t fuzz_self;
 
 __attribute__((noreturn)) static inline void fuzz_tell(int same, int number, const char *detail) {
-    struct fuzz_verdict verdict = {.told = 1, .same = same, .number = number};
+    struct fuzz_verdict verdict = {.complete = 1, .same = same, .number = number};
     snprintf(verdict.detail, sizeof verdict.detail, "%s", detail);
     _exit(write(fuzz_told, &verdict, sizeof verdict) == sizeof verdict ? 0 : 1);
 }
@@ -184,7 +184,7 @@ __attribute__((unused)) static void fuzz_run(void (*calls)(void), int native_end
         ;
     kill(-child, SIGKILL);
     nftw(top, fuzz_remove, 16, FTW_DEPTH | FTW_PHYS);
-    if (got == sizeof verdict && verdict.told && !verdict.same)
+    if (got == sizeof verdict && verdict.complete && !verdict.same)
         blocked_with(verdict.number, "%s", verdict.detail);
     ended = late ? 1000 : WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     if (ended != native_end)

@@ -1,4 +1,4 @@
-"""What seeing costs: refusals told or not, and a trace beside strace."""
+"""What seeing costs: refusals reported or not, and a trace compared with strace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wardian import Policy, Sandbox, Share
 from wardian.observe.trace import traced
 
 PROGRAM = "work"
-TOLD, UNTOLD = "refusals told", "not told"
+REPORTED, UNREPORTED = "refusals reported", "not reported"
 BARE, INSIDE, STRACE, TRACE = "bare", "wardian", "strace -f -c", "wardian trace"
 IMPORTS, STATS, OPENS = "import json", "200,000 stat", "50,000 open and close"
 CREATES, PROGRAMS = "2,000 files made and removed", "200 programs in a shell"
@@ -82,11 +82,11 @@ def _equipped(field: Field) -> tuple[str, Policy]:
 
 
 def measure_refusals(field: Field, sizes: Sizes, progress: Progress) -> dict[str, Numbers]:
-    """Milliseconds of the same work with refusals told, as always, and given up by name."""
+    """Milliseconds of the same work with refusals reported, as by default, and given up by name."""
     _, policy = _equipped(field)
     boxes = {
-        TOLD: Sandbox.create(policy=policy, fresh=True),
-        UNTOLD: Sandbox.create(policy=policy.but(degrade=("notify",)), fresh=True),
+        REPORTED: Sandbox.create(policy=policy, fresh=True),
+        UNREPORTED: Sandbox.create(policy=policy.but(degrade=("notify",)), fresh=True),
     }
     works = _works(os.path.join(TOOLS_INSIDE, PROGRAM))
     runs = {name: lambda argv, box=box: box.run(argv).exit_code for name, box in boxes.items()}

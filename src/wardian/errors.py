@@ -7,6 +7,7 @@ WardianError
 ├── InputError           a file that was given is wrong: where, and what was expected
 │   ├── ConfigError      a nightly.toml                                        exit 2
 │   ├── PolicyError      a policy file
+│   ├── SettingsError    a settings file, the user's or a project's
 │   └── SkillError       a skill, or an archive that claims to hold one
 ├── SandboxError         the sandbox could not be set up; nothing was run
 │   ├── WallError        a wall that was asked for can't be put up here

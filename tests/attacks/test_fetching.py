@@ -61,7 +61,7 @@ def test_a_page_that_links_elsewhere_leads_nowhere(
     assert done.returncode == 125
     assert elsewhere.asked == []
     host = elsewhere.url.removeprefix("http://")
-    assert f"it was led to {host}, which no setting of yours names as an index" in done.stderr
+    assert f"it was redirected to {host}, which is not in your index settings" in done.stderr
     assert f"WARDIAN_INDEX_HOSTS={host}" in done.stderr
     cured = wardian(
         "run", skill, "a.py", "--with", "friendly", env=env | {"WARDIAN_INDEX_HOSTS": host}

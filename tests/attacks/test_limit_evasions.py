@@ -90,8 +90,6 @@ def test_memory_is_counted_wherever_it_lies(caller: Caller, evasion: Evasion, co
 def test_cpu_time_of_the_dead_counts(caller: Caller, evasion: Evasion, counted: str) -> None:
     """The guest measures itself: what it had used when it was ended is within 10 %, or what two
     processors do in 250 ms."""
-    if caller.living and counted == "supervisor":
-        pytest.skip("in a living sandbox without a control group it strikes late: docs/boundary.md")
     command = ["/programs/evade", evasion.kind, str(WANTED_CPU_MS)]
     limits = {"cpu_s": CPU_S, "time_s": 120.0}
     outcome = caller.run(command, limits=limits, degrade=degraded(counted))

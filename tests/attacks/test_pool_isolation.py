@@ -1,5 +1,6 @@
-"""What one run of a pool leaves behind, the next can't find. In one sandbox, where commands share
-everything, each of these is found: so the look itself works."""
+"""What one run of a pool leaves behind, the next can't find; nor can the next of a sandbox whose
+runs have places of their own, made ahead of them. In one sandbox, where commands share everything,
+each of these is found: so the look itself works."""
 
 from __future__ import annotations
 
@@ -51,14 +52,16 @@ LEFT = {
 }
 
 
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    with Pool(ready=2) as made:
+@pytest.fixture(scope="module", params=["pool", "spare"])
+def pool(request: pytest.FixtureRequest) -> Iterator[Pool | Sandbox]:
+    with Pool(ready=2) if request.param == "pool" else Sandbox(private_work=True) as made:
+        for _ in range(3):  # from then on one waits
+            assert made.run(["true"]).exit_code == 0
         yield made
 
 
 @pytest.mark.parametrize("what", LEFT)
-def test_nothing_passes_from_one_run_to_the_next(pool: Pool, what: str) -> None:
+def test_nothing_passes_from_one_run_to_the_next(pool: Pool | Sandbox, what: str) -> None:
     leave, look = LEFT[what]
     with Sandbox.create() as shared:
         left = shared.run([PYTHON, "-c", leave])
@@ -70,13 +73,13 @@ def test_nothing_passes_from_one_run_to_the_next(pool: Pool, what: str) -> None:
         assert b"FOUND" not in pool.run([PYTHON, "-c", look]).stdout
 
 
-def test_a_later_run_has_no_handle_of_the_one_before(pool: Pool) -> None:
+def test_a_later_run_has_no_handle_of_the_one_before(pool: Pool | Sandbox) -> None:
     look = "import os; print(sorted(int(n) for n in os.listdir('/proc/self/fd'))[:-1])"
     assert pool.run(["sh", "-c", "sleep 60 & exec 7</dev/null; sleep 60 7<&7 &"]).exit_code == 0
     assert pool.run([PYTHON, "-c", look]).stdout == b"[0, 1, 2]\n"
 
 
-def test_runs_at_the_same_time_do_not_see_each_other(pool: Pool) -> None:
+def test_runs_at_the_same_time_do_not_see_each_other(pool: Pool | Sandbox) -> None:
     """The user who owns them outside differs as well, where the caller is root."""
     import threading
 

@@ -62,7 +62,7 @@ def test_the_document_has_wishes_and_whether_they_were_granted(
         "network": ["api.example.com"],
         "granted": False,
         "refused": [
-            {"wish": "host", "reason": "that is no host; the caller has to type it: --net"}
+            {"wish": "host", "reason": "not a host name; the caller has to type it: --net"}
         ],
     }
     done = wardian("run", asker, "a.sh", "--json")
@@ -83,8 +83,8 @@ def test_what_is_allowed_already_is_not_asked_for(asker: Path, wardian: Wardian)
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("exec", "--grant", "--", "true"), "--grant is for a skill's requests"),
-        (("run", "SKILL", "a.sh", "--grant", "--net", "none"), "--net none exclude each other"),
+        (("exec", "--grant", "--", "true"), "--grant needs a skill"),
+        (("run", "SKILL", "a.sh", "--grant", "--net", "none"), "--net none cannot be combined"),
     ],
 )
 def test_a_grant_that_means_nothing_is_an_error(

@@ -175,7 +175,7 @@ def test_an_environment_that_a_guest_could_write_is_not_shared(
     assert done.stdout == "/usr\n", done.stdout + done.stderr
     assert f"PATH: {project}/.venv/bin was skipped" in done.stderr
     # What is printed shares what lies there, and nothing that links in it lead to.
-    assert f"; share it: --read {project}/.venv\n" in done.stderr
+    assert f"; to share it: --read {project}/.venv\n" in done.stderr
     done = wardian(tmp_path, "--read", f"{project}/.venv", "--", "sh", "-c", look, PATH=path)
     assert "secret" not in done.stdout
     if line == "true":

@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 
 from tests.command import COMMAND, Wardian, environment
+from tools import quotes
+from tools.terminal import shown
 from wardian.cli.commands import COMMANDS
 from wardian.cli.options import EXEC_OPTIONS
 from wardian.errors import WardianError
 from wardian.sandbox.run.protections import ALWAYS, DEGRADABLE
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^```(sh|python) run\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = quotes.pages()
+FENCE = re.compile(r"^```(sh|python|console) run\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SNIPPETS = [
     pytest.param(page, kind, code, id=f"{page.name}-{number}")
     for page in PAGES
@@ -33,29 +35,94 @@ def test_there_are_snippets_to_run() -> None:
     assert len(SNIPPETS) >= 10
 
 
-@pytest.mark.parametrize(("page", "kind", "code"), SNIPPETS)
-def test_a_snippet_that_is_marked_as_runnable_runs(
-    page: Path, kind: str, code: str, tmp_path: Path
-) -> None:
+@pytest.fixture
+def clone(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A directory that looks as a clone of the repository does, and `wardian` on the PATH."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "wardian").write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
     (programs / "wardian").chmod(0o755)
     here = tmp_path / "here"
     here.mkdir()
+    quotes.prepare(here)
+    return here, environment(PATH=f"{programs}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(("page", "kind", "code"), SNIPPETS)
+def test_a_snippet_that_is_marked_as_runnable_runs(
+    page: Path, kind: str, code: str, clone: tuple[Path, dict[str, str]]
+) -> None:
+    here, env = clone
+    if kind == "console":
+        for quote in quotes.quotes(code):
+            real = shown(quote.command, here, env)
+            assert quotes.matches(quote.output, real), f"`make pictures` updates this:\n{real}"
+        return
     command = ["sh", "-euc", code] if kind == "sh" else [sys.executable, "-c", code]
     done = subprocess.run(
-        command, cwd=here, capture_output=True, text=True, timeout=120, check=False,
-        env=environment(PATH=f"{programs}:{os.environ['PATH']}"),
-    )  # fmt: skip
+        command, cwd=here, capture_output=True, text=True, timeout=120, check=False, env=env
+    )
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
-        if "://" not in target:
-            assert (page.parent / target).exists(), target
+def checks() -> list[str]:
+    """The commands of the README's comparison that check what it says of wardian."""
+    rows: list[str] = re.findall(
+        r"\| `(wardian [^`|]*)` \|$", (ROOT / "README.md").read_text(), re.MULTILINE
+    )
+    return rows
+
+
+@pytest.mark.parametrize("command", checks())
+def test_what_the_readme_says_of_wardian_can_be_checked(
+    command: str, clone: tuple[Path, dict[str, str]]
+) -> None:
+    here, env = clone
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=here, capture_output=True, text=True, timeout=120, check=False,
+        env=env,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_readme_has_such_checks() -> None:
+    assert len(checks()) >= 6
+
+
+@pytest.mark.parametrize(
+    ("quoted", "real", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\nb\n", "a\nc\n", False),
+        ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n...\nd\n", "a\nd\n", True),
+        ("a\n...\n", "a\nb\nc\n", True),
+        ("...\nd\n", "a\nd\ne\n", False),
+        ("took ... s\n", "took 0.3 s\n", True),
+        ("took ... s\n", "took\n0.3 s\n", False),
+        ("a.c\n", "abc\n", False),
+    ],
+)
+def test_quoted_output_is_compared_line_by_line(quoted: str, real: str, same: bool) -> None:
+    assert quotes.matches(quoted, real) is same
+
+
+def symptoms() -> list[str]:
+    text = (ROOT / "docs" / "troubleshooting.md").read_text()
+    table = text[: text.index("## ")]
+    return [
+        message
+        for row in re.findall(r"^\| (.*?) \| \[", table, re.MULTILINE)
+        for message in re.findall(r"`([^`]+)`", row)
+        if message != "No such file or directory"  # the guest's own words
+    ]
+
+
+@pytest.mark.parametrize("message", symptoms())
+def test_troubleshooting_quotes_messages_that_wardian_prints(message: str) -> None:
+    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "core").rglob("*.c")]
+    needle = " ".join(message.split()).rstrip("0123456789 ")
+    assert any(needle in path.read_text() for path in sources)
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))

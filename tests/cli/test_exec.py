@@ -40,7 +40,7 @@ def test_standard_input_reaches_the_guest(wardian: Wardian) -> None:
     [
         (("--", "no-such-program"), 127, "no-such-program: not found"),
         (("--", "/tmp"), 126, "/tmp: "),
-        (("--time", "300ms", "--", "sleep", "60"), 124, "ended by its time limit"),
+        (("--time", "300ms", "--", "sleep", "60"), 124, "ended by the time limit"),
         (("--", "sh", "-c", "kill -SEGV $$"), 139, "SIGSEGV"),
         (("--output", "1k", "--", "sh", "-c", "yes"), 137, "output limit of 1K"),
     ],
@@ -57,11 +57,11 @@ def test_an_end_that_needs_explaining_is_explained(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ((), "no command was given"),
-        (("--",), "no command was given"),
-        (("--bogus", "--", "true"), "there is no option --bogus"),
+        ((), "no command given"),
+        (("--",), "no command given"),
+        (("--bogus", "--", "true"), "unknown option --bogus"),
         (("--memry", "1G", "--", "true"), "did you mean --memory?"),
-        (("--mem", "1G", "--", "true"), "there is no option --mem"),
+        (("--mem", "1G", "--", "true"), "unknown option --mem"),
         (("--memory",), "--memory needs a value"),
         (("--json=yes", "--", "true"), "--json takes no value"),
         (("--memory", "1G", "--memory", "2G", "--", "true"), "only once"),
@@ -69,17 +69,17 @@ def test_an_end_that_needs_explaining_is_explained(
         (("--memory", "1e9", "--", "true"), "is not a size"),
         (("--time", "-1", "--", "true"), "is not a duration"),
         (("--processes", "0", "--", "true"), "is not a number above 0"),
-        (("--net", "all", "--", "true"), "is not none, host or the name of one"),
+        (("--net", "all", "--", "true"), "is not none, ask, host or a host name"),
         (("--net", "*.com", "--", "true"), "wider than a rule may be"),
-        (("--net", "none", "--net", "host", "--", "true"), "exclude each other"),
+        (("--net", "none", "--net", "host", "--", "true"), "cannot be combined"),
         (("--tty", "maybe", "--", "true"), "is not auto, yes or no"),
         (("--tty", "yes", "--", "true"), "needs a terminal"),
         (("--read", "/does/not/exist", "--", "true"), "/does/not/exist"),
-        (("--read", "", "--", "true"), "a path is needed"),
-        (("--work", "", "--", "true"), "a directory is needed"),
+        (("--read", "", "--", "true"), "must be a path"),
+        (("--work", "", "--", "true"), "must be a directory"),
         (("--write", "/", "--", "true"), "the whole host"),
         (("--write", "/proc", "--", "true"), "/proc"),
-        (("--env", "NOT_SET_ANYWHERE", "--", "true"), "is not set here"),
+        (("--env", "NOT_SET_ANYWHERE", "--", "true"), "is not set in your environment"),
         (("--env", "=x", "--", "true"), "environment variable"),
         (("--policy", "nonesuch", "--", "true"), "there is no preset"),
         (("--policy", "./nonesuch.toml", "--", "true"), "nonesuch.toml"),
@@ -108,7 +108,8 @@ def test_a_program_that_was_not_shared_is_pointed_out(wardian: Wardian, tmp_path
     done = wardian("exec", "--", "./script.sh")
     assert done.returncode == 127
     assert (
-        "hint: ./script.sh is on the host, but not shared with the guest: --work ." in done.stderr
+        "hint: ./script.sh exists on the host but is not shared; to share it: --work ."
+        in done.stderr
     )
     assert wardian("exec", "--work", ".", "--", "./script.sh").stdout == "hi\n"
     done = wardian("exec", "--", "./nowhere")
@@ -202,7 +203,7 @@ def test_json_tells_errors_as_a_document_too(wardian: Wardian) -> None:
 def test_a_terminal_and_a_document_exclude_each_other(wardian: Wardian) -> None:
     done = wardian("exec", "--tty", "yes", "--json", "--", "true")
     assert done.returncode == 125
-    assert "exclude each other" in done.stderr
+    assert "cannot be combined" in done.stderr
 
 
 def test_a_json_flag_of_the_guest_is_not_ours(wardian: Wardian) -> None:
@@ -211,17 +212,17 @@ def test_a_json_flag_of_the_guest_is_not_ours(wardian: Wardian) -> None:
 
 def test_verbose_tells_walls_limits_and_usage(wardian: Wardian) -> None:
     done = wardian("exec", "-v", "--", "true")
-    for word in ("namespace.user", "seccomp", "held by", "exit 0 · ", "policy sha256:"):
+    for word in ("namespace.user", "seccomp", "enforced by", "exit 0 · ", "policy sha256:"):
         assert word in done.stderr
 
 
-def test_refusals_are_told_when_the_command_fails(wardian: Wardian) -> None:
+def test_refusals_are_reported_when_the_command_fails(wardian: Wardian) -> None:
     script = "import ctypes, sys; ctypes.CDLL(None).ptrace(16, 1, 0, 0); sys.exit(%d)"
     failed = wardian("exec", "--", "/usr/bin/python3", "-c", script % 1)
     fine = wardian("exec", "--", "/usr/bin/python3", "-c", script % 0)
-    assert "refused" in failed.stderr
+    assert "blocked" in failed.stderr
     assert "ptrace" in failed.stderr
-    assert fine.stderr == "wardian: 1 thing was refused; -v tells what\n"
+    assert fine.stderr == "wardian: 1 access was blocked (-v for details)\n"
 
 
 def test_a_wall_given_up_is_shown(wardian: Wardian) -> None:
@@ -246,7 +247,7 @@ def test_colour_is_only_where_it_is_wanted(wardian: Wardian) -> None:
 def test_backend_host_runs_without_a_sandbox_and_says_so(wardian: Wardian) -> None:
     done = wardian("exec", "--backend", "host", "--", "id", "-u")
     assert done.stdout == f"{os.geteuid()}\n"
-    assert "without any sandbox" in done.stderr
+    assert "without a sandbox" in done.stderr
 
 
 # Signals

@@ -204,7 +204,7 @@ def test_policy_diff_tells_what_differs_and_exits_with_1(wardian: Wardian, tmp_p
 def test_policy_diff_of_the_same_is_0(wardian: Wardian, tmp_path: Path) -> None:
     (tmp_path / "b.toml").write_text('[limits]\nmemory = "4096M"\n')
     done = wardian("policy", "diff", "default", "b.toml")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "they allow the same")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "no difference")
     assert json.loads(wardian("policy", "diff", "default", "default", "--json").stdout)["equal"]
 
 

@@ -90,4 +90,4 @@ def test_files_that_can_not_be_settings_are_refused(wardian: Wardian, config: Pa
 
 def test_a_relative_variable_is_refused(wardian: Wardian, config: Path) -> None:
     assert "not an absolute path" in run(wardian, config, WARDIAN_RECORD="runs", code=125)
-    assert "a directory is needed" in run(wardian, config, "--record", "", code=125)
+    assert "must be a directory" in run(wardian, config, "--record", "", code=125)

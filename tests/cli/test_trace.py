@@ -94,10 +94,10 @@ def test_text_of_the_guest_can_not_reach_the_terminal_raw(wardian: Wardian) -> N
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        ((), 125, "nothing to trace"),
-        (("-f", "--json", "--", "true"), 125, "exclude each other"),
-        (("-o", "x", "--perfetto", "x", "--", "true"), 125, "a file each"),
-        (("-o", "", "--", "true"), 125, "can't be empty"),
+        ((), 125, "no skill or command given"),
+        (("-f", "--json", "--", "true"), 125, "cannot be combined"),
+        (("-o", "x", "--perfetto", "x", "--", "true"), 125, "need different files"),
+        (("-o", "", "--", "true"), 125, "cannot be empty"),
         (("-o", "no/such/place", "--", "true"), 125, "no/such/place"),
         (("--backend", "host", "--", "true"), 125, "can't trace"),
         (("--follw", "--", "true"), 125, "did you mean --follow"),

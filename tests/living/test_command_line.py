@@ -65,7 +65,7 @@ def test_a_background_server_and_its_client(living: Living) -> None:
     assert "[2] 200" not in logs  # what a client printed is the client's
     ended = living("down", "dev")
     assert (ended.returncode, ended.stdout) == (0, "")
-    assert "1 command that still ran" in ended.stderr
+    assert "killed 1 command still running" in ended.stderr
     after = living("logs", "dev").stdout.splitlines()
     assert after[-1].endswith("sandbox: wardian down")
     assert any("[1] exit: " in line for line in after)
@@ -97,7 +97,7 @@ def test_logs_can_be_followed_to_the_end(living: Living) -> None:
         (("sh", "-c", "kill -15 $$"), (), 143, ""),
         (("true",), ("--cwd", "/nowhere"), 125, "error: "),
         (("true",), ("--work", "."), 125, "wardian up --work"),
-        (("true",), ("--record", "x"), 125, "exclude each other"),
+        (("true",), ("--record", "x"), 125, "cannot be combined"),
         (("true",), ("--time", "soon"), 125, "--time"),
         (("true",), ("--env", "NOT_SET_ANYWHERE"), 125, "is not set here"),
     ],

@@ -249,7 +249,7 @@ def test_a_policy_without_names_asks_nobody(internet: Internet) -> None:
             PRELUDE + f"rules = policy().but(network={mode!r})\n"
             "Sandbox.create(rules, on_connect=answering({}))",
         )  # fmt: skip
-        assert "UsageError: on_connect is asked about a network by name" in done.stderr
+        assert "UsageError: on_connect needs a network by name" in done.stderr
 
 
 # A guest that asks a lot
@@ -461,7 +461,7 @@ def test_the_person_at_the_terminal_is_asked(internet: Internet) -> None:
     assert [one[3] for one in found["visits"]] == list(hosts[:4])
     assert "wardian: look up other.example.org: no rule allows this name\r\n" in found["seen"]
     assert "wardian: by: curl -s -m 20 http://other.example.org/x\r\n" in found["seen"]
-    assert "wardian: for later: --net six.example.com\r\n" in found["seen"]
+    assert "wardian: to allow it next time: --net six.example.com\r\n" in found["seen"]
     assert "no third.example.org" in found["seen"]
 
 
@@ -510,14 +510,14 @@ def test_the_terminal_is_left_in_order_if_the_run_ends_meanwhile(internet: Inter
 def test_asking_needs_a_terminal_and_one_run(internet: Internet) -> None:
     done = internet.run("setsid", "--wait", *COMMAND, *OPTIONS, "--", "true")
     assert (done.code, done.stderr.splitlines()[0]) == (
-        125, "error: --net ask needs a terminal to ask on, and this process has none",
+        125, "error: --net ask needs a terminal, and this process has none",
     )  # fmt: skip
     done = internet.run(*COMMAND, "policy", "show", "--net", "ask")
     assert done.code == 2
     assert "--net ask is for one run on a terminal" in done.stderr
     for other in ("none", "host"):
         done = internet.run(*COMMAND, "exec", "--net", "ask", "--net", other, "--", "true")
-        assert "exclude each other" in done.stderr
+        assert "cannot be combined" in done.stderr
     policy = internet.directory / "asks.toml"
     policy.write_text("[network]\nask = true\n")
     done = internet.run(*COMMAND, "exec", "--policy", policy, "--", "true")

@@ -37,7 +37,7 @@ def test_each_kind_of_refusal_has_its_narrowest_rule(internet: Internet) -> None
             "connect", f"intern.example.com ({PRIVATE}):80", "it is a private address",
             f"--net {PRIVATE}:80"),
         f"datagram({PUBLIC!r}, 443)": (
-            "send", f"{PUBLIC}:443", "a network by name carries connections, no datagrams",
+            "send", f"{PUBLIC}:443", "a network by name carries TCP connections, not datagrams",
             "--net host"),
     }  # fmt: skip
     for code, wanted in cases.items():
@@ -115,7 +115,7 @@ def test_a_server_that_is_not_there_is_no_refusal(internet: Internet) -> None:
 
 def test_a_run_without_rules_names_the_rule_that_it_lacks(internet: Internet) -> None:
     done = internet.guest(PRELUDE + "get('api.example.com')", "none")
-    wanted = ("resolve", API, "this run has no network, so no names either", f"--net {API}")
+    wanted = ("resolve", API, "this run has no network and resolves no names", f"--net {API}")
     assert refusals(done.document) == [wanted]
 
 

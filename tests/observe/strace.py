@@ -23,7 +23,7 @@ _LINKS = frozenset(("link", "linkat"))
 
 
 class Line(NamedTuple):
-    """One call as strace tells it; ``error`` is empty for one that succeeded."""
+    """One call as strace prints it; ``error`` is empty for one that succeeded."""
 
     name: str
     args: list[str]

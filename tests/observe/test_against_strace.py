@@ -1,7 +1,7 @@
-"""What ``wardian trace`` tells is what strace sees, of one and the same run.
+"""What ``wardian trace`` reports is what strace sees, of one and the same run.
 
 strace watches wardian from outside, launcher and guest together. What it saw of the guest, from the
-execve of its program on, must be what the trace tells: each call as often, each task with the same
+execve of its program on, must be what the trace has: each call as often, each task with the same
 calls in the same order, the same files opened, made, deleted and executed.
 
 Two differences are explained, for all programs alike. Before that execve it is the launcher's
@@ -89,9 +89,9 @@ MAKES = ("mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link",
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_same_calls_and_files_as_strace_sees(name: str, tmp_path: Path) -> None:
     both = Both(name, "once", tmp_path)
-    told = Counter({one.name: one.count for one in both.trace.syscalls})
-    assert told - both.strace.calls == Counter()
-    assert both.strace.calls - told <= both.strace.taken_back
+    shown = Counter({one.name: one.count for one in both.trace.syscalls})
+    assert shown - both.strace.calls == Counter()
+    assert both.strace.calls - shown <= both.strace.taken_back
     assert both.paths("open", "openat", "creat") == both.strace.opened
     first = both.trace.processes[0].programs[0].path  # strace may not look into the launcher
     assert both.paths("execve") == both.strace.executed | {first}
@@ -108,23 +108,23 @@ def test_the_same_calls_and_files_as_strace_sees(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_task_makes_the_same_calls_in_the_same_order(name: str, tmp_path: Path) -> None:
     both = Both(name, "every", tmp_path)
-    told: dict[int, list[TracedCall]] = {}
+    shown: dict[int, list[TracedCall]] = {}
     for event in both.events:
         if isinstance(event, TracedCall):
-            told.setdefault(event.task, []).append(event)
-    assert set(told) == set(both.strace.tasks)
+            shown.setdefault(event.task, []).append(event)
+    assert set(shown) == set(both.strace.tasks)
     for task, lines in both.strace.tasks.items():
-        assert _agree(told[task], lines), _first_difference(told[task], lines)
+        assert _agree(shown[task], lines), _first_difference(shown[task], lines)
 
 
-def _agree(told: list[TracedCall], lines: list[strace.Line]) -> bool:
+def _agree(shown: list[TracedCall], lines: list[strace.Line]) -> bool:
     """Is one the other, without some of what signals took back? Several ways are tried at once:
-    of two calls alike, one taken back, either may be the one that was told."""
+    of two calls alike, one taken back, either may be the one that was reported."""
     ways = {0}
     for line in lines:
-        on = {at + 1 for at in ways if at < len(told) and _same(told[at], line)}
+        on = {at + 1 for at in ways if at < len(shown) and _same(shown[at], line)}
         ways = on | ways if line.taken_back else on
-    return len(told) in ways
+    return len(shown) in ways
 
 
 def _same(call: TracedCall, line: strace.Line) -> bool:
@@ -134,8 +134,8 @@ def _same(call: TracedCall, line: strace.Line) -> bool:
     return (errno.errorcode[call.error] if call.error else "") == line.error
 
 
-def _first_difference(told: list[TracedCall], lines: list[strace.Line]) -> str:
-    for call, line in zip(told, lines, strict=False):
+def _first_difference(shown: list[TracedCall], lines: list[strace.Line]) -> str:
+    for call, line in zip(shown, lines, strict=False):
         if not _same(call, line):
             return f"{call}\nis not\n{line}"
-    return f"{len(told)} calls told, {len(lines)} seen"
+    return f"{len(shown)} calls reported, {len(lines)} seen"

@@ -97,7 +97,7 @@ def test_a_call_that_the_table_does_not_know_keeps_its_number() -> None:
     ("path", "expected"),
     [("/a/./b", "/a/b"), ("/a/../../b", "/b"), ("//a//b/", "/a/b"), ("/", "/"), ("/..", "/")],
 )
-def test_paths_are_told_without_dots(path: str, expected: str) -> None:
+def test_paths_are_reported_without_dots(path: str, expected: str) -> None:
     assert normal(path) == expected
 
 

@@ -67,7 +67,7 @@ def test_a_program_in_another_root_is_found_by_the_links_in_there(
         assert found.digest == file_digest(found.path)
 
 
-def test_what_can_not_be_told_is_not_made_up(tool: Path, tmp_path: Path) -> None:
+def test_what_is_not_known_is_not_made_up(tool: Path, tmp_path: Path) -> None:
     (tmp_path / "circle").symlink_to("/circle")
     for command, policy in (
         ("./tool", DEFAULT),

@@ -238,9 +238,9 @@ def test_without_a_file_the_policy_is_printed_and_can_be_read(
     target = tmp_path / "printed.toml"
     target.write_bytes(done.stdout)
     assert wardian("exec", "--policy", target, "--", "echo", "hi").stdout == b"hi\n"
-    told = done.stderr.decode()
-    assert "1 run passed under it" in told
-    assert "instead of all of /usr" in told
+    reported = done.stderr.decode()
+    assert "1 run passed under it" in reported
+    assert "instead of all of /usr" in reported
     assert b"# Proven: 1 run passed under it" in done.stdout
 
 
@@ -250,16 +250,18 @@ def test_without_a_file_the_policy_is_printed_and_can_be_read(
         ([], 2, "nothing to learn from"),
         (["--runs", "0", "--", "true"], 2, "--runs: '0' is not a number from 1"),
         (["-o", "policy.txt", "--", "true"], 2, "ends in .toml"),
-        (["-o", "/nowhere/p.toml", "--", "true"], 2, "is not a file that can be written"),
-        (["--case", "x", "--", "true"], 2, "--case goes with a skill"),
+        (["-o", "/nowhere/p.toml", "--", "true"], 2, "is not a writable file"),
+        (["--case", "x", "--", "true"], 2, "--case applies to a skill"),
         (["--input", "/nowhere", "--", "true"], 2, "--input /nowhere"),
-        (["--backend", "host", "--", "true"], 2, "there is no option --backend"),
+        (["--backend", "host", "--", "true"], 2, "unknown option --backend"),
         ([SKILLS / "csv-report", "--case", "no such"], 3, "no case for csv-report matches"),
         ([SKILLS / "csv-report", "--", "arg"], 2, "arguments go with a script"),
         ([SKILLS / "csv-report", "--exit", "1"], 2, "cases have their own"),
     ],
 )
-def test_a_wrong_call_is_told(args: list[object], code: int, said: str, wardian: Wardian) -> None:
+def test_a_wrong_call_is_reported(
+    args: list[object], code: int, said: str, wardian: Wardian
+) -> None:
     done = wardian("learn", *args)
     assert done.returncode == code
     assert said in done.stderr.decode()

@@ -128,7 +128,7 @@ def test_what_the_next_input_needs_is_added_by_the_printed_command_and_no_attack
     words = ("--add", target, "--work", large, "--", "python3", "count.py", "in.txt")
     again = wardian("learn", *words)
     assert again.stdout == b""
-    assert b"nothing was lacking" in again.stderr
+    assert b"it already allows these runs" in again.stderr
 
 
 @pytest.mark.long
@@ -254,7 +254,7 @@ def test_only_a_learned_file_that_no_run_can_write_is_widened(
     for args, said in (
         (["--add", plain, "--", "sort"], "was not learned"),
         (["--add", tmp_path / "none.toml", "--", "sort"], "can't be read"),
-        (["--add", target, "--policy", target, "--", "sort"], "exclude each other"),
+        (["--add", target, "--policy", target, "--", "sort"], "cannot be combined"),
         (["--add", target, "--work", tmp_path, "--", "sort"], "the run may write to"),
         (["--add", target, "--write", tmp_path, "--", "sort"], "the run may write to"),
     ):

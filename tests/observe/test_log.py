@@ -27,8 +27,8 @@ def recorded(wardian: Wardian, records: Path, *words: str) -> str:
 def rename(records: Path, letters: str, name: str) -> Path:
     """Give a record another ID, as if it had been made at another time."""
     (old,) = records.glob(f"*-{letters}")
-    told = document(old)
-    (old / "record.json").write_text(json.dumps(told | {"id": name}))
+    reported = document(old)
+    (old / "record.json").write_text(json.dumps(reported | {"id": name}))
     return old.rename(records / name)
 
 
@@ -61,7 +61,7 @@ def test_the_list_can_be_short_and_hold_failures_only(wardian: Wardian, records:
     assert [run["exit_code"] for run in failed] == [2]
 
 
-def test_an_unusual_end_and_refusals_are_told(wardian: Wardian, records: Path) -> None:
+def test_an_unusual_end_and_refusals_are_reported(wardian: Wardian, records: Path) -> None:
     wardian("exec", "--record", records, "--time", "200ms", "--", "sleep", "60")
     code = "import ctypes; ctypes.CDLL(None).ptrace(16, 1, 0, 0)"
     wardian("exec", "--record", records, "--", "/usr/bin/python3", "-c", code)
@@ -78,9 +78,9 @@ def test_one_run_is_shown_in_plain_words(
     wardian("run", skill, "a.sh", "--record", records, "--env", "MODE=testing")
     letters = only(records).name.rpartition("-")[2]
     shown = wardian("log", "show", letters, "--dir", records).stdout.decode()
-    told = document(only(records))
-    for part in ("exit 4", "demo", "scripts/a.sh", told["skill"]["digest"], told["policy_digest"],
-                 told["program"]["digest"], "MODE", "stdout 6 bytes", str(only(records)),
+    kept = document(only(records))
+    for part in ("exit 4", "demo", "scripts/a.sh", kept["skill"]["digest"], kept["policy_digest"],
+                 kept["program"]["digest"], "MODE", "stdout 6 bytes", str(only(records)),
                  f"uid {os.getuid()}"):  # fmt: skip
         assert part in shown
     assert "hello" not in shown
@@ -188,7 +188,7 @@ def damaged(path: Path, kind: str) -> None:
     "kind",
     ["missing", "empty", "cut", "deep", "other type", "other version", "link", "pipe", "no text"],
 )
-def test_a_damaged_record_is_told_and_the_others_are_listed(
+def test_a_damaged_record_is_reported_and_the_others_are_listed(
     wardian: Wardian, records: Path, kind: str
 ) -> None:
     letters = recorded(wardian, records, "true")

@@ -39,23 +39,27 @@ def test_a_record_holds_what_was_run_by_whom_and_how_it_ended(
     done = wardian("exec", "--record", records, "--time", "9s", "--", *command)
     assert (done.returncode, done.stdout, done.stderr) == (3, b"out\n", b"err\n")
     found = only(records)
-    told = document(found)
-    assert told["schema"] == "wardian.record/1"
-    assert told["id"] == found.name
-    assert (told["kind"], told["command"], told["backend"]) == ("exec", command, "wardian")
-    assert told["who"]["uid"] == os.getuid()
-    assert told["cwd"] == str(tmp_path / "here")
-    assert told["wardian"] == package.__version__
-    assert told["host"]["kernel"] == f"Linux {os.uname().release}"
-    assert told["started"] <= told["ended"]
-    assert told["end"]["exit_code"] == 3
-    assert told["end"]["error"] is None
+    reported = document(found)
+    assert reported["schema"] == "wardian.record/1"
+    assert reported["id"] == found.name
+    assert (reported["kind"], reported["command"], reported["backend"]) == (
+        "exec",
+        command,
+        "wardian",
+    )
+    assert reported["who"]["uid"] == os.getuid()
+    assert reported["cwd"] == str(tmp_path / "here")
+    assert reported["wardian"] == package.__version__
+    assert reported["host"]["kernel"] == f"Linux {os.uname().release}"
+    assert reported["started"] <= reported["ended"]
+    assert reported["end"]["exit_code"] == 3
+    assert reported["end"]["error"] is None
     result = json.loads((found / "result.json").read_text())
     assert (result["schema"], result["exit_code"]) == ("wardian.result/1", 3)
-    assert told["policy_digest"] == result["policy_digest"]
+    assert reported["policy_digest"] == result["policy_digest"]
     assert (found / "stdout").read_bytes() == b"out\n"
     assert (found / "stderr").read_bytes() == b"err\n"
-    assert told["output"]["stdout"] == {"bytes": 4, "kept_bytes": 4, "cut": False}
+    assert reported["output"]["stdout"] == {"bytes": 4, "kept_bytes": 4, "cut": False}
 
 
 def test_the_policy_in_a_record_is_the_one_that_policy_show_prints(
@@ -111,10 +115,10 @@ def test_a_program_that_is_not_there_is_recorded_as_not_found(
 ) -> None:
     done = wardian("exec", "--record", records, "--", "no-such-program")
     assert done.returncode == 127
-    told = document(only(records))
-    assert told["end"]["reason"] == "not found"
-    assert told["program"]["digest"] is None
-    assert told["program"]["why"]
+    reported = document(only(records))
+    assert reported["end"]["reason"] == "not found"
+    assert reported["program"]["digest"] is None
+    assert reported["program"]["why"]
 
 
 def test_a_skill_is_named_with_a_digest_that_changes_with_it(
@@ -125,8 +129,8 @@ def test_a_skill_is_named_with_a_digest_that_changes_with_it(
     def recorded(directory: str) -> dict[str, object]:
         done = wardian("run", skill, "a.sh", "--record", tmp_path / directory)
         assert done.returncode == 0, done.stderr
-        told: dict[str, object] = document(only(tmp_path / directory))["skill"]
-        return told
+        reported: dict[str, object] = document(only(tmp_path / directory))["skill"]
+        return reported
 
     first, again = recorded("1"), recorded("2")
     assert first == again
@@ -321,9 +325,9 @@ def test_the_value_of_a_variable_is_nowhere_in_a_record(
     assert SECRET.encode() not in kept
     assert b"0ther-secret" not in kept
     assert b"token: ${TOKEN}" in kept
-    told = document(only(records))
-    assert "TOKEN" in told["environment"]["set"] + told["environment"]["passed"]
-    assert told["command"][-1] == "${TOKEN}"
+    reported = document(only(records))
+    assert "TOKEN" in reported["environment"]["set"] + reported["environment"]["passed"]
+    assert reported["command"][-1] == "${TOKEN}"
 
 
 def test_a_key_of_several_lines_is_not_recorded_line_by_line(
@@ -384,7 +388,7 @@ def _hands_signals_on(pid: int) -> bool:
     return bool(int(caught, 16) & 1 << (signal.SIGTERM - 1))
 
 
-def test_a_killed_run_leaves_a_record_that_is_told_to_be_incomplete(
+def test_a_killed_run_leaves_a_record_that_is_reported_as_incomplete(
     wardian: Wardian, records: Path, environment: dict[str, str]
 ) -> None:
     with started(records, environment, script="echo evidence"):
@@ -483,7 +487,7 @@ def test_a_disk_that_fills_up_during_the_run_does_not_change_its_result(
     _skip_unless_mounted(done)
     assert done.stdout.split()[0] == "100000"
     assert "could not be recorded" in done.stderr
-    assert "its result stands" in done.stderr
+    assert "the result is not affected" in done.stderr
     assert "Traceback" not in done.stderr
     runs = json.loads((tmp_path / "log").read_text())["runs"]
     assert "incomplete" in {run["state"] for run in runs}

@@ -32,7 +32,7 @@ def sh(sandbox: Sandbox, script: str, **options: float) -> Trace:
 # Files
 
 
-def test_what_is_done_with_a_file_is_told(sandbox: Sandbox) -> None:
+def test_what_is_done_with_a_file_is_reported(sandbox: Sandbox) -> None:
     trace = sh(sandbox, "echo a >new; cat new; echo b >>new; mv new old; rm old; ls no-such /work")
     done = {file.path: file.actions for file in trace.files if file.path.startswith("/work")}
     assert done["/work/new"] == ("read", "written", "created", "deleted")
@@ -61,7 +61,7 @@ def test_what_comes_into_being_is_not_missing_for_ever(sandbox: Sandbox) -> None
         ("echo x >/usr/bin/no-such", "/usr/bin/no-such", "created"),
     ],
 )
-def test_what_fails_is_not_told_as_done(
+def test_what_fails_is_not_reported_as_done(
     script: str, path: str, action: str, sandbox: Sandbox
 ) -> None:
     trace = sh(sandbox, script)
@@ -76,7 +76,7 @@ def test_the_guest_is_itself_in_proc(sandbox: Sandbox) -> None:
     assert "/dev/stderr" in trace.paths("written")
 
 
-def test_relative_paths_and_links_are_told_as_the_guest_means_them(sandbox: Sandbox) -> None:
+def test_relative_paths_and_links_are_reported_as_the_guest_means_them(sandbox: Sandbox) -> None:
     trace = sh(sandbox, "mkdir a; ln -s a b; echo hi >b/../b/./f; cd a; cat f")
     assert "/work/b/f" in trace.paths("created")
     assert "/work/a/f" in trace.paths("read")
@@ -99,7 +99,7 @@ def test_programs_form_a_tree(sandbox: Sandbox) -> None:
     assert all(one.ended_s is not None and one.ended_s >= one.started_s for one in trace.processes)
 
 
-def test_exit_codes_are_told_and_what_a_signal_ended_has_none(sandbox: Sandbox) -> None:
+def test_exit_codes_are_reported_and_what_a_signal_ended_has_none(sandbox: Sandbox) -> None:
     trace = sh(sandbox, f"(exit 7); {KILLED}; wait")
     ends = Counter(one.exit_code for one in trace.processes)
     assert ends == {0: 3, 7: 1, None: 1}  # sh, mkfifo, rm; the subshell; what was killed
@@ -129,7 +129,7 @@ def test_an_exec_that_fails_makes_no_program_and_the_same_again_does(sandbox: Sa
 
 
 @pytest.mark.parametrize("how", ["sendto(b'x', at)", "sendmsg([b'x'], [], 0, at)"])
-def test_an_address_is_told_however_it_was_sent_to(how: str, sandbox: Sandbox) -> None:
+def test_an_address_is_reported_however_it_was_sent_to(how: str, sandbox: Sandbox) -> None:
     code = f"import socket; at = ('127.0.0.1', 9); socket.socket(type=socket.SOCK_DGRAM).{how}"
     trace = traced(sandbox, ["/usr/bin/python3", "-c", code])
     assert [(one.action, one.address) for one in trace.endpoints] == [("send", "127.0.0.1:9")]
@@ -200,7 +200,7 @@ def test_the_same_number_again_is_another_process_even_if_its_end_was_not_seen()
 # Endpoints
 
 
-def test_addresses_and_names_are_told(sandbox: Sandbox) -> None:
+def test_addresses_and_names_are_reported(sandbox: Sandbox) -> None:
     code = (
         "import socket as s; a = s.socket(); a.bind(('127.0.0.1', 0)); a.listen();"
         "s.create_connection(a.getsockname()); u = s.socket(s.AF_UNIX); u.bind('sock');"
@@ -208,17 +208,21 @@ def test_addresses_and_names_are_told(sandbox: Sandbox) -> None:
         "try: s.getaddrinfo('name.example.org', 80)\nexcept OSError: pass"
     )
     trace = traced(sandbox, ["/usr/bin/python3", "-c", code])
-    told = {(one.action, one.address) for one in trace.endpoints}
-    assert {("bind", "127.0.0.1:0"), ("bind", "unix:/work/sock"), ("send", "127.0.0.1:9")} <= told
+    reported = {(one.action, one.address) for one in trace.endpoints}
+    assert {
+        ("bind", "127.0.0.1:0"),
+        ("bind", "unix:/work/sock"),
+        ("send", "127.0.0.1:9"),
+    } <= reported
     assert "/work/sock" in trace.paths("created")
-    assert any(act == "connect" and at.startswith("127.0.0.1:") for act, at in told)
+    assert any(act == "connect" and at.startswith("127.0.0.1:") for act, at in reported)
     assert "name.example.org" in {one.name for one in trace.endpoints if one.action == "resolve"}
 
 
 # Time
 
 
-def test_waiting_is_told_and_running_is_not(sandbox: Sandbox) -> None:
+def test_waiting_is_reported_and_running_is_not(sandbox: Sandbox) -> None:
     trace = sh(sandbox, "sleep 0.4; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
     waited = {one.name: one.time_s for one in trace.syscalls}
     assert 0.25 < waited["clock_nanosleep"] <= trace.usage.wall_s
@@ -236,7 +240,7 @@ def test_waiting_is_told_and_running_is_not(sandbox: Sandbox) -> None:
         ({"output_bytes": 4096}, "echo >made; yes", "output limit"),
     ],
 )
-def test_a_run_that_met_a_limit_is_told_all_the_same(
+def test_a_run_that_met_a_limit_is_reported_all_the_same(
     limits: dict[str, float], script: str, reason: str, make_sandbox: MakeSandbox
 ) -> None:
     trace = sh(make_sandbox(Policy.default().with_limits(**limits)), script)
@@ -246,7 +250,7 @@ def test_a_run_that_met_a_limit_is_told_all_the_same(
     assert trace.syscalls
 
 
-def test_what_was_waited_for_when_the_time_was_up_is_told(make_sandbox: MakeSandbox) -> None:
+def test_what_was_waited_for_when_the_time_was_up_is_reported(make_sandbox: MakeSandbox) -> None:
     trace = sh(make_sandbox(Policy.default().with_limits(time_s=1.0)), "sleep 60")
     assert {one.name: one.time_s for one in trace.syscalls}["clock_nanosleep"] > 0.3
 
@@ -269,12 +273,12 @@ def test_a_slow_reader_loses_nothing(sandbox: Sandbox) -> None:
     result = sandbox.trace(["sh", "-c", script], on_trace=slowly, every=True)
     for event in events:
         tracer.take(event)
-    told = Counter(event.name for event in events if isinstance(event, TracedCall))
-    assert told == Counter({one.name: one.count for one in tracer.trace(result).syscalls})
-    assert sum(told.values()) > 10_000
+    reported = Counter(event.name for event in events if isinstance(event, TracedCall))
+    assert reported == Counter({one.name: one.count for one in tracer.trace(result).syscalls})
+    assert sum(reported.values()) > 10_000
 
 
-def test_waits_are_told_with_every_call_only(sandbox: Sandbox) -> None:
+def test_waits_are_reported_with_every_call_only(sandbox: Sandbox) -> None:
     events: dict[bool, list[Event]] = {}
     for every in (False, True):
         stream = bytearray()

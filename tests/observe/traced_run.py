@@ -13,11 +13,11 @@ from wardian import Policy, Sandbox
 def main() -> int:
     """The command's exit code."""
     stream, mode, work, *command = sys.argv[1:]
-    told = bytearray()
+    reported = bytearray()
     with Sandbox(Policy.default()._replace(work=work)) as sandbox:
-        result = sandbox.trace(command, on_trace=told.extend, every=mode == "every")
+        result = sandbox.trace(command, on_trace=reported.extend, every=mode == "every")
     with open(stream, "wb") as file:
-        file.write(told)
+        file.write(reported)
     sys.stdout.buffer.write(result.stdout)
     sys.stderr.buffer.write(result.stderr)
     return result.exit_code

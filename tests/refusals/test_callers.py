@@ -20,9 +20,9 @@ WANTED = "/srv"  # every host has it, no guest does
 
 
 def caller(result: Result) -> Caller:
-    (told,) = [one for one in result.refusals if not is_routine(one)]
-    assert told.target == WANTED
-    return told.process
+    (refused,) = [one for one in result.refusals if not is_routine(one)]
+    assert refused.target == WANTED
+    return refused.process
 
 
 def python(code: str) -> list[str]:
@@ -102,13 +102,13 @@ def test_short_lived_programs_are_told_by_name_every_time(sandbox: Sandbox) -> N
     there = [path for path in ("/boot", "/mnt", "/srv") if os.path.exists(path)]
     script = "; ".join(f"/bin/ls {path}" for path in there)
     for _ in range(10):
-        told = sandbox.run(["/bin/sh", "-c", script]).refusals
-        told = [one for one in told if not is_routine(one)]
-        assert [one.process.command for one in told] == [f"/bin/ls {path}" for path in there]
+        refused = sandbox.run(["/bin/sh", "-c", script]).refusals
+        refused = [one for one in refused if not is_routine(one)]
+        assert [one.process.command for one in refused] == [f"/bin/ls {path}" for path in there]
 
 
 def test_a_program_that_ends_at_once_is_told_of_every_time(tmp_path: Path) -> None:
-    """In directories of our own, too, and where only looking names up tells of it."""
+    """In directories of our own, too, and where only a lookup shows it."""
     there = next(one for one in ("/etc/fstab", "/etc/shells", "/etc/debian_version") if exists(one))
     with Sandbox.create(with_look_ups(Policy.default().but(work=str(tmp_path)))) as sandbox:
         for _ in range(40):

@@ -1,4 +1,4 @@
-"""Every call that the filter refuses, made in earnest: it is told, and where something would allow
+"""Every call that the filter refuses, really made: it is reported, and where something would allow
 it, that does; where nothing would, letting it pass the filter is really not enough."""
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ def test_a_refused_call_is_told_and_what_is_said_to_help_helps(
     policy = Policy.default()
     refused = run(make_sandbox, policy, name, case)
     assert refused.exit_code == 1
-    (told,) = noteworthy(refused)
-    assert told.kind in ("syscall", "process")
-    assert (told.action, told.count) == (name, 1)
-    assert told.target.startswith(f"{name}(")
-    assert told.reason == syscalls.lookup(name).reason
-    if told.allow is None:
+    (found,) = noteworthy(refused)
+    assert found.kind in ("syscall", "process")
+    assert (found.action, found.count) == (name, 1)
+    assert found.target.startswith(f"{name}(")
+    assert found.reason == syscalls.lookup(name).reason
+    if found.allow is None:
         passed = run(make_sandbox, policy.but(allow_syscalls=(name,)), name, case)
         assert passed.exit_code != 0, "letting it pass the filter would have helped"
         return
     file = tmp_path / "policy.toml"
-    file.write_text(told.allow.policy, encoding="utf-8")
-    by_flag = policy_of(parse(shlex.split(told.allow.flag), EXEC_OPTIONS)[0])
+    file.write_text(found.allow.policy, encoding="utf-8")
+    by_flag = policy_of(parse(shlex.split(found.allow.flag), EXEC_OPTIONS)[0])
     assert by_flag == Policy.from_toml(file)
     helped = run(make_sandbox, by_flag, name, case)
     if b"ENOSYS" in helped.stderr:

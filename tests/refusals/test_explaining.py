@@ -45,12 +45,12 @@ events = st.fixed_dictionaries({
 @given(st.lists(events, max_size=8))
 def test_anything_can_be_explained_and_printed(noted: list[dict[str, object]]) -> None:
     process = {"event": "process", "number": 0, "pid": 2, "parent": -1, "command": "a\0\xff\0"}
-    told = refusals([process, *noted], AROUND)
-    for one in told:
+    found = refusals([process, *noted], AROUND)
+    for one in found:
         json.dumps(one.document()).encode("utf-8")
         one.target.encode("utf-8")
         assert one.allow is None or (one.allow.flag and one.allow.policy)
-    lines = refusal_lines(Result(("true",), 1, "exited", refusals=told), verbose=True, width=80)
+    lines = refusal_lines(Result(("true",), 1, "exited", refusals=found), verbose=True, width=80)
     assert all(line.isprintable() for line in lines)
 
 
@@ -80,10 +80,10 @@ def test_a_newer_call_is_refused_in_the_words_of_the_older(
         "event": "refused", "call": syscalls.number(name, ARCH), "by": "m", "process": -1,
         "count": 1, "at_us": 0, "args": "0 0 0 0 0 0", "text": str(file), "other": "",
     }  # fmt: skip
-    (told,) = refusals([event], AROUND)
-    assert told.action == action
-    assert told.allow is not None
-    assert told.allow.flag == f"{option} {file}"
+    (found,) = refusals([event], AROUND)
+    assert found.action == action
+    assert found.allow is not None
+    assert found.allow.flag == f"{option} {file}"
 
 
 def test_the_host_is_looked_at_without_following_links_in_proc() -> None:
@@ -104,15 +104,15 @@ def a_refusal(
     )
 
 
-def lines_of(*told: Refusal, width: int, exit_code: int = 1) -> list[str]:
+def lines_of(*found: Refusal, width: int, exit_code: int = 1) -> list[str]:
     return refusal_lines(
-        Result(("x",), exit_code, "exited", refusals=told), verbose=False, width=width
+        Result(("x",), exit_code, "exited", refusals=found), verbose=False, width=width
     )
 
 
 def test_a_line_each_where_there_is_room() -> None:
     assert lines_of(a_refusal("/a"), a_refusal("/long/path"), width=100) == [
-        "wardian: 2 things were refused, the likely cause first",
+        "wardian: 2 accesses were blocked, likely cause first",
         "  file  read /a          python3 x.py  not shared with the run  allow: --net host",
         "  file  read /long/path  python3 x.py  not shared with the run  allow: --net host",
     ]
@@ -121,7 +121,7 @@ def test_a_line_each_where_there_is_room() -> None:
 def test_short_lines_where_there_is_not() -> None:
     other = a_refusal("/etc/shadow", "cat /etc/shadow", None)
     assert lines_of(a_refusal("/a"), a_refusal("/long/path"), other, width=60) == [
-        "wardian: 3 things were refused, the likely cause first",
+        "wardian: 3 accesses were blocked, likely cause first",
         "  file  read /a           python3 x.py",
         "  file  read /long/path   python3 x.py",
         "        not shared with the run  allow: --net host",
@@ -131,8 +131,8 @@ def test_short_lines_where_there_is_not() -> None:
 
 
 def test_nothing_is_wider_than_the_terminal_but_what_is_there_to_be_copied() -> None:
-    told = a_refusal("/srv/" + "d/" * 60 + "f", "sh -c " + "x" * 90, "--read " + "y" * 90)
-    lines = lines_of(told, width=72)
+    found = a_refusal("/srv/" + "d/" * 60 + "f", "sh -c " + "x" * 90, "--read " + "y" * 90)
+    lines = lines_of(found, width=72)
     assert [
         line for line in lines if len(line) > 72 and "allow" not in line and "/srv" not in line
     ] == []
@@ -140,7 +140,7 @@ def test_nothing_is_wider_than_the_terminal_but_what_is_there_to_be_copied() -> 
 
 
 def test_one_line_when_nothing_failed_and_none_for_what_is_no_news() -> None:
-    news = "wardian: 1 thing was refused; -v tells what"
+    news = "wardian: 1 access was blocked (-v for details)"
     assert lines_of(a_refusal("/root/x"), width=80, exit_code=0) == [news]
     assert lines_of(a_refusal("/etc/gitconfig"), width=80, exit_code=0) == []
     assert lines_of(a_refusal("/etc/ld.so.preload"), width=80) == []
@@ -166,11 +166,11 @@ def test_what_is_shown_to_be_pasted_survives_a_shell() -> None:
 def test_settings_alone_are_a_line_and_no_cause() -> None:
     settings = a_refusal("/etc/profile", "bash -lc x"), a_refusal("~/.profile", "bash -lc x")
     assert lines_of(*settings, width=100) == [
-        "wardian: settings that were looked for are not shared: /etc/profile, ~/.profile"
+        "wardian: the program looked for files that are not shared: /etc/profile, ~/.profile"
     ]
     assert lines_of(*settings, width=100, exit_code=0) == []
     mixed = lines_of(*settings, a_refusal("/srv/data"), width=200)
-    assert mixed[0] == "wardian: 1 thing was refused"
+    assert mixed[0] == "wardian: 1 access was blocked"
     assert "/srv/data" in mixed[1]
     assert len(mixed) == 2
 

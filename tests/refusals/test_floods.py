@@ -63,7 +63,7 @@ os.kill(os.getpid(), 0)
     assert peak < MOST_KB
     assert json.loads(json.dumps(result.document()))["refusals_dropped"] == result.refusals_dropped
     lines = refusal_lines(result._replace(exit_code=1), verbose=False)
-    assert lines[-1] == f"  … and {result.refusals_dropped:,} more, too many to remember"
+    assert lines[-1] == f"  … and {result.refusals_dropped:,} more, not recorded"
 
 
 def test_the_same_call_refused_over_and_over_is_one_refusal_with_a_count(sandbox: Sandbox) -> None:
@@ -76,8 +76,8 @@ for _ in range({SAME}):
 """
     result, peak = flood(sandbox, code)
     assert (result.exit_code, result.refusals_dropped) == (0, 0)
-    (told,) = [one for one in result.refusals if one.action == "ptrace"]
-    assert told.count == SAME
+    (one_refusal,) = [one for one in result.refusals if one.action == "ptrace"]
+    assert one_refusal.count == SAME
     assert peak < MOST_KB
 
 
@@ -140,5 +140,5 @@ def test_the_longest_paths(sandbox: Sandbox, length: int) -> None:
     code = f"import os, sys; p = {path!r}; assert len(p) == {length}; os.access(p, 0)"
     result = sandbox.run([PYTHON, "-I", "-S", "-c", code])
     assert result.exit_code == 0, result.stderr
-    told = [one.target for one in result.refusals if one.target.startswith("/srv")]
-    assert told == (["/srv"] if length < os.pathconf("/", "PC_PATH_MAX") else [])
+    targets = [one.target for one in result.refusals if one.target.startswith("/srv")]
+    assert targets == (["/srv"] if length < os.pathconf("/", "PC_PATH_MAX") else [])

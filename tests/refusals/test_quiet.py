@@ -1,5 +1,5 @@
-"""Nothing is invented: programs that work tell nothing but what libraries look for as a matter of
-course, and what exists nowhere is never told."""
+"""Nothing is invented: a program that works causes only routine refusals, and what exists nowhere is
+never reported."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ PROGRAMS = {
 }
 
 
-def told(result: Result) -> list[str]:
+def reported(result: Result) -> list[str]:
     """What a person would hear of."""
     shown = [one for one in result.refusals if is_news(one, failed=result.exit_code != 0)]
     return [f"{one.kind} {one.action} {one.target}: {one.process}" for one in shown]
@@ -87,7 +87,7 @@ def test_a_program_that_works_is_refused_nothing(
     if name == "pip" and b"No module named pip" in result.stderr:
         pytest.skip("pip is not installed")
     assert result.exit_code == 0, result.stderr
-    assert told(result) == []
+    assert reported(result) == []
 
 
 @pytest.fixture
@@ -100,10 +100,10 @@ def same_name() -> Iterator[Path]:
     shutil.rmtree(path)
 
 
-def test_what_exists_nowhere_is_not_told(sandbox: Sandbox) -> None:
+def test_what_exists_nowhere_is_not_reported(sandbox: Sandbox) -> None:
     names = ["/nowhere/a", "/etc/nothing-of-this-name", "/tmp/nothing", "nothing", "/root/a/b/c/d"]
     script = "; ".join(f"cat {n}; ls {n}; test -e {n}; echo > {n}/x; rm {n}; {n}" for n in names)
-    assert told(sandbox.run(["sh", "-c", f"cd /; {script}"])) == []
+    assert reported(sandbox.run(["sh", "-c", f"cd /; {script}"])) == []
 
 
 def test_its_own_files_are_its_own_even_if_the_host_has_the_same_names(
@@ -115,12 +115,12 @@ def test_its_own_files_are_its_own_even_if_the_host_has_the_same_names(
     )
     for _ in range(5):
         result = sandbox.run(["sh", "-c", script])
-        assert (result.exit_code, told(result)) == (0, []), result.stderr
+        assert (result.exit_code, reported(result)) == (0, []), result.stderr
 
 
 def test_a_link_to_an_open_descriptor_leads_to_its_own(sandbox: Sandbox) -> None:
     script = "echo x | cat /dev/stdin /dev/fd/0; cat /dev/fd/3 3< /etc/passwd; ls /proc/self/fd"
-    assert told(sandbox.run(["bash", "-c", script])) == []
+    assert reported(sandbox.run(["bash", "-c", script])) == []
 
 
 def test_its_own_listener_is_its_own_even_if_the_host_has_one_at_the_same_port(
@@ -143,7 +143,7 @@ datagrams.sendto(b'x', datagrams.getsockname())
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
         result = sandbox.run([PYTHON, "-c", code, port])
-    assert (result.exit_code, told(result)) == (0, []), result.stderr
+    assert (result.exit_code, reported(result)) == (0, []), result.stderr
 
 
 def test_a_process_that_has_ended_is_not_one_of_the_host_s(sandbox: Sandbox) -> None:
@@ -155,7 +155,7 @@ for _ in range(30):
     try: os.kill(pid, 0)
     except ProcessLookupError: pass
 """
-    assert told(sandbox.run([PYTHON, "-c", code])) == []
+    assert reported(sandbox.run([PYTHON, "-c", code])) == []
 
 
 def test_with_the_host_s_network_its_addresses_are_not_refused(make_sandbox: MakeSandbox) -> None:
@@ -163,4 +163,4 @@ def test_with_the_host_s_network_its_addresses_are_not_refused(make_sandbox: Mak
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
         result = make_sandbox(Policy.default().but(network="host")).run([PYTHON, "-c", code, port])
-    assert (result.exit_code, told(result)) == (0, []), result.stderr
+    assert (result.exit_code, reported(result)) == (0, []), result.stderr

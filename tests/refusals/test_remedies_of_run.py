@@ -93,13 +93,13 @@ def test_the_suggestion_in_the_document_of_a_run_helps(
         return json.loads(ran(there, skill, "wall.sh", ["--json", *more], program).stdout)
 
     first = document(options)
-    told = the_one(wall, first["refusals"], target)
+    refused = the_one(wall, first["refusals"], target)
     assert first["exit_code"] != 0
-    assert told is not None, first["refusals"]
-    assert told["allow"] is not None
+    assert refused is not None, first["refusals"]
+    assert refused["allow"] is not None
     scene.reset("@CWD@", *wall)
-    second = document(changed(options, shlex.split(told["allow"]["flag"])))
-    assert second["exit_code"] == 0, (told["allow"], second["stderr"], second["refusals"])
+    second = document(changed(options, shlex.split(refused["allow"]["flag"])))
+    assert second["exit_code"] == 0, (refused["allow"], second["stderr"], second["refusals"])
     assert the_one(wall, second["refusals"], target) is None
 
 

@@ -82,7 +82,7 @@ def test_what_nothing_would_allow_is_a_usage_error(sandbox: Sandbox) -> None:
         lambda: sandbox.policy.allowing(cause),
         lambda: sandbox.rerun(result, allow=[cause]),
     ):
-        with pytest.raises(UsageError, match=r"nothing would allow this: bind 0\.0\.0\.0:80"):
+        with pytest.raises(UsageError, match=r"nothing can allow this: bind 0\.0\.0\.0:80"):
             act()
     with pytest.raises(UsageError, match="is not a refusal"):
         sandbox.policy.allowing("--net host")  # type: ignore[arg-type]

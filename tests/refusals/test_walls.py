@@ -1,5 +1,5 @@
-"""For each wall of the boundary a program that runs into it: it is told rightly, and what is
-suggested, done, lets the program through and leaves nothing to tell."""
+"""For each wall of the boundary a program that runs into it: the refusal is right, and what
+it suggests lets the program through and leaves no refusal."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def the_one(wall: Wall, refusals: list[dict[str, Any]], target: str) -> dict[str
 
 
 @pytest.mark.parametrize("wall", WALLS, ids=[wall.name for wall in WALLS])
-def test_what_is_refused_is_told_and_the_suggestion_helps(
+def test_a_refusal_is_reported_and_its_suggestion_helps(
     wall: Wall, scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = scene.reset("@CWD@", *wall)
@@ -80,29 +80,29 @@ def test_what_is_refused_is_told_and_the_suggestion_helps(
     target = filled(wall.target, there)
 
     first = by_command(there, options, program)
-    told = the_one(wall, first["refusals"], target)
+    refused = the_one(wall, first["refusals"], target)
     assert first["exit_code"] != 0, "it ran into nothing"
-    assert told is not None, first["refusals"]
-    assert wall.reason in told["reason"]
-    assert wall.times in ("*", str(told["count"]))
-    chain = [told["process"], *told["process"]["parents"]]
+    assert refused is not None, first["refusals"]
+    assert wall.reason in refused["reason"]
+    assert wall.times in ("*", str(refused["count"]))
+    chain = [refused["process"], *refused["process"]["parents"]]
     if wall.kind != "limit":
         assert chain[-1]["command"].startswith(program[0]), chain
     if wall.flag == "-":
-        assert told["allow"] is None
+        assert refused["allow"] is None
         return
-    assert told["allow"] is not None
-    assert wall.flag in ("*", "") or told["allow"]["flag"] == filled(wall.flag, there)
+    assert refused["allow"] is not None
+    assert wall.flag in ("*", "") or refused["allow"]["flag"] == filled(wall.flag, there)
 
     scene.reset("@CWD@", *wall)
-    flag = shlex.split(told["allow"]["flag"])
+    flag = shlex.split(refused["allow"]["flag"])
     second = by_command(there, changed(options, flag), program)
     assert second["exit_code"] == 0, (flag, second["stderr"], second["refusals"])
     assert the_one(wall, second["refusals"], target) is None
 
     scene.reset("@CWD@", *wall)
-    third = by_api(there, options, told["allow"]["policy"], program, tmp_path)
-    assert third.exit_code == 0, (told["allow"]["policy"], third.stderr, third.refusals)
+    third = by_api(there, options, refused["allow"]["policy"], program, tmp_path)
+    assert third.exit_code == 0, (refused["allow"]["policy"], third.stderr, third.refusals)
     documents = [refusal.document() for refusal in third.refusals]
     assert the_one(wall, documents, target) is None
 

@@ -1,4 +1,4 @@
-"""What a wall is here: a program that runs into it, how that is told, and what lets it through.
+"""What a wall is here: a program that runs into it, how that is reported, and what lets it through.
 
 The tables beside this file have one row for each. In every text of a row ``@NAME@`` stands for
 something of the scene. Programs are written as

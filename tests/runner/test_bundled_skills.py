@@ -71,5 +71,5 @@ def test_the_nosy_one_gets_at_nothing_and_is_told_of(wardian: Wardian, tmp_path:
     assert done.returncode == 0
     assert "nosy: got" not in done.stderr
     assert "nosy: 0 of 18 attempts succeeded" in done.stderr
-    assert "things were refused" in done.stderr
+    assert "accesses were blocked" in done.stderr
     assert json.loads((work / "data.json").read_text()) == {"a": 2, "b": 1}

@@ -57,7 +57,7 @@ def test_an_empty_cache_is_none(wardian: Wardian, cache: Path) -> None:
     assert wardian("cache", "path").stdout == f"{cache}\n"
     done = wardian("cache", "list")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "nothing was prepared yet" in done.stderr
+    assert "no packages have been prepared yet" in done.stderr
     assert shown(wardian, "size")["bytes"] == 0
     assert shown(wardian, "prune", "--all")["removed"] == []
     assert not cache.exists()
@@ -194,7 +194,7 @@ def test_a_cache_that_is_a_link_is_refused(wardian: Wardian, cache: Path, tmp_pa
 @pytest.mark.parametrize(
     ("words", "why"),
     [(("--all", "--older-than", "1d"), "exclude"), (("--older-than", "soon"), "not a duration"),
-     (("--older-than", "none"), "a duration is needed"), (("--older-than", "-1d"), "duration")],
+     (("--older-than", "none"), "must be a duration"), (("--older-than", "-1d"), "duration")],
 )  # fmt: skip
 def test_usage_that_makes_no_sense_is_refused(
     words: tuple[str, ...], why: str, wardian: Wardian
@@ -247,4 +247,4 @@ def test_bytecode_that_can_t_be_kept_is_not_reported(
 ) -> None:
     line = "import friendly, os; open(os.path.dirname(friendly.__file__) + '/x', 'w')"
     done = wardian("exec", "--with", "friendly", "--", "python", "-c", line, env=settings)
-    assert "1 thing was refused" in done.stderr, done.stderr
+    assert "1 access was blocked" in done.stderr, done.stderr

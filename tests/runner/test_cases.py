@@ -27,11 +27,14 @@ SEEN = Observed(0, "exited", "hello\nworld\n", "", {"a.txt": b"content"})
         ("[[case]]\nscript = 'a'", "`name` is needed"),
         ("[[case]]\nname = 'x'", "`script` is needed"),
         ("[[case]]\nname = 'x'\nscript = 'a'\nargz = []", "did you mean `args`?"),
-        ("[[case]]\nname = 'x'\nscript = 'a'\nargs = [1]", "`args` must be a list of texts"),
+        ("[[case]]\nname = 'x'\nscript = 'a'\nargs = [1]", "`args` must be a list of strings"),
         ("[[case]]\nname = 'x'\nscript = 'a'\n[case.expect]\nexit = 'maybe'", '"any"'),
-        ("[[case]]\nname = 'x'\nscript = 'a'\n[case.expect]\nexit = true", "`exit` is"),
-        ("[[case]]\nname = 'x'\nscript = 'a'\n[case.expect]\nstdout_matches = '('", "no regular"),
-        ("[[case]]\nname = 'x'\nscript = 'a'\ncompare = ['smell']", "`compare` knows"),
+        ("[[case]]\nname = 'x'\nscript = 'a'\n[case.expect]\nexit = true", "`exit` has"),
+        (
+            "[[case]]\nname = 'x'\nscript = 'a'\n[case.expect]\nstdout_matches = '('",
+            "not a regular",
+        ),
+        ("[[case]]\nname = 'x'\nscript = 'a'\ncompare = ['smell']", "`compare` takes"),
         (
             "[[case]]\nname = 'x'\nscript = 'a'\n[case.files]\nf = {copy = '../../etc/passwd'}",
             "beside",
@@ -45,7 +48,7 @@ SEEN = Observed(0, "exited", "hello\nworld\n", "", {"a.txt": b"content"})
         ("[[case]", "not TOML"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_told(text: str, wrong: str, tmp_path: Path) -> None:
+def test_a_fault_in_a_file_is_reported(text: str, wrong: str, tmp_path: Path) -> None:
     path = tmp_path / "cases.toml"
     path.write_text(text)
     with pytest.raises(InputError, match=r"cases\.toml: ") as caught:
@@ -156,7 +159,7 @@ def test_a_backend_that_lacks_walls_gives_them_up_by_name_and_tells(
     skill = make_skill({"scripts/a.sh": SCRIPT, "cases.toml": CASES})
     done = wardian("test", skill, "--in", name, "--case", "right")
     assert done.returncode == 0, done.stdout
-    assert f"{name} can't put up: " in done.stderr
+    assert f"{name} does not support: " in done.stderr
 
 
 def test_nothing_matched_is_3_and_bad_usage_2(make_skill: MakeSkill, wardian: Wardian) -> None:

@@ -142,7 +142,7 @@ def test_trace_and_learn_take_the_same_words(
     assert done.returncode == 0, done.stderr
     for name in ("trace", "learn"):
         done = wardian(name, "--skill", skill, skill, "a.py")
-        assert (done.returncode == 0, "--skill goes with a command" in done.stderr) == (False, True)
+        assert (done.returncode == 0, "--skill needs a command" in done.stderr) == (False, True)
 
 
 @pytest.mark.long
@@ -262,7 +262,7 @@ def test_a_sandbox_is_created_with_a_skill_and_packages(
         ):
             assert sandbox.run(command).check().text.strip() == "friendly"
     assert any("preparing" in line for line in lines)
-    with pytest.raises(UsageError, match="is no package"):
+    with pytest.raises(UsageError, match="is not a package"):
         Sandbox.create(packages=["npm:../x"])
     with pytest.raises(UsageError, match="list of names"):
         Sandbox.create(packages="other")
@@ -302,11 +302,11 @@ def test_a_path_that_counts_from_the_skill_is_pointed_out(
     skill, words = make_skill({"scripts/a.py": "print('here')"}), shlex.split(line)
     done = wardian("exec", "--skill", skill, "--", *words)
     assert done.returncode == 2
-    assert "wardian: scripts/a.py is in the skill; start there: --cwd /skill\n" in done.stderr
+    assert "wardian: scripts/a.py is in the skill; to start there: --cwd /skill\n" in done.stderr
     done = wardian("exec", "--skill", skill, "--cwd", "/skill", "--", *words)
     assert (done.returncode, done.stdout, done.stderr) == (0, "here\n", "")
     document = json.loads(wardian("exec", "--json", "--skill", skill, "--", *words).stdout)
-    assert document["hints"] == ["scripts/a.py is in the skill; start there: --cwd /skill"]
+    assert document["hints"] == ["scripts/a.py is in the skill; to start there: --cwd /skill"]
 
 
 def test_other_failures_of_a_script_are_not_put_down_to_the_directory(
@@ -326,7 +326,7 @@ def test_system_packages_are_the_hosts(line: str, wardian: Wardian) -> None:
         pytest.skip("there is no apt-get")
     done = wardian("exec", "--", "sh", "-c", line)
     assert done.returncode != 0
-    assert "install it on this machine, whose /usr every run sees" in done.stderr
+    assert "install the package on the host, whose /usr every run can read" in done.stderr
 
 
 @needs("npm")

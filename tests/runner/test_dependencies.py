@@ -227,7 +227,7 @@ def test_a_failure_leaves_nothing_and_says_what_the_tool_said(
 def test_only_packages_are_packages(text: str, make_skill: MakeSkill, wardian: Wardian) -> None:
     done = wardian("run", make_skill({"scripts/a.py": PLAIN}), "a.py", f"--with={text}")
     assert done.returncode == 125
-    assert "is no package" in done.stderr
+    assert "is not a package" in done.stderr
 
 
 @pytest.mark.parametrize("settings", TOOLS, indirect=True)

@@ -72,7 +72,7 @@ def test_what_a_guest_writes_never_becomes_an_option(name: str) -> None:
 
 def test_a_command_that_misses_a_module(wardian: Wardian) -> None:
     lines = {
-        "python3 -c 'import docx'": "docx comes with the package python-docx: --with python-docx",
+        "python3 -c 'import docx'": "docx is in the package python-docx; add: --with python-docx",
         "python3 -c 'import no_such'": "may be in the package no_such (a guess): --with no_such",
         "python3 -c 'import docx' | cat": "--with python-docx",
     }
@@ -95,7 +95,7 @@ def test_node_misses_a_module(wardian: Wardian) -> None:
 def test_the_document_has_the_hints(wardian: Wardian) -> None:
     done = wardian("exec", "--json", "--", "python3", "-c", "import docx", env=SYSTEM)
     hints = json.loads(done.stdout)["hints"]
-    assert hints == ["docx comes with the package python-docx: --with python-docx"]
+    assert hints == ["docx is in the package python-docx; add: --with python-docx"]
     assert json.loads(wardian("exec", "--json", "--", "true").stdout)["hints"] == []
 
 
@@ -119,7 +119,7 @@ def test_modules_of_the_skill_are_followed(make_skill: MakeSkill, wardian: Wardi
         "scripts/lib/second.py",
     ]
     done = wardian("run", skill, "a.py", env=SYSTEM)
-    assert "pptx comes with the package python-pptx: --with python-pptx" in done.stderr
+    assert "pptx is in the package python-pptx; add: --with python-pptx" in done.stderr
     said = done.stderr.partition("declares nowhere: ")[2]
     assert {"python-docx", "pymupdf"} <= {word.lower() for word in said.split()}, done.stderr
     assert "zmq" not in done.stderr
@@ -131,7 +131,7 @@ def test_a_module_of_ones_own_is_no_package(wardian: Wardian, tmp_path: Path) ->
     (tmp_path / "w/lib/helper.py").write_text("print('here')")
     words = ("--work", tmp_path / "w", "--", "python3", "-c", "import helper")
     done = wardian("exec", *words, env=SYSTEM)
-    assert "helper is no package, it is /work/lib/helper.py" in done.stderr
+    assert "helper is not a package but /work/lib/helper.py" in done.stderr
     option = done.stderr.partition("find it: ")[2].split()
     assert wardian("exec", *option, *words, env=SYSTEM).stdout == "here\n"
 
@@ -156,7 +156,7 @@ def index() -> Iterator[Index]:
 def test_a_script_that_a_command_line_names_is_read_too(
     make_skill: MakeSkill, wardian: Wardian
 ) -> None:
-    """It copes with the absence by leaving, and prints nothing that tells a module."""
+    """It copes with the absence by leaving, and prints nothing that names a module."""
     source = "try:\n    import nowhere_at_all\nexcept ImportError:\n    raise SystemExit(1)\n"
     skill = make_skill({"scripts/a.py": source, "scripts/other.py": "import not_this_one\n"})
     line = "python3 $SKILL_DIR/scripts/a.py"

@@ -71,11 +71,11 @@ def test_an_environment_works(tmp_path: Path) -> None:
     one = tmp_path / "env"
     one.mkdir()
     venv.make(str(one), base())
-    told = subprocess.run(
+    printed = subprocess.run(
         [one / "bin/python", "-I", "-c", "import sys; print(sys.prefix)"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert told.stdout.strip() == str(one)
+    assert printed.stdout.strip() == str(one)
 
 
 def test_only_an_installation_is_a_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,13 +91,13 @@ def test_usage_is_no_reason() -> None:
         (
             "Because the current Python version (3.8.18) does not satisfy Python>=3.11 and",
             "it needs Python >=3.11",
-            "another Python: --python 3.11",
+            "use another Python: --python 3.11",
         ),
         (
             "hint: You require CPython 3.8 (`cp38`), but we only found wheels for `a` (v1) with"
             " the following Python implementation tags: `cp310`, `cp311`",
             "there is no wheel for Python 3.8",
-            "another Python: --python 3.10",
+            "use another Python: --python 3.10",
         ),
         (
             "ERROR: Could not find a version that satisfies the requirement a>2 (from b) (from"
@@ -126,7 +126,7 @@ def test_a_python_that_is_not_here_names_what_helps(
         assert done.returncode == 127
         assert "no Python here is >=3.99" in done.stderr
         assert "uv python install '>=3.99'" in done.stderr
-        assert "; or without what is declared: --no-deps" in done.stderr
+        assert "; or ignore the declared dependencies: --no-deps" in done.stderr
         assert "preparing" not in done.stderr
     version = done.stderr.partition("one that is here: --python ")[2].partition(";")[0]
     done = wardian("run", skill, "a.py", "--python", version, env=settings)
@@ -180,7 +180,7 @@ def test_a_skill_whose_packages_can_not_be_had_runs_without_them(
     command = ["--", "sh", "-c", "cd $SKILL_DIR && python3 scripts/a.py"]
     done = wardian("exec", "--skill", skill, *command, env=settings)
     assert done.returncode == 125
-    assert "without what the skill declares: --no-deps" in done.stderr
+    assert "without the skill's declared packages: --no-deps" in done.stderr
     assert len(done.stderr) < 2000
     done = wardian("exec", "--skill", skill, "--no-deps", *command, env=settings)
     assert (done.returncode, done.stdout) == (0, "here\n")

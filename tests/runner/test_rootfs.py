@@ -129,8 +129,8 @@ def test_the_same_skill_gives_the_same_bytes(
         for path in (skill / "SKILL.md", skill / "scripts/a.sh"):
             os.utime(path, (number, number))
             path.chmod((0o600, 0o664)[number])
-        told = wardian("pack", "--rootfs", skill, "-o", tmp_path / f"{number}.tar", "--json")
-        documents.append(json.loads(told.stdout))
+        printed = wardian("pack", "--rootfs", skill, "-o", tmp_path / f"{number}.tar", "--json")
+        documents.append(json.loads(printed.stdout))
     assert (tmp_path / "0.tar").read_bytes() == (tmp_path / "1.tar").read_bytes()
     assert documents[0]["sha256"] == documents[1]["sha256"]
     assert documents[0]["bytes"] == (tmp_path / "0.tar").stat().st_size
@@ -155,7 +155,7 @@ def test_what_can_not_be_brought_along_is_told(wardian: Wardian, make_skill: Mak
     skill = make_skill({"scripts/a.pl": "#!/usr/bin/env perl\nprint 1;\n"})
     done = wardian("pack", "--rootfs", skill)
     assert done.returncode == 0
-    assert "not included: perl, which is never brought along, for scripts/a.pl" in done.stderr
+    assert "not included: perl, which is never included, for scripts/a.pl" in done.stderr
 
 
 def test_python_has_its_standard_library_and_its_locale(
@@ -419,7 +419,7 @@ def test_a_truncated_tar_is_told(wardian: Wardian, shell: Path, tmp_path: Path) 
 def test_the_host_itself_is_no_rootfs(wardian: Wardian, path: str) -> None:
     done = wardian("exec", "--rootfs", path, "--", "true")
     assert done.returncode == 125
-    assert "the host itself" in done.stderr
+    assert "the host's own root" in done.stderr
 
 
 # ELF files
@@ -432,8 +432,10 @@ def test_the_libraries_of_a_program_are_those_that_the_loader_finds(program: str
     if path is None:
         pytest.skip(f"{program} is not installed")
     path = os.path.realpath(path)
-    told = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
-    expected = {os.path.realpath(line.split()[2]) for line in told.splitlines() if " => " in line}
+    printed = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
+    expected = {
+        os.path.realpath(line.split()[2]) for line in printed.splitlines() if " => " in line
+    }
     found: set[str] = set()
     waiting = [path]
     while waiting:

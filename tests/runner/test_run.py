@@ -133,8 +133,8 @@ def test_a_work_directory_is_the_callers_own(
 def test_state_lasts_and_is_the_skills_own(make_skill: MakeSkill, wardian: Wardian) -> None:
     count = 'n=$(cat "$STATE_DIR/n" 2>/dev/null || echo 0); echo $((n + 1)) | tee "$STATE_DIR/n"'
     one, other = make_skill({"scripts/a.sh": count}), make_skill({"scripts/a.sh": count}, "other")
-    told = [wardian("run", one, "a.sh", "--state", name).stdout for name in ("x", "x", "y", "x")]
-    assert told == ["1\n", "2\n", "1\n", "3\n"]
+    printed = [wardian("run", one, "a.sh", "--state", name).stdout for name in ("x", "x", "y", "x")]
+    assert printed == ["1\n", "2\n", "1\n", "3\n"]
     assert wardian("run", other, "a.sh", "--state", "x").stdout == "1\n"
     for name in ("../x", "", "a/b", ".hidden", "-x"):
         assert wardian("run", one, "a.sh", f"--state={name}").returncode == 125

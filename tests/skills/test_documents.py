@@ -89,7 +89,7 @@ def test_five_hundred_skills_take_less_than_the_reference_needs_for_fifty(
 
     mine = cpu_s(code.format("wardian.cli.check", "command"), tmp_path / "all")
     reference = code.format("skills_ref.cli", "main")
-    # Its command takes one skill; five are enough to tell what fifty would need.
+    # Its command takes one skill; five show what fifty would need.
     five = sum(cpu_s(reference, "validate", tmp_path / "all" / f"skill-{n}") for n in range(5))
     assert mine < five * 10
 

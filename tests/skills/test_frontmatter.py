@@ -76,8 +76,8 @@ def test_a_key_that_stands_twice_is_told_with_its_place_and_the_first_wins() -> 
     read = manifest.read(f"---\n{GOOD}name: t\nmetadata:\n  a: b\n  a: c\n---\n", "SKILL.md", "s")
     assert read.name == "s"
     assert read.metadata == {"a": "b"}
-    told = [(one.code, one.line, one.column) for one in read.diagnostics]
-    assert told == [("WS111", 4, 1), ("WS111", 7, 3)]
+    reported = [(one.code, one.line, one.column) for one in read.diagnostics]
+    assert reported == [("WS111", 4, 1), ("WS111", 7, 3)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Loading leniently: what a client would use loads, with its faults told; the rest does not."""
+"""Loading leniently: what a client would use loads, with its faults reported; the rest does not."""
 
 from __future__ import annotations
 

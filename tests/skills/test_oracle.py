@@ -88,7 +88,7 @@ def test_every_listed_difference_is_in_the_corpus() -> None:
 def test_random_combinations_get_the_references_verdict(tmp_path: Path) -> None:
     chance = random.Random(3)
     names = ["name: s", "name: 's'", "name: S", "name: s_", "", "name: s-", "name: x", "name: ''"]
-    told = ["description: d", "description: >\n  d\n  e", "", "description: ''",
+    descriptions = ["description: d", "description: >\n  d\n  e", "", "description: ''",
             "description: " + "d" * 1025, "description: a: b", "description: 'a: b'"]  # fmt: skip
     rest = ["license: MIT", "compatibility: any", "compatibility: " + "c" * 501, "x: y",
             "metadata:\n  a: b", "allowed-tools: Read", "version: 1", "license: &a b"]  # fmt: skip
@@ -96,7 +96,7 @@ def test_random_combinations_get_the_references_verdict(tmp_path: Path) -> None:
     for number in range(300):
         # Valid parts come first in each list, and are drawn more often.
         lines = [names[min(chance.randrange(12), 11) % 8 if chance.random() < 0.4 else 0]]
-        lines.append(told[chance.randrange(7) if chance.random() < 0.4 else 0])
+        lines.append(descriptions[chance.randrange(7) if chance.random() < 0.4 else 0])
         lines += chance.sample(rest, chance.randrange(3))
         chance.shuffle(lines)
         text = "---\n" + "\n".join(filter(None, lines)) + "\n---\nbody\n"

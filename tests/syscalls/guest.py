@@ -74,14 +74,14 @@ def under_errno() -> dict[str, int]:
 
 def under_notify() -> dict[str, int]:
     listener = install("notify", NEW_LISTENER)
-    told: list[int] = []
+    reported: list[int] = []
 
     def supervise() -> None:
         for _ in range(2):
             request = ctypes.create_string_buffer(80)
             assert libc.ioctl(listener, ctypes.c_ulong(NOTIF_RECV), request) == 0
             ident, _pid, _flags, number = struct.unpack_from("=QIIi", request)
-            told.append(number)
+            reported.append(number)
             answer = struct.pack(
                 "=QqiI", ident, 0, -ANSWERS[syscalls.name_of(number, ARCH) or ""], 0
             )
@@ -91,7 +91,7 @@ def under_notify() -> dict[str, int]:
     thread.start()
     seen = {"ptrace": call("ptrace", 0, 0, 0, 0), "socket vsock": call("socket", 40, 1, 0)}
     thread.join()
-    assert [syscalls.name_of(number, ARCH) for number in told] == ["ptrace", "socket"]
+    assert [syscalls.name_of(number, ARCH) for number in reported] == ["ptrace", "socket"]
     return {**seen, "getpid": call("getpid"), "unknown": call(999)}
 
 

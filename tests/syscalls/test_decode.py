@@ -1,4 +1,4 @@
-"""A call is told in words that people know, and nothing a guest does can make telling it fail."""
+"""A call is printed in familiar words, and nothing a guest does makes printing fail."""
 
 from __future__ import annotations
 
@@ -115,28 +115,28 @@ HERE = 2**64 - 100  # AT_FDCWD as a register has it
         ("no_such_call(0x1, 0xffffffffffffffff)", [1, -1], {}),
     ],
 )
-def test_a_call_is_told_as_people_write_it(
+def test_a_call_is_printed_as_people_write_it(
     text: str, args: list[int], strings: dict[int, str]
 ) -> None:
     name = text.partition("(")[0]
     assert call_text(name, args, strings=strings) == text
 
 
-def test_a_registers_whole_content_is_told_the_same_as_the_arguments_alone() -> None:
+def test_a_registers_whole_content_is_printed_the_same_as_the_arguments_alone() -> None:
     assert call_text("kill", [1, 15, P, P, P, P]) == call_text("kill", [1, 15])
 
 
 def test_each_architecture_has_its_own_flags() -> None:
-    told = {arch: call_text("open", [P, 0o200000], arch=arch) for arch in ("x86_64", "aarch64")}
-    assert told["x86_64"] == "open(…, O_RDONLY|O_DIRECTORY)"
-    assert told["aarch64"] == "open(…, O_RDONLY|O_DIRECT)"
+    reported = {arch: call_text("open", [P, 0o200000], arch=arch) for arch in ("x86_64", "aarch64")}
+    assert reported["x86_64"] == "open(…, O_RDONLY|O_DIRECTORY)"
+    assert reported["aarch64"] == "open(…, O_RDONLY|O_DIRECT)"
     with pytest.raises(WallError, match="riscv64"):
         call_text("open", [P, 0], arch="riscv64")
 
 
 def test_text_of_the_guest_can_not_reach_the_terminal_or_end_its_quotes() -> None:
-    told = call_text("unlink", [P], strings={0: 'a"\x1b[31m\n\\\u202e'})
-    assert told == r'unlink("a\"\x1b[31m\n\\\u202e")'
+    reported = call_text("unlink", [P], strings={0: 'a"\x1b[31m\n\\\u202e'})
+    assert reported == r'unlink("a\"\x1b[31m\n\\\u202e")'
     assert call_text("connect", [3, P, 9], strings={1: "unix:\x1b"}) == r"connect(3, unix:\x1b)"
 
 
@@ -151,12 +151,12 @@ registers = st.one_of(
     st.dictionaries(st.integers(-1, 8), st.text(max_size=10), max_size=3),
     st.sampled_from(["x86_64", "arm64"]),
 )
-def test_any_call_can_be_told_on_one_printable_line(
+def test_any_call_can_be_printed_on_one_printable_line(
     name: str, args: list[int], strings: dict[int, str], arch: str
 ) -> None:
-    told = call_text(name, args, strings=strings, arch=arch)
-    assert told.endswith(")")
-    assert told == printable(told)
+    reported = call_text(name, args, strings=strings, arch=arch)
+    assert reported.endswith(")")
+    assert reported == printable(reported)
 
 
 @given(
@@ -194,29 +194,29 @@ def test_the_names_of_a_value_add_up_to_it(role: str, value: int, arch: str) -> 
         (b"", "unspec"),
     ],
 )  # fmt: skip
-def test_an_address_is_told_as_people_write_it(address: bytes, text: str) -> None:
+def test_an_address_is_printed_as_people_write_it(address: bytes, text: str) -> None:
     assert sockaddr_text(address) == text
 
 
 @given(st.binary(max_size=130))
-def test_any_bytes_are_told_as_an_address(address: bytes) -> None:
-    told = sockaddr_text(address)
-    assert told == printable(told)
-    assert told
+def test_any_bytes_are_printed_as_an_address(address: bytes) -> None:
+    reported = sockaddr_text(address)
+    assert reported == printable(reported)
+    assert reported
 
 
 @given(st.binary(min_size=16, max_size=16), st.integers(0, 65535))
 def test_addresses_are_written_as_the_standard_library_does(address: bytes, port: int) -> None:
     packed = struct.pack("<H", socket.AF_INET6) + struct.pack(">HI", port, 0) + address
-    host, _, told_port = sockaddr_text(packed).rpartition(":")
-    assert (ipaddress.IPv6Address(host.strip("[]")), int(told_port)) == (
+    host, _, shown_port = sockaddr_text(packed).rpartition(":")
+    assert (ipaddress.IPv6Address(host.strip("[]")), int(shown_port)) == (
         ipaddress.IPv6Address(address),
         port,
     )
     assert host == f"[{socket.inet_ntop(socket.AF_INET6, address)}]" or address[:12] == bytes(12)
 
 
-# Calls that do nothing, for strace to tell as well. None has a target that exists.
+# Calls that do nothing, for strace to print as well. None has a target that exists.
 NOBODY = 0x7FFFFFFE
 CALLS: list[tuple[str, list[int | str]]] = [
     ("openat", [-100, "/none/a", os.O_CLOEXEC | os.O_NOFOLLOW | os.O_DIRECTORY]),
@@ -264,7 +264,7 @@ CALLS: list[tuple[str, list[int | str]]] = [
 ]  # fmt: skip
 
 
-def test_strace_tells_the_same(tmp_path: Path) -> None:
+def test_strace_prints_the_same(tmp_path: Path) -> None:
     if not shutil.which("strace"):
         pytest.skip("strace is not installed")
     if subprocess.run(["strace", "-o", "/dev/null", "true"], check=False).returncode:

@@ -122,7 +122,7 @@ QUIET = [(AF_INET, STREAM, MPTCP), (AF_INET6, 5, SCTP)]
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-def test_calls_are_decided_as_people_were_told(arch: str) -> None:
+def test_calls_are_decided_as_documented(arch: str) -> None:
     program = compile_filter(arch, refuse="errno")
     for name, args, value in TRUTHS:
         number = syscalls.number(name, arch)
@@ -160,7 +160,7 @@ def test_x32_numbers_are_refused_and_arm64_never_heard_of_them(refuse: str) -> N
             assert run(program, number, audit_arch=AUDIT_ARCH[arch]).value == value
 
 
-def test_a_refusal_is_told_and_the_lack_of_something_only_by_the_last_guard() -> None:
+def test_a_refusal_is_reported_and_the_lack_of_something_only_by_the_last_guard() -> None:
     program = compile_filter("x86_64", refuse="notify")
     number = syscalls.number("socket", "x86_64") or -1
 

@@ -62,7 +62,7 @@ def test_refusals_have_their_errno_and_their_neighbours_work() -> None:
     }
 
 
-def test_a_supervisor_is_told_and_answers_with_the_row_s_errno() -> None:
+def test_a_supervisor_is_notified_and_answers_with_the_row_s_errno() -> None:
     assert outcomes("notify") == {
         "ptrace": errno.EPERM,
         "socket vsock": errno.EAFNOSUPPORT,

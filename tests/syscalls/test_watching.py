@@ -7,7 +7,7 @@ import pytest
 from wardian import syscalls
 from wardian.syscalls.watching import KINDS, RECORD, SCOPES, unless, watched_calls
 
-TOLD_BY = {"path", "sockaddr", "msghdr", "mmsghdr", "openhow"}
+REPORTED_BY = {"path", "sockaddr", "msghdr", "mmsghdr", "openhow"}
 REASONS = {
     "recvmsg": "receives: the address is the sender's, and nothing is asked for",
     "recvmmsg": "receives",
@@ -21,7 +21,7 @@ ALLOWED = [row for row in syscalls.rows() if row.kind in ("allow", "when")]
 
 
 def takes_a_path(row: syscalls.Row) -> bool:
-    return bool(TOLD_BY.intersection(row.arguments))
+    return bool(REPORTED_BY.intersection(row.arguments))
 
 
 @pytest.mark.parametrize("row", list(filter(takes_a_path, ALLOWED)), ids=lambda row: row.name)

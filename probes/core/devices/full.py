@@ -1,4 +1,4 @@
-"""/dev/full is always full, for tests of what programs do then."""
+"""Writing to /dev/full fails with ENOSPC, as tests need."""
 
 import errno
 import sys

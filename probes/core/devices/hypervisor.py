@@ -1,4 +1,4 @@
-"""The hypervisor can be asked for its number (/dev/vsock)."""
+"""The hypervisor's socket device can be opened (/dev/vsock)."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""/dev/null swallows everything and gives nothing."""
+"""/dev/null discards writes and reads as empty."""
 
 import sys
 

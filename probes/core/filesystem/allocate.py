@@ -1,4 +1,4 @@
-"""Room for a file can be reserved (fallocate)."""
+"""Space for a file can be reserved (fallocate)."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The working directory can be changed and told."""
+"""The working directory can be changed and read."""
 
 import os
 import sys

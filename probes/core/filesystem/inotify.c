@@ -1,4 +1,4 @@
-/* A new file in a directory is told to whoever watches it (inotify). */
+/* A watched directory reports a new file (inotify). */
 #define CAPABILITY "filesystem_inotify"
 #include "_runner_c.h"
 
@@ -27,7 +27,7 @@ static void exercise(void) {
         blocked_with(number, "inotify_add_watch");
     if (got <= 0 || strcmp(((struct inotify_event *)events)->name, "new") != 0)
         faulty("no word of the new file");
-    allowed("told of a new file");
+    allowed("a new file was reported");
 }
 
 PROBE(exercise)

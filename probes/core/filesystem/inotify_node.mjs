@@ -1,4 +1,4 @@
-// A new file in a directory is told to whoever watches it, by Node.
+// A watched directory reports a new file, by Node.
 import { mkdirSync, rmSync, watch, writeFileSync } from "node:fs";
 
 import { Blocked, main, scratch } from "../../_runner.mjs";
@@ -10,12 +10,12 @@ main(CAPABILITY, async () => {
   mkdirSync(directory);
   try {
     const watcher = watch(directory);
-    const told = new Promise((done) => watcher.on("change", (kind, name) => done(name)));
+    const changed = new Promise((done) => watcher.on("change", (kind, name) => done(name)));
     writeFileSync(`${directory}/new`, "");
     const late = new Promise((done) => setTimeout(done, 5000, null));
-    if ((await Promise.race([told, late])) !== "new") throw new Blocked("no word of the new file");
+    if ((await Promise.race([changed, late])) !== "new") throw new Blocked("the new file was not reported");
   } finally {
     rmSync(directory, { recursive: true });
   }
-  return "told of a new file";
+  return "a new file was reported";
 });

@@ -1,4 +1,4 @@
-/* A lease on a file tells when another process wants it (fcntl F_SETLEASE). */
+/* A lease on a file notifies its holder when another process opens it (fcntl F_SETLEASE). */
 #define CAPABILITY "filesystem_lease"
 #include "_runner_c.h"
 

@@ -1,4 +1,4 @@
-/* A file can be named apart from every path (name_to_handle_at). */
+/* A file can be named without its path (name_to_handle_at). */
 #define CAPABILITY "filesystem_name_to_handle"
 #include "_runner_c.h"
 

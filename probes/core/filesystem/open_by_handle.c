@@ -1,4 +1,4 @@
-/* A file can be opened by handle, past every path and mount (open_by_handle_at). */
+/* A file can be opened by handle, bypassing paths and mounts (open_by_handle_at). */
 #define CAPABILITY "filesystem_open_by_handle"
 #include "_runner_c.h"
 

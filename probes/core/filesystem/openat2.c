@@ -1,4 +1,4 @@
-/* A path can be opened under a promise not to leave a directory (openat2 with RESOLVE_BENEATH). */
+/* A path can be opened without leaving a directory (openat2 with RESOLVE_BENEATH). */
 #define CAPABILITY "filesystem_openat2"
 #include "_runner_c.h"
 

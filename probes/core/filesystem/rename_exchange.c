@@ -1,4 +1,4 @@
-/* Two files can change places in one step (renameat2 with RENAME_EXCHANGE). */
+/* Two files can be exchanged atomically (renameat2 with RENAME_EXCHANGE). */
 #define CAPABILITY "filesystem_rename_exchange"
 #include "_runner_c.h"
 

@@ -1,4 +1,4 @@
-"""A file takes another's place in one step, as careful writers do."""
+"""A file can replace another atomically (rename)."""
 
 import os
 import sys

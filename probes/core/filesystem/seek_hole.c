@@ -17,7 +17,7 @@ static void exercise(void) {
     if (data < 0)
         blocked("lseek SEEK_DATA");
     if (data == 0)
-        blocked_with(0, "the hole is not told apart from data");
+        blocked_with(0, "the hole is reported as data");
     allowed("found where the data begins");
 }
 

@@ -1,4 +1,4 @@
-"""The machine's secret keys can be read, with which another could pass for it."""
+"""The machine's private SSH host keys can be read."""
 
 import glob
 import sys

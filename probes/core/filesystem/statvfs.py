@@ -1,4 +1,4 @@
-"""A filesystem tells its size and what is free."""
+"""A filesystem reports its size and free space."""
 
 import os
 import sys

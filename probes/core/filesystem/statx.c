@@ -1,4 +1,4 @@
-/* Files tell chosen facts, through the newest call for it (statx). */
+/* Selected attributes of a file can be read (statx). */
 #define CAPABILITY "filesystem_statx"
 #include "_runner_c.h"
 

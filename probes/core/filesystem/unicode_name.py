@@ -1,4 +1,4 @@
-"""A file name of any script survives, byte for byte."""
+"""Unicode file names are kept byte for byte."""
 
 import os
 import sys

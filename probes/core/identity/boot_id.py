@@ -1,4 +1,4 @@
-"""This run of the machine can be told apart from all others (boot_id)."""
+"""The unique ID of this boot can be read (boot_id)."""
 
 import sys
 

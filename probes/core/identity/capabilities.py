@@ -1,4 +1,4 @@
-"""The process holds privileges of root's (capabilities)."""
+"""The process holds capabilities."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The process could come to hold privileges of root's (its bounding set is not empty)."""
+"""The process could gain capabilities (its bounding set is not empty)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Programs that run as their owner give their rights (no_new_privs is off)."""
+"""Set-user-ID programs grant their owner's rights (no_new_privs is off)."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""The process runs as user 0, or as one that the kernel takes for it."""
+"""The process runs as user 0, or as a user that the kernel treats as 0."""
 
 import os
 import sys

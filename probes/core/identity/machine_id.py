@@ -1,4 +1,4 @@
-"""The machine can be told apart from all others (/etc/machine-id)."""
+"""The machine's unique ID can be read (/etc/machine-id)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The machine can be renamed. Asked with a length that no kernel takes."""
+"""The host name can be changed. Tried with a length that no kernel accepts."""
 
 import ctypes
 import errno

@@ -1,4 +1,4 @@
-# Bash opens a connection by itself (/dev/tcp), and is told when nobody listens.
+# Bash opens a connection by itself (/dev/tcp), and gets an error when nothing listens.
 . "${0%/*}/../../_runner.sh"
 
 CAPABILITY=interpreters_bash_network

@@ -14,7 +14,7 @@ static void exercise(void) {
         blocked("epoll_ctl");
     if (write(ends[1], "x", 1) != 1 || epoll_wait(set, &got, 1, 5000) != 1)
         blocked("epoll_wait");
-    allowed("was told of a readable pipe");
+    allowed("epoll reported a readable pipe");
 }
 
 PROBE(exercise)

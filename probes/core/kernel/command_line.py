@@ -1,4 +1,4 @@
-"""The kernel's command line can be read, which tells about the host."""
+"""The kernel's command line can be read, which reveals host details."""
 
 import sys
 

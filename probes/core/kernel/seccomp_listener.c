@@ -1,4 +1,4 @@
-/* A process can have its children's calls told to a listener of its own (SECCOMP_RET_USER_NOTIF). */
+/* A process can receive its children's system calls through its own listener (SECCOMP_RET_USER_NOTIF). */
 #define CAPABILITY "kernel_seccomp_listener"
 #include "_runner_c.h"
 

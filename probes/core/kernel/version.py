@@ -1,4 +1,4 @@
-"""The kernel tells its name and version."""
+"""The kernel reports its name and version."""
 
 import os
 import sys

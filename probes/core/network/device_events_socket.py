@@ -1,4 +1,4 @@
-"""Devices that come and go are told of (NETLINK_KOBJECT_UEVENT)."""
+"""Device events can be received (NETLINK_KOBJECT_UEVENT)."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""Connections can use several ways at once (MPTCP), which rules for TCP do not cover."""
+"""Connections can use several paths at once (MPTCP), which rules for TCP do not cover."""
 
 import socket
 import sys

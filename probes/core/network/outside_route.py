@@ -1,4 +1,4 @@
-"""There is a way to addresses beyond the loopback. Nothing is sent."""
+"""There is a route to addresses beyond the loopback. Nothing is sent."""
 
 import socket
 import sys
@@ -12,7 +12,7 @@ CAPABILITY = "network_outside_route"
 def exercise():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect(("198.51.100.1", 9))
-    return "the kernel knows a way to 198.51.100.1"
+    return "there is a route to 198.51.100.1"
 
 
 main(CAPABILITY, exercise)

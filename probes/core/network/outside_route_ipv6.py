@@ -1,4 +1,4 @@
-"""There is a way to IPv6 addresses beyond the loopback. Nothing is sent."""
+"""There is a route to IPv6 addresses beyond the loopback. Nothing is sent."""
 
 import socket
 import sys
@@ -12,7 +12,7 @@ CAPABILITY = "network_outside_route_ipv6"
 def exercise():
     with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sender:
         sender.connect(("2001:db8::1", 9))
-    return "the kernel knows a way to 2001:db8::1"
+    return "there is a route to 2001:db8::1"
 
 
 main(CAPABILITY, exercise)

@@ -1,4 +1,4 @@
-"""All that passes an interface can be heard (AF_PACKET)."""
+"""All packets of an interface can be captured (AF_PACKET)."""
 
 import socket
 import sys

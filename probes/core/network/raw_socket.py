@@ -1,4 +1,4 @@
-"""Packets can be made by hand (SOCK_RAW)."""
+"""Raw packets can be sent (SOCK_RAW)."""
 
 import socket
 import sys

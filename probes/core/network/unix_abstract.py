@@ -1,4 +1,4 @@
-"""Processes can talk through a socket with a name of no file."""
+"""Processes can communicate through an abstract socket."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""A server on a socket can tell who its client is (SO_PEERCRED)."""
+"""A server on a socket can identify its client (SO_PEERCRED)."""
 
 import os
 import socket

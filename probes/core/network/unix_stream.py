@@ -1,4 +1,4 @@
-"""Processes can talk through a socket in the file system."""
+"""Processes can communicate through a socket in the filesystem."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The hypervisor can be talked to (AF_VSOCK), which no network namespace stops."""
+"""The hypervisor can be reached (AF_VSOCK), regardless of network namespaces."""
 
 import socket
 import sys

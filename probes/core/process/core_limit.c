@@ -1,4 +1,4 @@
-/* A crash can be made to leave its memory behind, or to wake the host's handler (RLIMIT_CORE). */
+/* A crash can write a core file or start the host's core-dump handler (RLIMIT_CORE). */
 #define CAPABILITY "process_core_limit"
 #include "_runner_c.h"
 

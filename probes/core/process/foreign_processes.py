@@ -1,4 +1,4 @@
-"""Processes can be seen that are no ancestors of one's own."""
+"""Processes other than the guest's own ancestors are visible."""
 
 import os
 import sys

@@ -10,7 +10,7 @@ static void exercise(void) {
     if (prctl(PR_SET_MM, PR_SET_MM_MAP_SIZE, &size, 0, 0) < 0)
         blocked("PR_SET_MM_MAP_SIZE");
     if (size == 0)
-        blocked_with(0, "no size was told");
+        blocked_with(0, "no size was returned");
     allowed("a record of %u bytes", size);
 }
 

@@ -1,4 +1,4 @@
-"""A process can make itself more important than others."""
+"""A process can raise its priority."""
 
 import os
 import sys

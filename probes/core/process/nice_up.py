@@ -1,4 +1,4 @@
-"""A process can make itself less important."""
+"""A process can lower its priority."""
 
 import os
 import sys

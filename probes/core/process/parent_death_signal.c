@@ -1,4 +1,4 @@
-/* A process can ask to be told of its parent's death (PR_SET_PDEATHSIG). */
+/* A process can ask for a signal when its parent dies (PR_SET_PDEATHSIG). */
 #define CAPABILITY "process_parent_death_signal"
 #include "_runner_c.h"
 

@@ -27,9 +27,9 @@ static void exercise(void) {
     }
     struct pollfd ended = {.fd = (int)process, .events = POLLIN};
     if (poll(&ended, 1, 5000) != 1)
-        blocked_with(0, "the descriptor never told of the end");
+        blocked_with(0, "the descriptor did not report the end");
     waitpid(pid, NULL, 0);
-    allowed("ended a child by its descriptor and was told");
+    allowed("ended a child by its descriptor, which reported the end");
 }
 
 PROBE(exercise)

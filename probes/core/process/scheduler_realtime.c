@@ -1,4 +1,4 @@
-/* A process can take precedence over all ordinary ones (SCHED_FIFO). */
+/* A process can get real-time priority (SCHED_FIFO). */
 #define CAPABILITY "process_scheduler_realtime"
 #include "_runner_c.h"
 

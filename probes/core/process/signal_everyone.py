@@ -1,4 +1,4 @@
-"""There are processes besides one's own to be signalled (kill -1)."""
+"""Other processes than the guest's own can be signalled (kill -1)."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Where the process stands among the host's control groups can be read."""
+"""The process's path in the host's control groups can be read."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A control group can be made, and with it the limits that were set escaped."""
+"""A control group can be made, which escapes limits."""
 
 import os
 import sys

@@ -44,7 +44,7 @@ CHECK(gives_a_connection_that_carries_bytes) {
     want(read(one, &byte, 1) == 1 && byte == 'x', "nothing came");
 }
 
-CHECK(tells_who_connected) {
+CHECK(reports_who_connected) {
     struct sockaddr_in peer = {0}, own;
     socklen_t size = sizeof peer;
     int listening = server(&at), one = client();
@@ -54,7 +54,7 @@ CHECK(tells_who_connected) {
     want(peer.sin_port == own.sin_port, "another port");
 }
 
-CHECK(tells_no_more_than_there_is_room_for) {
+CHECK(reports_no_more_than_there_is_room_for) {
     char room[4] = {0, 0, 9, 9};
     socklen_t size = 2;
     int listening = server(&at);

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-CHECK(tells_how_the_clock_is_steered) {
+CHECK(reports_how_the_clock_is_steered) {
     struct timex state = {.modes = 0};
     time_t before = time(NULL);
     long clock = works(syscall(SYS_adjtimex, &state), "adjtimex");

@@ -35,7 +35,7 @@ CHECK(ends_a_process_that_does_not_care) {
     want(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM, "it lives");
 }
 
-CHECK(tells_the_seconds_that_were_left) {
+CHECK(reports_the_seconds_that_were_left) {
     syscall(SYS_alarm, 1000);
     long left = syscall(SYS_alarm, 0);
     want(left > 0 && left <= 1000, "%ld of 1000", left);

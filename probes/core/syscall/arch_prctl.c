@@ -10,7 +10,7 @@
 
 static unsigned long base, values[4] = {0x1234, 5, 6, 7};
 
-CHECK(tells_the_base_of_thread_local_storage) {
+CHECK(reports_the_base_of_thread_local_storage) {
     works(syscall(SYS_arch_prctl, ARCH_GET_FS, &base), "ARCH_GET_FS");
     unsigned long self;
     __asm__("movq %%fs:0, %0" : "=r"(self)); /* the first word is its own address */
@@ -23,7 +23,7 @@ CHECK(sets_a_base_that_memory_is_read_by) {
     __asm__ volatile("movq %%gs:0, %0" : "=r"(first));
     want(first == 0x1234, "%%gs:0 is %#lx", first);
     works(syscall(SYS_arch_prctl, ARCH_GET_GS, &base), "ARCH_GET_GS");
-    want(base == (unsigned long)values, "another base is told");
+    want(base == (unsigned long)values, "another base was returned");
 }
 
 static void compares(void) {

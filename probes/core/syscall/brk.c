@@ -21,7 +21,7 @@ static long end(void) {
     return whole;
 }
 
-CHECK(tells_where_the_heap_ends) {
+CHECK(reports_where_the_heap_ends) {
     want(syscall(SYS_brk, 0) == (long)sbrk(0), "another end than the library's");
 }
 

@@ -22,29 +22,29 @@ static uint64_t in_proc(const char *format) {
 
 #define WHOLE(set) (data[0].set | (uint64_t)data[1].set << 32)
 
-CHECK(tells_the_effective_set) {
+CHECK(reports_the_effective_set) {
     works(syscall(SYS_capget, &header, data), "capget");
     want(WHOLE(effective) == in_proc("CapEff: %lx"), "/proc says otherwise");
 }
 
-CHECK(tells_the_permitted_set) {
+CHECK(reports_the_permitted_set) {
     works(syscall(SYS_capget, &header, data), "capget");
     want(WHOLE(permitted) == in_proc("CapPrm: %lx"), "/proc says otherwise");
 }
 
-CHECK(tells_the_inheritable_set) {
+CHECK(reports_the_inheritable_set) {
     works(syscall(SYS_capget, &header, data), "capget");
     want(WHOLE(inheritable) == in_proc("CapInh: %lx"), "/proc says otherwise");
 }
 
-CHECK(tells_none_after_they_were_given_up) {
+CHECK(reports_none_after_they_were_given_up) {
     be_ordinary();
     data[0].effective = data[1].permitted = 77;
     works(syscall(SYS_capget, &header, data), "capget");
     want(WHOLE(effective) == 0 && WHOLE(permitted) == 0, "some are left");
 }
 
-CHECK(tells_those_of_a_child) {
+CHECK(reports_those_of_a_child) {
     pid_t child = child_that(waits);
     be_ordinary();
     works(syscall(SYS_capget, &header, data), "capget");
@@ -60,7 +60,7 @@ CHECK(knows_the_caller_by_its_number) {
     want(WHOLE(effective) == in_proc("CapEff: %lx"), "/proc says otherwise");
 }
 
-CHECK(tells_half_to_who_asks_in_the_old_way) {
+CHECK(reports_half_to_who_asks_in_the_old_way) {
     header.version = _LINUX_CAPABILITY_VERSION_1;
     data[1].effective = 4242;
     works(syscall(SYS_capget, &header, data), "capget");
@@ -68,13 +68,13 @@ CHECK(tells_half_to_who_asks_in_the_old_way) {
     want(data[1].effective == 4242, "the other half was written");
 }
 
-CHECK(tells_the_version_to_who_asks_for_none) {
+CHECK(reports_the_version_to_who_asks_for_none) {
     header.version = 0;
     works(syscall(SYS_capget, &header, NULL), "capget without data");
     want(header.version == _LINUX_CAPABILITY_VERSION_3, "another version");
 }
 
-CHECK(refuses_an_unknown_version_and_tells_its_own) {
+CHECK(refuses_an_unknown_version_and_reports_its_own) {
     header.version = 0x12345678;
     refuses(syscall(SYS_capget, &header, data), EINVAL, "an unknown version");
     want(header.version == _LINUX_CAPABILITY_VERSION_3, "another version");

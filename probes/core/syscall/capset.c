@@ -95,7 +95,7 @@ CHECK(refuses_another_process) {
     refuses(set(), EPERM, "a child");
 }
 
-CHECK(refuses_an_unknown_version_and_tells_its_own) {
+CHECK(refuses_an_unknown_version_and_reports_its_own) {
     header.version = 0x12345678;
     refuses(set(), EINVAL, "an unknown version");
     want(header.version == _LINUX_CAPABILITY_VERSION_3, "another version");

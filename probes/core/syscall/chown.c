@@ -28,7 +28,7 @@ CHECK(follows_a_link) {
     refuses(syscall(SYS_chown, "link", geteuid(), -1), ENOENT, "chown through a link to nothing");
 }
 
-CHECK(leaves_what_is_not_told) {
+CHECK(leaves_what_is_not_given) {
     struct stat before, after;
     file_with("file", "");
     works(stat("file", &before), "stat");

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-CHECK(tells_how_the_clock_is_steered) {
+CHECK(reports_how_the_clock_is_steered) {
     struct timex state = {.modes = 0};
     long clock = works(syscall(SYS_clock_adjtime, CLOCK_REALTIME, &state), "clock_adjtime");
     want(clock >= TIME_OK && clock <= TIME_ERROR && state.tick > 0, "state %ld", clock);

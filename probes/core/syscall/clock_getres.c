@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-CHECK(tells_how_fine_each_clock_is) {
+CHECK(reports_how_fine_each_clock_is) {
     static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
                                        CLOCK_BOOTTIME, CLOCK_PROCESS_CPUTIME_ID};
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
@@ -16,7 +16,7 @@ CHECK(tells_how_fine_each_clock_is) {
     }
 }
 
-CHECK(tells_that_coarse_clocks_are_no_finer) {
+CHECK(reports_that_coarse_clocks_are_no_finer) {
     struct timespec fine, coarse;
     works(syscall(SYS_clock_getres, CLOCK_MONOTONIC, &fine), "clock_getres");
     works(syscall(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, &coarse), "clock_getres");

@@ -17,7 +17,7 @@ static long ns(struct timespec time) {
     return time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-CHECK(tells_the_time_of_day) {
+CHECK(reports_the_time_of_day) {
     time_t before = time(NULL);
     long now = get(CLOCK_REALTIME).tv_sec;
     want(before <= now && now <= time(NULL) + 1, "%ld s", now - before);
@@ -36,14 +36,14 @@ CHECK(goes_on_while_asleep) {
     want(ns(get(CLOCK_MONOTONIC)) - before >= 20000000, "less than 20 ms");
 }
 
-CHECK(tells_raw_and_coarse_time) {
+CHECK(reports_raw_and_coarse_time) {
     long fine = ns(get(CLOCK_MONOTONIC));
     want(ns(get(CLOCK_MONOTONIC_COARSE)) + 1000000000 > fine, "coarse time lags");
     want(get(CLOCK_MONOTONIC_RAW).tv_sec > 0 && get(CLOCK_REALTIME_COARSE).tv_sec > 0, "no time");
     want(get(CLOCK_BOOTTIME).tv_sec >= 0, "no boot time");
 }
 
-CHECK(tells_processor_time) {
+CHECK(reports_processor_time) {
     struct timespec spent;
     do {
         spent = get(CLOCK_PROCESS_CPUTIME_ID);
@@ -51,7 +51,7 @@ CHECK(tells_processor_time) {
     want(ns(get(CLOCK_THREAD_CPUTIME_ID)) >= 9000000, "the thread worked less");
 }
 
-CHECK(tells_another_process_s_time) {
+CHECK(reports_another_process_s_time) {
     clockid_t clock = (clockid_t)(~(unsigned)getppid() << 3 | 2);
     get(clock);
 }

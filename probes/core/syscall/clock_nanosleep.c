@@ -56,21 +56,21 @@ CHECK(does_not_sleep_until_a_time_that_is_past) {
     works(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &past, NULL), "sleep");
 }
 
-CHECK(tells_what_is_left_after_a_signal) {
+CHECK(reports_what_is_left_after_a_signal) {
     struct timespec time = {1000, 0}, left = {0, 0};
     alarms();
     refuses(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, &left), EINTR, "an alarm");
     want(left.tv_sec > 0 && left.tv_sec < 1000, "%ld s are left of 1000", (long)left.tv_sec);
 }
 
-CHECK(tells_nothing_left_of_a_sleep_until_a_time) {
+CHECK(reports_nothing_left_of_a_sleep_until_a_time) {
     struct timespec until, left = {77, 0};
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += 1000;
     alarms();
     refuses(syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, &left), EINTR,
             "an alarm");
-    want(left.tv_sec == 77, "it told %ld s", (long)left.tv_sec);
+    want(left.tv_sec == 77, "it returned %ld s", (long)left.tv_sec);
 }
 
 CHECK(refuses_the_thread_s_own_time) {

@@ -15,12 +15,12 @@
 
 static char stack[STACK] __attribute__((aligned(64)));
 static volatile int number, ready;
-static volatile pid_t told, cleared;
+static volatile pid_t reported, cleared;
 static int descriptor;
 
 /* libc's clone is the call itself, and gives the child a stack. */
 static int clone_of(int (*does)(void *), int flags) {
-    return (int)works(clone(does, stack + STACK, flags, NULL, &told, NULL, &cleared), "clone");
+    return (int)works(clone(does, stack + STACK, flags, NULL, &reported, NULL, &cleared), "clone");
 }
 
 static int compare(void *parent) {
@@ -118,11 +118,11 @@ CHECK(makes_a_sibling_if_asked) {
     want(WEXITSTATUS(status) == 7, "the grandchild is no child");
 }
 
-CHECK(tells_parent_and_child_the_number) {
+CHECK(gives_parent_and_child_the_number) {
     int pid = clone_of(set_number, CLONE_VM | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | SIGCHLD);
     end_of(pid);
-    want(told == pid, "the parent was told %d", told);
-    want(cleared == pid, "the child was told %d", cleared);
+    want(reported == pid, "the parent got %d", reported);
+    want(cleared == pid, "the child got %d", cleared);
 }
 
 static int be_a_thread(void *unused) {
@@ -149,16 +149,16 @@ CHECK(ends_with_the_signal_that_was_chosen) {
     int pid = clone_of(set_number, SIGUSR1);
     siginfo_t info;
     works(sigwaitinfo(&set, &info), "sigwaitinfo");
-    want(info.si_pid == pid && info.si_code == CLD_EXITED, "the signal tells another end");
+    want(info.si_pid == pid && info.si_code == CLD_EXITED, "the signal reports another end");
     refuses(waitpid(pid, NULL, 0), ECHILD, "a plain wait for a child without SIGCHLD");
     want(waitpid(pid, NULL, __WCLONE) == pid, "not even __WCLONE");
 }
 
 CHECK(gives_a_descriptor_of_the_child) {
     int pid = clone_of(set_number, CLONE_PIDFD | SIGCHLD);
-    struct pollfd ended = {.fd = told, .events = POLLIN};
-    want(fcntl(told, F_GETFD) == FD_CLOEXEC, "no descriptor that exec closes");
-    want(poll(&ended, 1, 2000) == 1, "it does not tell the end");
+    struct pollfd ended = {.fd = reported, .events = POLLIN};
+    want(fcntl(reported, F_GETFD) == FD_CLOEXEC, "no descriptor that exec closes");
+    want(poll(&ended, 1, 2000) == 1, "its end was not reported");
     end_of(pid);
 }
 
@@ -171,7 +171,7 @@ CHECK(refuses_shared_handlers_without_shared_memory) {
 }
 
 CHECK(refuses_two_uses_of_one_place) {
-    refuses(syscall(SYS_clone, CLONE_PIDFD | CLONE_PARENT_SETTID | SIGCHLD, 0, &told, 0, 0), EINVAL,
+    refuses(syscall(SYS_clone, CLONE_PIDFD | CLONE_PARENT_SETTID | SIGCHLD, 0, &reported, 0, 0), EINVAL,
             "CLONE_PIDFD with CLONE_PARENT_SETTID");
 }
 

@@ -24,7 +24,7 @@ static int child_finds(struct clone_args *how, int (*so)(void)) {
     return end_of((int)pid) == 0;
 }
 
-static pid_t parent, told, seen;
+static pid_t parent, reported, seen;
 static int number = 1, descriptor;
 
 static int is_a_child(void) {
@@ -80,7 +80,7 @@ CHECK(gives_a_descriptor_of_the_child) {
     want(fcntl(pidfd, F_GETFD) == FD_CLOEXEC, "no descriptor that exec closes");
     int early = poll(&ended, 1, 0);
     kill((pid_t)pid, SIGKILL);
-    want(early == 0 && poll(&ended, 1, 2000) == 1, "it does not tell the end");
+    want(early == 0 && poll(&ended, 1, 2000) == 1, "its end was not reported");
     end_of((int)pid);
 }
 
@@ -88,16 +88,16 @@ static int was_told(void) {
     return seen == getpid();
 }
 
-CHECK(tells_parent_and_child_the_number) {
+CHECK(gives_parent_and_child_the_number) {
     struct clone_args how = {.flags = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID,
-                             .parent_tid = (uintptr_t)&told,
+                             .parent_tid = (uintptr_t)&reported,
                              .child_tid = (uintptr_t)&seen,
                              .exit_signal = SIGCHLD};
     long pid = works(clone3(&how), "clone3");
     if (pid == 0)
         _exit(was_told() ? 0 : 1);
-    want(end_of((int)pid) == 0, "the child was not told");
-    want(told == pid && seen == 0, "the parent was told %d", told);
+    want(end_of((int)pid) == 0, "the child did not get its ID");
+    want(reported == pid && seen == 0, "the parent got %d", reported);
 }
 
 static int has_no_handler(void) {

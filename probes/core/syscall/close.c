@@ -19,7 +19,7 @@ CHECK(leaves_copies_open) {
     want(read(copy, &byte, 1) == 1 && byte == 'g', "the copy is closed, too");
 }
 
-CHECK(tells_the_other_end_of_a_pipe) {
+CHECK(reports_the_other_end_of_a_pipe) {
     int ends[2];
     char byte;
     works(pipe(ends), "pipe");

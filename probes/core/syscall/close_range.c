@@ -34,7 +34,7 @@ CHECK(closes_all_above) {
     refuses(fcntl((int)last, F_GETFD), EBADF, "what was closed");
 }
 
-CHECK(marks_for_closing_if_told) {
+CHECK(marks_for_closing_if_asked) {
     make();
     works(syscall(SYS_close_range, first, last, CLOEXEC), "close_range");
     want(fcntl((int)first, F_GETFD) == FD_CLOEXEC, "not marked");

@@ -15,7 +15,7 @@ CHECK(gives_the_number_asked_for) {
     want(fcntl(100, F_GETFD) == 0, "marked for closing");
 }
 
-CHECK(marks_for_closing_if_told) {
+CHECK(marks_for_closing_if_asked) {
     works(syscall(SYS_dup3, 0, 100, O_CLOEXEC), "dup3");
     want(fcntl(100, F_GETFD) == FD_CLOEXEC, "not marked");
 }

@@ -45,22 +45,22 @@ CHECK(changes_what_is_watched) {
     want(epoll_wait(set, &got, 1, 0) == 1 && got.data.u64 == 2, "not changed");
 }
 
-CHECK(tells_once_by_edges) {
+CHECK(reports_once_by_edges) {
     struct epoll_event edge = {.events = EPOLLIN | EPOLLET};
     prepare();
     works(ctl(EPOLL_CTL_ADD, ends[0], &edge), "epoll_ctl");
-    want(epoll_wait(set, &got, 1, 0) == 1, "not told");
-    want(epoll_wait(set, &got, 1, 0) == 0, "told twice");
+    want(epoll_wait(set, &got, 1, 0) == 1, "no event");
+    want(epoll_wait(set, &got, 1, 0) == 0, "reported twice");
     works(write(ends[1], "y", 1), "write");
-    want(epoll_wait(set, &got, 1, 0) == 1, "what came later is not told");
+    want(epoll_wait(set, &got, 1, 0) == 1, "a later event was not reported");
 }
 
-CHECK(tells_one_shot_until_armed_again) {
+CHECK(reports_one_shot_until_armed_again) {
     struct epoll_event once = {.events = EPOLLIN | EPOLLONESHOT};
     prepare();
     works(ctl(EPOLL_CTL_ADD, ends[0], &once), "epoll_ctl");
-    want(epoll_wait(set, &got, 1, 0) == 1, "not told");
-    want(epoll_wait(set, &got, 1, 0) == 0, "told twice");
+    want(epoll_wait(set, &got, 1, 0) == 1, "no event");
+    want(epoll_wait(set, &got, 1, 0) == 0, "reported twice");
     works(ctl(EPOLL_CTL_MOD, ends[0], &once), "epoll_ctl to arm");
     want(epoll_wait(set, &got, 1, 0) == 1, "not armed again");
 }

@@ -25,7 +25,7 @@ static int watch(int fd) {
     return set;
 }
 
-CHECK(tells_what_is_ready) {
+CHECK(reports_what_is_ready) {
     int fd = (int)works(eventfd(1, 0), "eventfd"), set = watch(fd);
     want(works(syscall(SYS_epoll_pwait, set, got, 8, 0, NULL, 8), "epoll_pwait") == 1, "not one");
     want(got[0].events == EPOLLIN && got[0].data.fd == fd, "another event");

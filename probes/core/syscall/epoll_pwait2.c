@@ -31,7 +31,7 @@ static int watch(int fd) {
     return set;
 }
 
-CHECK(tells_what_is_ready) {
+CHECK(reports_what_is_ready) {
     int fd = (int)works(eventfd(1, 0), "eventfd"), set = watch(fd);
     long found = works(syscall(SYS_epoll_pwait2, set, got, 8, &now, NULL, 8), "epoll_pwait2");
     want(found == 1, "not one");

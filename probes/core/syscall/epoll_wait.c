@@ -26,7 +26,7 @@ static int watch(int fd, unsigned events) {
     return set;
 }
 
-CHECK(tells_what_is_ready) {
+CHECK(reports_what_is_ready) {
     int fd = (int)works(eventfd(1, 0), "eventfd"), set = watch(fd, EPOLLIN | EPOLLOUT);
     want(works(syscall(SYS_epoll_wait, set, got, 8, 0), "epoll_wait") == 1, "not one");
     want(got[0].events == (EPOLLIN | EPOLLOUT) && got[0].data.fd == fd, "another event");
@@ -42,10 +42,10 @@ CHECK(gives_0_when_the_time_is_up) {
     want(ms >= 19, "woke after %ld of 20 ms", ms);
 }
 
-CHECK(tells_again_while_it_is_ready) {
+CHECK(reports_again_while_it_is_ready) {
     int set = watch((int)works(eventfd(1, 0), "eventfd"), EPOLLIN);
     for (int i = 0; i < 3; i++)
-        want(syscall(SYS_epoll_wait, set, got, 8, 0) == 1, "not told in turn %d", i);
+        want(syscall(SYS_epoll_wait, set, got, 8, 0) == 1, "no event in round %d", i);
 }
 
 CHECK(gives_no_more_than_there_is_room_for_and_all_in_turn) {
@@ -58,16 +58,16 @@ CHECK(gives_no_more_than_there_is_room_for_and_all_in_turn) {
         want(works(syscall(SYS_epoll_wait, set, got, 2, 0), "epoll_wait") == 2, "not two");
         seen |= (int)(got[0].data.u32 | got[1].data.u32);
     }
-    want(seen == 15, "some of four were not told: %#x", (unsigned)seen);
+    want(seen == 15, "some of the four events are missing: %#x", (unsigned)seen);
 }
 
-CHECK(tells_of_a_closed_peer_unasked) {
+CHECK(reports_a_closed_peer_unasked) {
     int ends[2];
     works(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
     int set = watch(ends[0], EPOLLRDHUP);
     close(ends[1]);
-    want(syscall(SYS_epoll_wait, set, got, 8, 0) == 1, "not told");
-    want(got[0].events == (EPOLLHUP | EPOLLRDHUP), "told %#x", got[0].events);
+    want(syscall(SYS_epoll_wait, set, got, 8, 0) == 1, "no event");
+    want(got[0].events == (EPOLLHUP | EPOLLRDHUP), "events %#x", got[0].events);
 }
 
 CHECK(waits_until_something_comes) {

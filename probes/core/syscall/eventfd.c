@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #ifdef SYS_eventfd
-CHECK(counts_from_where_it_was_told) {
+CHECK(counts_from_where_it_was_asked) {
     uint64_t more = 3, count = 0;
     int fd = (int)works(syscall(SYS_eventfd, 4), "eventfd");
     works(write(fd, &more, sizeof more), "write");

@@ -74,7 +74,7 @@ static void hear(int signal) {
     heard = signal;
 }
 
-CHECK(is_told_by_SIGCHLD) {
+CHECK(is_reported_by_SIGCHLD) {
     signal(SIGCHLD, hear);
     end_of(child_that(ends_with_7));
     want(soon(heard == SIGCHLD), "no SIGCHLD");

@@ -18,7 +18,7 @@ CHECK(says_no_to_running_what_is_no_program) {
     refuses(syscall(SYS_faccessat2, AT_FDCWD, "file", X_OK, AT_EACCESS), EACCES, "for running");
 }
 
-CHECK(looks_at_a_link_itself_if_told) {
+CHECK(looks_at_a_link_itself_if_asked) {
     own_directory();
     works(symlink("nowhere", "link"), "symlink");
     refuses(syscall(SYS_faccessat2, AT_FDCWD, "link", F_OK, 0), ENOENT, "through the link");

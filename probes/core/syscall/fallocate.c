@@ -53,7 +53,7 @@ CHECK(never_shortens_a_file) {
     want(facts_of(fd).st_size == 4 * PAGE, "another size");
 }
 
-CHECK(keeps_the_size_if_told) {
+CHECK(keeps_the_size_if_asked) {
     int fd = file_with("file", "glass");
     works(allocate(fd, FALLOC_FL_KEEP_SIZE, 0, 4 * PAGE), "fallocate");
     want(facts_of(fd).st_size == 5, "the file grew");

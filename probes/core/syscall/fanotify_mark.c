@@ -11,7 +11,7 @@ CHECK(refuses_what_is_no_watcher) {
     refuses(syscall(SYS_fanotify_mark, -1, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, "/"), EBADF, "-1");
 }
 
-CHECK(tells_of_a_new_file) {
+CHECK(reports_a_new_file) {
     char event[512];
     unsigned flags = FAN_CLASS_NOTIF | FAN_REPORT_DFID_NAME | FAN_NONBLOCK;
     int fd = (int)works(syscall(SYS_fanotify_init, flags, O_RDONLY), "fanotify_init");

@@ -27,7 +27,7 @@ CHECK(takes_an_open_file) {
     want((facts.st_mode & 07777) == 0751, "mode %o", facts.st_mode & 07777);
 }
 
-CHECK(leaves_what_a_link_points_to_if_told) {
+CHECK(leaves_what_a_link_points_to_if_asked) {
     struct stat facts;
     int fd = file_with("file", "");
     works(symlink("file", "link"), "symlink");

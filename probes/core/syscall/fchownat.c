@@ -21,7 +21,7 @@ CHECK(gives_a_file_to_whom_it_belongs) {
          "no change was marked");
 }
 
-CHECK(looks_at_a_link_itself_if_told) {
+CHECK(looks_at_a_link_itself_if_asked) {
     own_directory();
     works(symlink("nowhere", "link"), "symlink");
     refuses(syscall(SYS_fchownat, AT_FDCWD, "link", geteuid(), -1, 0), ENOENT, "through the link");

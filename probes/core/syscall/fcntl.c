@@ -47,7 +47,7 @@ CHECK(marks_for_closing_and_takes_it_back) {
     want(control(fd, F_GETFD, 0) == 0, "still marked");
 }
 
-CHECK(tells_how_a_file_was_opened) {
+CHECK(reports_how_a_file_was_opened) {
     file_with("file", "");
     int fd = (int)works(open("file", O_WRONLY | O_APPEND), "open");
     long flags = works(control(fd, F_GETFL, 0), "F_GETFL");
@@ -97,7 +97,7 @@ CHECK(shares_a_lock_for_reading) {
     want(errno_in_child(fd, F_SETLK, &lock) == EAGAIN, "somebody else may write");
 }
 
-CHECK(tells_who_holds_a_lock) {
+CHECK(reports_who_holds_a_lock) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2, .l_len = 2};
     int fd = file_with("file", "glass"), status;
     pid_t parent = getpid(), pid;
@@ -110,7 +110,7 @@ CHECK(tells_who_holds_a_lock) {
                   : 1);
     }
     works(waitpid(pid, &status, 0), "waitpid");
-    want(status == 0, "it tells of another");
+    want(status == 0, "another lock was reported");
 }
 
 CHECK(locks_a_file_by_its_opening) {
@@ -137,7 +137,7 @@ CHECK(seals_memory_against_writing) {
     refuses(write(fd, "x", 1), EPERM, "write to sealed memory");
 }
 
-CHECK(sends_a_signal_to_whom_it_was_told) {
+CHECK(sends_a_signal_to_whom_it_was_asked) {
     int ends[2], signal;
     sigset_t wanted;
     sigemptyset(&wanted);
@@ -161,7 +161,7 @@ CHECK(takes_a_lease_and_gives_it_back) {
     want(control(fd, F_GETLEASE, 0) == F_UNLCK, "still a lease");
 }
 
-CHECK(tells_of_a_change_in_a_directory) {
+CHECK(reports_a_change_in_a_directory) {
     sigset_t wanted;
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGIO);

@@ -28,7 +28,7 @@ static long get(int directory, const char *path, size_t size) {
     return result;
 }
 
-CHECK(tells_what_ioctl_set) {
+CHECK(reports_what_ioctl_set) {
     int fd = file_with("file", ""), flags = FS_NODUMP_FL;
     works(get(AT_FDCWD, "file", sizeof found), "file_getattr");
     want(!(found.flags & FS_XFLAG_NODUMP), "a new file has the flag");

@@ -27,7 +27,7 @@ static long set(int directory, const char *path, uint64_t flags, size_t size) {
     return result;
 }
 
-CHECK(sets_what_ioctl_tells) {
+CHECK(sets_what_ioctl_reports) {
     int fd = file_with("file", ""), flags = 0;
     works(set(AT_FDCWD, "file", FS_XFLAG_NODUMP, sizeof(struct attributes)), "file_setattr");
     works(ioctl(fd, FS_IOC_GETFLAGS, &flags), "ioctl FS_IOC_GETFLAGS");

@@ -31,7 +31,7 @@ CHECK(refuses_what_the_file_system_does_not_know) {
     int fd = context();
     refuses(syscall(SYS_fsconfig, fd, FSCONFIG_SET_STRING, "panes", "12", 0), EINVAL, "panes");
     char message[128];
-    want(works(read(fd, message, sizeof message), "read") > 0, "it does not tell why");
+    want(works(read(fd, message, sizeof message), "read") > 0, "no error message");
 }
 
 CHECK(refuses_an_unknown_command) {

@@ -30,7 +30,7 @@ CHECK(gives_a_mount_that_holds_files) {
     want(facts.f_type == 0x01021994, "type %lx", (long)facts.f_type);
 }
 
-CHECK(makes_it_read_only_if_told) {
+CHECK(makes_it_read_only_if_asked) {
     int fd = context();
     works(syscall(SYS_fsconfig, fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0), "fsconfig");
     int tree = (int)works(syscall(SYS_fsmount, fd, 0, MOUNT_ATTR_RDONLY), "fsmount");

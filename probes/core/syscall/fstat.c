@@ -10,7 +10,7 @@
 
 static struct stat facts;
 
-CHECK(tells_of_a_file) {
+CHECK(reports_a_file) {
     int fd = file_with("file", "glass");
     works(syscall(SYS_fstat, fd, &facts), "fstat");
     want(S_ISREG(facts.st_mode) && facts.st_size == 5, "other facts");
@@ -19,14 +19,14 @@ CHECK(tells_of_a_file) {
     want(facts.st_nlink == 0, "it still has a name");
 }
 
-CHECK(tells_of_a_pipe) {
+CHECK(reports_a_pipe) {
     int ends[2];
     works(pipe(ends), "pipe");
     works(syscall(SYS_fstat, ends[0], &facts), "fstat");
     want(S_ISFIFO(facts.st_mode), "it is no pipe");
 }
 
-CHECK(tells_of_a_directory) {
+CHECK(reports_a_directory) {
     works(syscall(SYS_fstat, works(open("/", O_PATH), "open /"), &facts), "fstat");
     want(S_ISDIR(facts.st_mode), "it is no directory");
 }

@@ -45,7 +45,7 @@ static long woken_by(int which, int private, uint32_t flags) {
     return result;
 }
 
-CHECK(tells_which_word_it_was_woken_on) {
+CHECK(reports_which_word_it_was_woken_on) {
     want(woken_by(2, 0, U32) == 2, "another word");
     want(woken_by(0, 0, U32) == 0, "another word");
 }

@@ -1,4 +1,4 @@
-/* get_kernel_syms: symbols of the kernel, as kernels before 2.6 told them. */
+/* get_kernel_syms: symbols of the kernel, as kernels before 2.6 listed them. */
 #define CAPABILITY "syscall_get_kernel_syms"
 #include "_runner_c.h"
 

@@ -9,23 +9,23 @@
 static unsigned long nodes[16];
 static int mode = -1;
 
-CHECK(tells_the_default) {
+CHECK(reports_the_default) {
     works(syscall(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0), "get_mempolicy");
     want(mode == MPOL_DEFAULT, "mode %d", mode);
 }
 
-CHECK(tells_the_nodes_allowed) {
+CHECK(reports_the_nodes_allowed) {
     works(syscall(SYS_get_mempolicy, NULL, nodes, 1024, NULL, MPOL_F_MEMS_ALLOWED), "it");
     want(nodes[0] & 1, "not the first node: %#lx", nodes[0]);
 }
 
-CHECK(tells_the_node_of_an_address) {
+CHECK(reports_the_node_of_an_address) {
     unsigned flags = MPOL_F_NODE | MPOL_F_ADDR;
     works(syscall(SYS_get_mempolicy, &mode, NULL, 0, &mode, flags), "get_mempolicy");
     want(mode >= 0 && mode < 1024, "node %d", mode);
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     unsigned long first = 1;
     works(syscall(SYS_set_mempolicy, MPOL_PREFERRED, &first, 64), "set_mempolicy");
     works(syscall(SYS_get_mempolicy, &mode, nodes, 1024, NULL, 0), "get_mempolicy");

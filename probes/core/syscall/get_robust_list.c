@@ -6,29 +6,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct robust_list_head head, *told;
+static struct robust_list_head head, *current;
 static size_t size;
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     works(syscall(SYS_set_robust_list, &head, sizeof head), "set_robust_list");
-    works(syscall(SYS_get_robust_list, 0, &told, &size), "get_robust_list");
-    want(told == &head, "another list");
+    works(syscall(SYS_get_robust_list, 0, &current, &size), "get_robust_list");
+    want(current == &head, "another list");
     want(size == sizeof head, "the size is %zu", size);
 }
 
 CHECK(knows_the_caller_by_its_number) {
     works(syscall(SYS_set_robust_list, &head, sizeof head), "set_robust_list");
-    works(syscall(SYS_get_robust_list, gettid(), &told, &size), "get_robust_list");
-    want(told == &head, "another list");
+    works(syscall(SYS_get_robust_list, gettid(), &current, &size), "get_robust_list");
+    want(current == &head, "another list");
 }
 
 CHECK(refuses_nobody) {
-    refuses(syscall(SYS_get_robust_list, 0x7ffffff0, &told, &size), ESRCH, "nobody");
+    refuses(syscall(SYS_get_robust_list, 0x7ffffff0, &current, &size), ESRCH, "nobody");
 }
 
 CHECK(refuses_a_bad_address) {
     refuses(syscall(SYS_get_robust_list, 0, 8, &size), EFAULT, "the list to address 8");
-    refuses(syscall(SYS_get_robust_list, 0, &told, 8), EFAULT, "the size to address 8");
+    refuses(syscall(SYS_get_robust_list, 0, &current, 8), EFAULT, "the size to address 8");
 }
 
 CHECKS

@@ -8,7 +8,7 @@
 
 static unsigned cpu = ~0U, node = ~0U;
 
-CHECK(tells_the_processor_the_caller_is_held_to) {
+CHECK(reports_the_processor_the_caller_is_held_to) {
     cpu_set_t all, one;
     works(sched_getaffinity(0, sizeof all, &all), "sched_getaffinity");
     for (unsigned i = 0; i < CPU_SETSIZE; i++) {
@@ -22,7 +22,7 @@ CHECK(tells_the_processor_the_caller_is_held_to) {
     }
 }
 
-CHECK(tells_either_alone) {
+CHECK(reports_either_alone) {
     works(syscall(SYS_getcpu, &cpu, NULL, NULL), "the processor");
     works(syscall(SYS_getcpu, NULL, &node, NULL), "the node");
     works(syscall(SYS_getcpu, NULL, NULL, NULL), "neither");

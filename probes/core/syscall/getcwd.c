@@ -10,7 +10,7 @@
 
 static char path[4096];
 
-CHECK(tells_the_path_and_its_length) {
+CHECK(reports_the_path_and_its_length) {
     works(chdir("/usr/bin"), "chdir");
     want(works(syscall(SYS_getcwd, path, sizeof path), "getcwd") == 9, "another length");
     want(strcmp(path, "/usr/bin") == 0, "%s", path);

@@ -28,12 +28,12 @@ CHECK(agrees_with_proc) {
     }
 }
 
-CHECK(tells_how_many_if_asked_for_none) {
+CHECK(reports_how_many_if_asked_for_none) {
     want(works(syscall(SYS_getgroups, 0, NULL), "getgroups 0") ==
              syscall(SYS_getgroups, 65536, groups), "another number");
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     gid_t some[] = {7, 1234567, 8};
     if (!holds(CAP_SETGID))
         unavailable("it takes CAP_SETGID to set groups");

@@ -30,7 +30,7 @@ static long get(int fd) {
     return syscall(SYS_getpeername, fd, &got, &size);
 }
 
-CHECK(tells_the_server_s_address) {
+CHECK(reports_the_server_s_address) {
     server(&at);
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(connect(fd, (void *)&at, sizeof at), "connect");
@@ -38,7 +38,7 @@ CHECK(tells_the_server_s_address) {
     want(got.sin_addr.s_addr == htonl(HERE) && got.sin_port == at.sin_port, "another");
 }
 
-CHECK(tells_the_client_s_address) {
+CHECK(reports_the_client_s_address) {
     struct sockaddr_in own;
     int listening = server(&at), fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(connect(fd, (void *)&at, sizeof at), "connect");
@@ -51,7 +51,7 @@ CHECK(refuses_a_socket_without_a_peer) {
     refuses(get(server(&at)), ENOTCONN, "it listens");
 }
 
-CHECK(tells_that_a_pair_has_no_names) {
+CHECK(reports_that_a_pair_has_no_names) {
     int ends[2];
     works(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
     works(get(ends[0]), "getpeername");

@@ -19,14 +19,14 @@ CHECK(follows_a_move) {
     want(works(syscall(SYS_getpgid, 0), "getpgid") == getpid(), "not the new group");
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     pid_t child = child_that(waits);
     want(works(syscall(SYS_getpgid, child), "getpgid") == getpgid(0), "not inherited");
     works(setpgid(child, child), "setpgid");
     want(syscall(SYS_getpgid, child) == child, "the child's move is not seen");
 }
 
-CHECK(tells_that_of_the_parent) {
+CHECK(reports_that_of_the_parent) {
     works(syscall(SYS_getpgid, getppid()), "getpgid of the parent");
 }
 
@@ -40,7 +40,7 @@ CHECK(looks_into_other_sessions) {
     want(soon(syscall(SYS_getpgid, child) == child), "not the new session's group");
 }
 
-CHECK(tells_that_of_a_zombie) {
+CHECK(reports_that_of_a_zombie) {
     pid_t child = child_that(waits);
     works(kill(child, SIGKILL), "kill");
     siginfo_t info;

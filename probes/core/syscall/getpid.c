@@ -14,9 +14,9 @@ CHECK(agrees_with_proc) {
     want(syscall(SYS_getpid) == atol(name), "/proc/self is %s", name);
 }
 
-CHECK(is_what_the_parent_was_told) {
+CHECK(is_what_the_parent_got) {
     int ends[2];
-    long told = 0;
+    long seen = 0;
     works(pipe(ends), "pipe");
     pid_t pid = fork();
     if (pid == 0) {
@@ -24,8 +24,8 @@ CHECK(is_what_the_parent_was_told) {
         _exit(write(ends[1], &own, sizeof own) != sizeof own);
     }
     end_of((int)works(pid, "fork"));
-    works(read(ends[0], &told, sizeof told), "read");
-    want(told == pid, "the child says %ld, fork said %d", told, pid);
+    works(read(ends[0], &seen, sizeof seen), "read");
+    want(seen == pid, "the child says %ld, fork said %d", seen, pid);
 }
 
 static void *ask(void *answer) {

@@ -16,14 +16,14 @@ CHECK(agrees_with_what_was_set) {
     want(works(priority(PRIO_PROCESS, 0), "getpriority") == 1, "another");
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     pid_t child = child_that(waits);
     works(setpriority(PRIO_PROCESS, (id_t)child, 16), "setpriority");
     want(works(priority(PRIO_PROCESS, child), "getpriority") == 4, "another");
     want(priority(PRIO_PROCESS, 0) != 4, "its parent's, too");
 }
 
-CHECK(tells_the_highest_of_a_group) {
+CHECK(reports_the_highest_of_a_group) {
     pid_t first = child_that(waits), second = child_that(waits);
     works(setpgid(first, first), "setpgid");
     works(setpgid(second, first), "setpgid");
@@ -32,7 +32,7 @@ CHECK(tells_the_highest_of_a_group) {
     want(works(priority(PRIO_PGRP, first), "getpriority") == 6, "not the second's");
 }
 
-CHECK(tells_the_highest_of_a_user) {
+CHECK(reports_the_highest_of_a_user) {
     want(works(priority(PRIO_USER, 0), "getpriority") >= priority(PRIO_PROCESS, 0), "lower");
 }
 

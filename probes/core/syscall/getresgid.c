@@ -19,7 +19,7 @@ CHECK(agrees_with_proc) {
     want(real == ids[0] && effective == ids[1] && saved == ids[2], "/proc says otherwise");
 }
 
-CHECK(tells_the_three_apart) {
+CHECK(reports_the_three_apart) {
     if (!holds(CAP_SETGID))
         unavailable("without CAP_SETGID they are all the same");
     works(setresgid(1001, 1002, 1003), "setresgid");

@@ -19,7 +19,7 @@ CHECK(agrees_with_proc) {
     want(limit.rlim_cur == soft && limit.rlim_max == hard, "/proc says %lu, %lu", soft, hard);
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     struct rlimit few = {20, 30};
     works(setrlimit(RLIMIT_NOFILE, &few), "setrlimit");
     works(syscall(SYS_getrlimit, RLIMIT_NOFILE, &limit), "getrlimit");

@@ -49,7 +49,7 @@ CHECK(looks_into_other_sessions) {
     want(syscall(SYS_getsid, 0) != child, "the parent went along");
 }
 
-CHECK(tells_that_of_the_parent) {
+CHECK(reports_that_of_the_parent) {
     want(works(syscall(SYS_getsid, getppid()), "getsid of the parent") == getsid(0),
          "another session");
 }

@@ -30,18 +30,18 @@ static long get(int fd) {
     return syscall(SYS_getsockname, fd, &got, &size);
 }
 
-CHECK(tells_the_address_that_was_bound) {
+CHECK(reports_the_address_that_was_bound) {
     int fd = server(&at);
     works(get(fd), "getsockname");
     want(got.sin_addr.s_addr == htonl(HERE) && got.sin_port == at.sin_port, "another");
 }
 
-CHECK(tells_an_empty_address_before) {
+CHECK(reports_an_empty_address_before) {
     works(get((int)works(socket(AF_INET, SOCK_STREAM, 0), "socket")), "getsockname");
     want(got.sin_family == AF_INET && got.sin_port == 0, "port %d", ntohs(got.sin_port));
 }
 
-CHECK(tells_the_address_that_connecting_chose) {
+CHECK(reports_the_address_that_connecting_chose) {
     server(&at);
     int fd = (int)works(socket(AF_INET, SOCK_STREAM, 0), "socket");
     works(connect(fd, (void *)&at, sizeof at), "connect");
@@ -49,7 +49,7 @@ CHECK(tells_the_address_that_connecting_chose) {
     want(ntohl(got.sin_addr.s_addr) >> 24 == 127 && got.sin_port != 0, "none");
 }
 
-CHECK(tells_that_a_pair_has_no_names) {
+CHECK(reports_that_a_pair_has_no_names) {
     int ends[2];
     works(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
     works(get(ends[0]), "getsockname");

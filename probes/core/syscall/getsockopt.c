@@ -44,12 +44,12 @@ static int make(int family, int type) {
     return (int)works(socket(family, type, 0), "socket");
 }
 
-CHECK(tells_the_kind_of_socket) {
+CHECK(reports_the_kind_of_socket) {
     works(get(make(AF_UNIX, SOCK_DGRAM), SOL_SOCKET, SO_TYPE), "SO_TYPE");
     want(value == SOCK_DGRAM && size == sizeof value, "type %d", value);
 }
 
-CHECK(tells_how_much_room_there_is) {
+CHECK(reports_how_much_room_there_is) {
     int fd = make(AF_INET, SOCK_STREAM);
     works(get(fd, SOL_SOCKET, SO_SNDBUF), "SO_SNDBUF");
     want(value > 0, "%d bytes to send", value);
@@ -57,7 +57,7 @@ CHECK(tells_how_much_room_there_is) {
     want(value > 0, "%d bytes to receive", value);
 }
 
-CHECK(tells_an_error_once) {
+CHECK(reports_an_error_once) {
     struct sockaddr_in at;
     close(server(&at));
     int fd = make(AF_INET, SOCK_DGRAM);
@@ -72,7 +72,7 @@ CHECK(tells_an_error_once) {
     want(value == 0, "error %d again", value);
 }
 
-CHECK(tells_who_is_at_the_other_end) {
+CHECK(reports_who_is_at_the_other_end) {
     struct ucred peer = {0};
     socklen_t room = sizeof peer;
     works(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
@@ -80,7 +80,7 @@ CHECK(tells_who_is_at_the_other_end) {
     want(peer.pid == getpid() && peer.uid == geteuid() && peer.gid == getegid(), "another");
 }
 
-CHECK(tells_the_state_of_a_tcp_connection) {
+CHECK(reports_the_state_of_a_tcp_connection) {
     struct tcp_info info = {0};
     socklen_t room = sizeof info;
     connection(ends);
@@ -88,13 +88,13 @@ CHECK(tells_the_state_of_a_tcp_connection) {
     want(info.tcpi_state == TCP_ESTABLISHED, "state %d", info.tcpi_state);
 }
 
-CHECK(tells_the_largest_segment) {
+CHECK(reports_the_largest_segment) {
     connection(ends);
     works(get(ends[0], IPPROTO_TCP, TCP_MAXSEG), "TCP_MAXSEG");
     want(value > 0, "%d bytes", value);
 }
 
-CHECK(tells_the_time_to_live) {
+CHECK(reports_the_time_to_live) {
     works(get(make(AF_INET, SOCK_STREAM), IPPROTO_IP, IP_TTL), "IP_TTL");
     want(value > 0 && value <= 255, "%d hops", value);
 }

@@ -22,7 +22,7 @@ CHECK(lies_between_two_looks_at_the_clock) {
     want(now.tv_usec >= 0 && now.tv_usec < 1000000, "%ld microseconds", (long)now.tv_usec);
 }
 
-CHECK(tells_a_time_zone) {
+CHECK(reports_a_time_zone) {
     struct timezone zone = {9999, 9999};
     works(syscall(SYS_gettimeofday, NULL, &zone), "gettimeofday");
     want(zone.tz_minuteswest > -1000 && zone.tz_minuteswest < 1000, "%d", zone.tz_minuteswest);

@@ -21,7 +21,7 @@ CHECK(reads_an_attribute) {
     want(memcmp(value, "glass", 5) == 0, "another value");
 }
 
-CHECK(tells_how_much_room_it_needs) {
+CHECK(reports_how_much_room_it_needs) {
     make();
     want(works(syscall(SYS_getxattr, "file", "user.pane", NULL, 0), "getxattr") == 5, "not five");
 }

@@ -1,4 +1,4 @@
-/* inotify_add_watch: what happens to files and in directories, as it is told. */
+/* inotify_add_watch: events of files and directories. */
 #define CAPABILITY "syscall_inotify_add_watch"
 #include "_runner_c.h"
 
@@ -54,7 +54,7 @@ static int masks(unsigned *found, int room, char *name, unsigned *cookie) {
     return count;
 }
 
-CHECK(tells_of_a_new_file_by_name) {
+CHECK(reports_a_new_file_by_name) {
     unsigned found[8];
     char name[64] = "";
     prepare();
@@ -66,7 +66,7 @@ CHECK(tells_of_a_new_file_by_name) {
     want(count == 1 && found[0] == IN_CREATE && !strcmp(name, "other"), "%d, %s", count, name);
 }
 
-CHECK(tells_of_opening_writing_and_closing) {
+CHECK(reports_opening_writing_and_closing) {
     unsigned found[8];
     prepare();
     watch(file, IN_OPEN | IN_MODIFY | IN_CLOSE_WRITE);
@@ -79,7 +79,7 @@ CHECK(tells_of_opening_writing_and_closing) {
     want(found[0] == IN_OPEN && found[1] == IN_MODIFY && found[2] == IN_CLOSE_WRITE, "others");
 }
 
-CHECK(tells_of_reading) {
+CHECK(reports_reading) {
     unsigned found[8];
     char byte;
     prepare();
@@ -103,7 +103,7 @@ CHECK(pairs_both_sides_of_a_rename) {
     want(cookie != 0, "no cookie");
 }
 
-CHECK(tells_of_changed_attributes) {
+CHECK(reports_changed_attributes) {
     unsigned found[8];
     prepare();
     watch(file, IN_ATTRIB);
@@ -113,7 +113,7 @@ CHECK(tells_of_changed_attributes) {
     want(count == 1 && found[0] == IN_ATTRIB, "%d events", count);
 }
 
-CHECK(tells_of_directories_as_such) {
+CHECK(reports_directories_as_such) {
     unsigned found[8];
     prepare();
     watch(place, IN_CREATE | IN_DELETE);
@@ -134,7 +134,7 @@ CHECK(ends_with_what_it_watched) {
     want(count == 2 && found[0] == IN_DELETE_SELF && found[1] == IN_IGNORED, "%d events", count);
 }
 
-CHECK(tells_once_if_asked) {
+CHECK(reports_once_if_asked) {
     unsigned found[8];
     prepare();
     watch(file, IN_ATTRIB | IN_ONESHOT);

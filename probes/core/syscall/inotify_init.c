@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #ifdef SYS_inotify_init
-CHECK(makes_a_watcher_that_tells) {
+CHECK(makes_a_watcher_that_reports) {
     struct inotify_event event[8] = {0};
     const char *place = scratch("inotify");
     works(mkdir(place, 0700), "mkdir");

@@ -13,8 +13,8 @@
 
 static struct inotify_event event[8];
 
-/* A watcher that has been told of a directory's removal. */
-static int told(void) {
+/* A watcher with the event of a directory's removal. */
+static int watcher_with_event(void) {
     const char *place = scratch("inotify");
     works(mkdir(place, 0700), "mkdir");
     int fd = (int)syscall(SYS_inotify_init1, IN_NONBLOCK), number = errno;
@@ -26,14 +26,14 @@ static int told(void) {
     return fd;
 }
 
-CHECK(makes_a_watcher_that_tells) {
-    int fd = told();
+CHECK(makes_a_watcher_that_reports) {
+    int fd = watcher_with_event();
     works(read(fd, event, sizeof event), "read");
     want(event[0].mask == IN_DELETE_SELF && event[1].mask == IN_IGNORED, "other events");
 }
 
 CHECK(can_be_waited_on_and_says_how_much_there_is) {
-    struct pollfd watcher = {.fd = told(), .events = POLLIN};
+    struct pollfd watcher = {.fd = watcher_with_event(), .events = POLLIN};
     int bytes = 0;
     want(poll(&watcher, 1, 0) == 1, "nothing to read");
     works(ioctl(watcher.fd, FIONREAD, &bytes), "ioctl FIONREAD");
@@ -47,7 +47,7 @@ CHECK(sets_the_flags_asked_for) {
 }
 
 CHECK(refuses_too_little_room) {
-    refuses(read(told(), event, sizeof *event - 1), EINVAL, "read of less than one event");
+    refuses(read(watcher_with_event(), event, sizeof *event - 1), EINVAL, "read of less than one event");
 }
 
 CHECK(refuses_unknown_flags) {

@@ -18,7 +18,7 @@ CHECK(ends_a_watch_and_says_so) {
     want(event[0].wd == watch && event[0].mask == IN_IGNORED, "another event");
 }
 
-CHECK(tells_of_nothing_afterwards) {
+CHECK(reports_nothing_afterwards) {
     const char *place = scratch("inotify");
     works(mkdir(place, 0700), "mkdir");
     int fd = inotify_init1(IN_NONBLOCK), watch = inotify_add_watch(fd, place, IN_ATTRIB);
@@ -27,7 +27,7 @@ CHECK(tells_of_nothing_afterwards) {
     chmod(place, 0750);
     ssize_t second = read(fd, event, sizeof event);
     rmdir(place);
-    want(removed == 0 && first == sizeof *event && second == -1, "told %zd bytes", second);
+    want(removed == 0 && first == sizeof *event && second == -1, "second read: %zd bytes", second);
 }
 
 CHECK(refuses_a_watch_that_is_none) {

@@ -77,7 +77,7 @@ CHECK(writes_from_several_places) {
     want(done(&one) == 4 && pread(fd, bytes, 5, 0) == 5 && !memcmp(bytes, "abcds", 5), "others");
 }
 
-CHECK(tells_the_data_and_the_request) {
+CHECK(reports_the_data_and_the_request) {
     struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 1, 0);
     one.aio_data = 42;
     make();
@@ -96,7 +96,7 @@ CHECK(takes_several_at_once) {
     want(memcmp(bytes, "gl", 2) == 0, "other bytes");
 }
 
-CHECK(tells_a_descriptor_of_the_end) {
+CHECK(reports_a_descriptor_of_the_end) {
     uint64_t count = 0;
     int bell = (int)works(eventfd(0, 0), "eventfd");
     struct iocb one = request(IOCB_CMD_PREAD, file(), bytes, 1, 0);
@@ -104,7 +104,7 @@ CHECK(tells_a_descriptor_of_the_end) {
     one.aio_resfd = (unsigned)bell;
     make();
     want(done(&one) == 1, "no byte");
-    want(read(bell, &count, 8) == 8 && count == 1, "not told");
+    want(read(bell, &count, 8) == 8 && count == 1, "no event");
 }
 
 CHECK(waits_for_a_descriptor) {

@@ -16,7 +16,7 @@ CHECK(refuses_a_closed_descriptor) {
     refuses(syscall(SYS_io_uring_register, 999, IORING_REGISTER_FILES, NULL, 0), EBADF, "of 999");
 }
 
-CHECK(knows_files_until_told_otherwise) {
+CHECK(knows_files_until_asked_otherwise) {
     int ring = make_ring(), fds[] = {0};
     works(syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, fds, 1), "files");
     refuses(syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, fds, 1), EBUSY, "again");

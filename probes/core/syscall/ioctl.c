@@ -15,7 +15,7 @@ static long control(int fd, unsigned long what, void *how) {
     return syscall(SYS_ioctl, fd, what, how);
 }
 
-CHECK(tells_how_much_can_be_read_from_a_pipe) {
+CHECK(reports_how_much_can_be_read_from_a_pipe) {
     int ends[2], count = -1;
     works(pipe(ends), "pipe");
     works(write(ends[1], "glass", 5), "write");
@@ -23,14 +23,14 @@ CHECK(tells_how_much_can_be_read_from_a_pipe) {
     want(count == 5, "%d", count);
 }
 
-CHECK(tells_how_much_of_a_file_is_left) {
+CHECK(reports_how_much_of_a_file_is_left) {
     int count = -1, fd = file_with("file", "glass");
     works(lseek(fd, 2, SEEK_SET), "lseek");
     works(control(fd, FIONREAD, &count), "FIONREAD");
     want(count == 3, "%d", count);
 }
 
-CHECK(tells_how_much_has_come_to_a_socket) {
+CHECK(reports_how_much_has_come_to_a_socket) {
     int ends[2], count = -1;
     works(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
     works(write(ends[1], "glass", 5), "write");
@@ -61,7 +61,7 @@ CHECK(asks_a_pipe_for_signals) {
     want(fcntl(ends[0], F_GETFL) & O_ASYNC, "it was not taken");
 }
 
-CHECK(tells_the_size_of_a_block) {
+CHECK(reports_the_size_of_a_block) {
     struct stat facts;
     int size = -1, fd = file_with("file", "glass");
     works(control(fd, FIGETBSZ, &size), "FIGETBSZ");

@@ -40,7 +40,7 @@ static void type(const char *text) {
     works(write(far, text, strlen(text)), "write");
 }
 
-CHECK(TIOCSWINSZ_tells_the_foreground_by_SIGWINCH) {
+CHECK(TIOCSWINSZ_reports_the_foreground_by_SIGWINCH) {
     struct winsize size = {.ws_row = 34, .ws_col = 98};
     open_controlling();
     signal(SIGWINCH, hear);
@@ -119,7 +119,7 @@ CHECK(TIOCNOTTY_leaves_the_terminal) {
     signal(SIGCONT, hear);
     works(control(near, TIOCNOTTY, NULL), "TIOCNOTTY");
     want(open("/dev/tty", O_RDWR) == -1 && errno == ENXIO, "it is still there");
-    want(soon(heard[SIGHUP] && heard[SIGCONT]), "the foreground was not told");
+    want(soon(heard[SIGHUP] && heard[SIGCONT]), "the foreground group got no signal");
 }
 
 static void reads_in_the_background(void) {

@@ -48,7 +48,7 @@ static struct {
     cc_t line, keys[19], room[64];
 } modes;
 
-CHECK(TCGETS_tells_the_settings) {
+CHECK(TCGETS_reports_the_settings) {
     open_terminal();
     works(control(near, TCGETS, &modes), "TCGETS");
     want(modes.local & ICANON && modes.local & ECHO && modes.local & ISIG, "%#x", modes.local);
@@ -109,14 +109,14 @@ CHECK(TCFLSH_throws_away_what_was_typed) {
 }
 
 CHECK(TIOCSWINSZ_sets_the_size_of_both_ends) {
-    struct winsize size = {.ws_row = 33, .ws_col = 99}, told = {0};
+    struct winsize size = {.ws_row = 33, .ws_col = 99}, current = {0};
     open_terminal();
     works(control(far, TIOCSWINSZ, &size), "TIOCSWINSZ");
-    works(control(near, TIOCGWINSZ, &told), "TIOCGWINSZ");
-    want(told.ws_row == 33 && told.ws_col == 99, "%d × %d", told.ws_row, told.ws_col);
+    works(control(near, TIOCGWINSZ, &current), "TIOCGWINSZ");
+    want(current.ws_row == 33 && current.ws_col == 99, "%d × %d", current.ws_row, current.ws_col);
 }
 
-CHECK(TIOCPKT_tells_of_flushes_and_data) {
+CHECK(TIOCPKT_reports_flushes_and_data) {
     int on = 1;
     open_terminal();
     works(control(far, TIOCPKT, &on), "TIOCPKT");

@@ -10,13 +10,13 @@ static long get(int which, int who) {
     return syscall(SYS_ioprio_get, which, who);
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     int value = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 5);
     works(syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, value), "ioprio_set");
     want(works(get(IOPRIO_WHO_PROCESS, 0), "ioprio_get") == value, "another");
 }
 
-CHECK(tells_the_best_of_a_group) {
+CHECK(reports_the_best_of_a_group) {
     pid_t first = child_that(waits), second = child_that(waits);
     int high = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 2), low = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7);
     works(setpgid(first, first), "setpgid");

@@ -11,12 +11,12 @@ static long compare(pid_t other, int kind, long mine, long theirs) {
     return syscall(SYS_kcmp, getpid(), other, kind, mine, theirs);
 }
 
-CHECK(tells_copies_of_a_descriptor) {
+CHECK(reports_copies_of_a_descriptor) {
     int fd = (int)works(open("/dev/null", O_RDONLY), "open"), copy = dup(fd);
     want(works(compare(getpid(), KCMP_FILE, fd, copy), "kcmp") == 0, "a copy is another file");
 }
 
-CHECK(tells_files_apart) {
+CHECK(reports_files_apart) {
     int fd = (int)works(open("/dev/null", O_RDONLY), "open"), other = open("/dev/null", O_RDONLY);
     long order = works(compare(getpid(), KCMP_FILE, fd, other), "kcmp");
     want(order == 1 || order == 2, "opened twice and the same");

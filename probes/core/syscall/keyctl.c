@@ -12,7 +12,7 @@ static long key(void) {
     return works(made, "add_key");
 }
 
-CHECK(tells_the_number_of_a_ring) {
+CHECK(reports_the_number_of_a_ring) {
     long ring = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_PROCESS_KEYRING, 1);
     want(works(ring, "KEYCTL_GET_KEYRING_ID") > 0, "ring %ld", ring);
 }

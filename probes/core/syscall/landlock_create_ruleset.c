@@ -14,7 +14,7 @@ static long create(const void *rules, size_t size, unsigned flags) {
     return syscall(SYS_landlock_create_ruleset, rules, size, flags);
 }
 
-CHECK(tells_the_version) {
+CHECK(reports_the_version) {
     want(works(create(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION), "the version") >= 1, "none");
 }
 

@@ -18,7 +18,7 @@ CHECK(gives_a_file_a_second_name) {
     want(facts.st_nlink == 2, "it has one name");
 }
 
-CHECK(names_a_link_itself_unless_told_to_follow) {
+CHECK(names_a_link_itself_unless_asked_to_follow) {
     struct stat facts;
     file_with("file", "");
     works(symlink("file", "link"), "symlink");

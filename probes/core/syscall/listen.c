@@ -40,7 +40,7 @@ CHECK(lets_others_connect) {
     works(connect(other, (void *)&at, sizeof at), "connect");
 }
 
-CHECK(is_told_by_an_option) {
+CHECK(is_reported_by_an_option) {
     int fd = bound();
     want(option(fd) == 0, "it listens already");
     works(syscall(SYS_listen, fd, 1), "listen");

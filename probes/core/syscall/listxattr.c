@@ -23,7 +23,7 @@ CHECK(lists_the_names) {
          "a name is missing");
 }
 
-CHECK(tells_how_much_room_it_needs) {
+CHECK(reports_how_much_room_it_needs) {
     make();
     want(works(syscall(SYS_listxattr, "file", NULL, 0), "listxattr") >= 18, "less than two names");
 }

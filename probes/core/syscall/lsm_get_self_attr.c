@@ -17,7 +17,7 @@ static struct {
 } label;
 static uint32_t size = sizeof label;
 
-CHECK(tells_a_label) {
+CHECK(reports_a_label) {
     long count = syscall(SYS_lsm_get_self_attr, CURRENT, &label, &size, 0);
     if (count == -1 && errno == EOPNOTSUPP)
         unavailable("no security module of this kernel gives labels");

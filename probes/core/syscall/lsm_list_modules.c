@@ -23,7 +23,7 @@ CHECK(names_the_module_of_capabilities) {
     want(size == (uint32_t)count * sizeof *ids, "the size is %u", size);
 }
 
-CHECK(tells_the_size_where_there_is_no_room) {
+CHECK(reports_the_size_where_there_is_no_room) {
     size = 1;
     refuses(syscall(SYS_lsm_list_modules, ids, &size, 0), E2BIG, "room for nothing");
     want(size >= sizeof *ids, "the size is %u", size);

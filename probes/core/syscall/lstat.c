@@ -11,14 +11,14 @@
 
 static struct stat facts;
 
-CHECK(tells_of_a_link_itself) {
+CHECK(reports_a_link_itself) {
     own_directory();
     works(symlink("nowhere", "link"), "symlink");
     works(syscall(SYS_lstat, "link", &facts), "lstat");
     want(S_ISLNK(facts.st_mode) && facts.st_size == 7, "it is not the link");
 }
 
-CHECK(tells_of_a_file) {
+CHECK(reports_a_file) {
     file_with("file", "glass");
     works(syscall(SYS_lstat, "file", &facts), "lstat");
     want(S_ISREG(facts.st_mode) && facts.st_size == 5, "other facts");

@@ -10,7 +10,7 @@ static long barrier(int command, unsigned flags) {
     return syscall(SYS_membarrier, command, flags, 0);
 }
 
-CHECK(tells_what_there_is) {
+CHECK(reports_what_there_is) {
     long known = works(barrier(MEMBARRIER_CMD_QUERY, 0), "the query");
     want(known & MEMBARRIER_CMD_GLOBAL, "no barrier for all");
     want(known & MEMBARRIER_CMD_PRIVATE_EXPEDITED, "no barrier for one process");

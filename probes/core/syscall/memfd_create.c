@@ -31,24 +31,24 @@ CHECK(can_be_mapped_and_shared) {
     want(pread(fd, &byte, 1, 7) == 1 && byte == 'g', "another byte");
 }
 
-CHECK(marks_for_closing_if_told) {
+CHECK(marks_for_closing_if_asked) {
     int fd = (int)works(syscall(SYS_memfd_create, "pane", MFD_CLOEXEC), "memfd_create");
     want(fcntl(fd, F_GETFD) == FD_CLOEXEC, "not marked");
 }
 
-CHECK(can_be_sealed_if_told) {
+CHECK(can_be_sealed_if_asked) {
     int fd = (int)works(syscall(SYS_memfd_create, "pane", MFD_ALLOW_SEALING), "memfd_create");
     works(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL), "fcntl F_ADD_SEALS");
     refuses(ftruncate(fd, 4096), EPERM, "ftruncate of what must not grow");
     refuses(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), EPERM, "one more seal");
 }
 
-CHECK(can_not_be_sealed_unless_told) {
+CHECK(can_not_be_sealed_unless_asked) {
     int fd = (int)works(syscall(SYS_memfd_create, "pane", 0), "memfd_create");
     want(fcntl(fd, F_GET_SEALS) == F_SEAL_SEAL, "other seals");
 }
 
-CHECK(makes_a_file_that_is_no_program_if_told) {
+CHECK(makes_a_file_that_is_no_program_if_asked) {
     struct stat facts;
     int fd = (int)works_if_offered(syscall(SYS_memfd_create, "pane", NOEXEC_SEAL), EINVAL, "it");
     works(fstat(fd, &facts), "fstat");

@@ -28,7 +28,7 @@ CHECK(can_not_be_read_as_a_file) {
     refuses(read(fd, &byte, 1), EINVAL, "read of it");
 }
 
-CHECK(marks_for_closing_if_told) {
+CHECK(marks_for_closing_if_asked) {
     int fd = (int)works(syscall(SYS_memfd_secret, O_CLOEXEC), "memfd_secret");
     want(fcntl(fd, F_GETFD) == FD_CLOEXEC, "not marked");
 }

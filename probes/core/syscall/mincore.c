@@ -18,27 +18,27 @@ static char *pages(size_t count) {
     return at;
 }
 
-CHECK(tells_a_page_that_was_touched) {
+CHECK(reports_a_page_that_was_touched) {
     char *at = pages(1);
     *at = 1;
     works(syscall(SYS_mincore, at, PAGE, in), "mincore");
     want(in[0] & 1, "not in memory");
 }
 
-CHECK(tells_a_page_that_was_not_touched) {
+CHECK(reports_a_page_that_was_not_touched) {
     char *at = pages(1);
     works(syscall(SYS_mincore, at, PAGE, in), "mincore");
     want((in[0] & 1) == 0, "in memory");
 }
 
-CHECK(tells_each_page_of_several) {
+CHECK(reports_each_page_of_several) {
     char *at = pages(3);
     at[PAGE] = 1;
     works(syscall(SYS_mincore, at, 2 * PAGE + 1, in), "mincore");
     want((in[0] & 1) == 0 && in[1] & 1 && (in[2] & 1) == 0, "%d %d %d", in[0], in[1], in[2]);
 }
 
-CHECK(tells_a_page_that_was_given_back) {
+CHECK(reports_a_page_that_was_given_back) {
     char *at = pages(1);
     *at = 1;
     works(madvise(at, PAGE, MADV_DONTNEED), "madvise");

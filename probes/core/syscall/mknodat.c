@@ -25,7 +25,7 @@ CHECK(makes_a_socket) {
     want(made(S_IFSOCK | 0600) == (S_IFSOCK | 0600), "it is something else");
 }
 
-CHECK(makes_a_file_if_no_type_is_told) {
+CHECK(makes_a_file_if_no_type_is_given) {
     want(made(0600) == (S_IFREG | 0600), "it is something else");
 }
 

@@ -40,7 +40,7 @@ static void limit(size_t bytes) {
         unavailable("root here can't become anybody else");
 }
 
-CHECK(locks_as_much_as_it_is_told) {
+CHECK(locks_as_much_as_asked) {
     char *at = pages(4);
     works(syscall(SYS_mlock, at, 4 * PAGE), "mlock");
     want(locked() == (long)(4 * PAGE / 1024), "%ld KiB are locked", locked());

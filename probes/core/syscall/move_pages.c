@@ -8,12 +8,12 @@
 static int status = -1000;
 static void *pages[1] = {&status};
 
-CHECK(tells_where_a_page_lies) {
+CHECK(reports_where_a_page_lies) {
     works(syscall(SYS_move_pages, 0, 1, pages, NULL, &status, 0), "move_pages");
     want(status >= 0 && status < 1024, "node %d", status);
 }
 
-CHECK(tells_of_a_page_that_is_not_there) {
+CHECK(reports_a_page_that_is_not_there) {
     pages[0] = (void *)4096;
     works(syscall(SYS_move_pages, 0, 1, pages, NULL, &status, 0), "move_pages");
     want(status == -EFAULT || status == -ENOENT, "status %d", status);

@@ -20,7 +20,7 @@ static int make(int flags) {
     return (int)works(queue, "mq_open");
 }
 
-CHECK(tells_what_a_queue_holds) {
+CHECK(reports_what_a_queue_holds) {
     struct mq_attr got = {0};
     int queue = make(0);
     works(mq_send(queue, "x", 1, 0), "mq_send");

@@ -23,7 +23,7 @@ static long after(long result) {
     return result;
 }
 
-CHECK(makes_a_queue_as_it_is_told) {
+CHECK(makes_a_queue_as_it_is_asked) {
     struct mq_attr small = {.mq_maxmsg = 3, .mq_msgsize = 40}, got = {0};
     int queue = (int)works(after(make(O_CREAT | O_EXCL, &small)), "mq_open");
     works(syscall(SYS_mq_getsetattr, queue, NULL, &got), "mq_getsetattr");

@@ -61,7 +61,7 @@ CHECK(moves_where_there_is_no_room) {
     want(!there(at), "the old place is still there");
 }
 
-CHECK(moves_where_it_is_told) {
+CHECK(moves_where_it_is_asked) {
     char *at = pages(1, MAP_PRIVATE), *room = pages(1, MAP_PRIVATE);
     at[0] = 7;
     long now = works(move(at, 1, 1, MREMAP_MAYMOVE | MREMAP_FIXED, room), "mremap");

@@ -21,7 +21,7 @@ static long after(long result) {
     return result;
 }
 
-CHECK(tells_what_is_known) {
+CHECK(reports_what_is_known) {
     struct {
         long type;
         char text[4];
@@ -49,7 +49,7 @@ CHECK(removes_a_queue) {
     want(syscall(SYS_msgctl, queue, IPC_STAT, &info) == -1, "it is still there");
 }
 
-CHECK(tells_the_limits) {
+CHECK(reports_the_limits) {
     struct msginfo limits = {0};
     works(syscall(SYS_msgctl, 0, IPC_INFO, &limits), "IPC_INFO");
     want(limits.msgmax > 0 && limits.msgmni > 0, "none");

@@ -113,7 +113,7 @@ CHECK(ends_when_the_queue_is_removed) {
     usleep(200000);
     after(0);
     waitpid(child, &status, 0);
-    want(status == 0, "who waited was not told EIDRM");
+    want(status == 0, "the waiting process did not get EIDRM");
 }
 
 CHECK(refuses_what_is_no_queue) {

@@ -41,7 +41,7 @@ CHECK(queues_messages_in_order) {
     want(size == 3 && memcmp(got.text, "one", 3) == 0 && got.type == 1, "another comes first");
 }
 
-CHECK(is_told_of_by_the_queue) {
+CHECK(is_reported_by_the_queue) {
     struct msqid_ds info;
     make();
     put(1, "glass", 0);

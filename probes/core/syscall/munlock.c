@@ -30,7 +30,7 @@ static long locked(void) {
     return kib;
 }
 
-CHECK(unlocks_as_much_as_it_is_told) {
+CHECK(unlocks_as_much_as_asked) {
     char *at = pages(4);
     works(mlock(at, 4 * PAGE), "mlock");
     works(syscall(SYS_munlock, at, PAGE), "munlock");

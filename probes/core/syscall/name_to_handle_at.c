@@ -36,13 +36,13 @@ CHECK(names_another_file_differently) {
     want(memcmp(&one, &two, sizeof one) != 0, "two files have one name");
 }
 
-CHECK(tells_how_much_room_it_needs) {
+CHECK(reports_how_much_room_it_needs) {
     handle_t handle = {0};
     file_with("file", "");
     handle_of("file");
     refuses(syscall(SYS_name_to_handle_at, AT_FDCWD, "file", &handle, &mount_id, 0), EOVERFLOW,
             "without room");
-    want(handle.head.handle_bytes > 0, "it does not tell");
+    want(handle.head.handle_bytes > 0, "no size returned");
 }
 
 CHECK(refuses_what_is_not_there) {

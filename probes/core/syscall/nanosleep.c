@@ -12,7 +12,7 @@ static void nothing(int number) {
     (void)number;
 }
 
-CHECK(sleeps_as_long_as_it_is_told) {
+CHECK(sleeps_as_long_as_asked) {
     struct timespec before, after, time = {0, 30000000};
     clock_gettime(CLOCK_MONOTONIC, &before);
     works(syscall(SYS_nanosleep, &time, NULL), "nanosleep");
@@ -26,7 +26,7 @@ CHECK(returns_at_once_for_0) {
     works(syscall(SYS_nanosleep, &none, NULL), "nanosleep");
 }
 
-CHECK(tells_what_is_left_after_a_signal) {
+CHECK(reports_what_is_left_after_a_signal) {
     struct itimerval often = {.it_interval.tv_usec = 20000, .it_value.tv_usec = 20000};
     struct timespec time = {1000, 0}, left = {0, 0};
     signal(SIGALRM, nothing);

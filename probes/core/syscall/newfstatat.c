@@ -10,7 +10,7 @@
 
 static struct stat facts;
 
-CHECK(tells_of_a_file_beneath_a_directory) {
+CHECK(reports_a_file_beneath_a_directory) {
     file_with("file", "glass");
     int here = (int)works(open(".", O_PATH), "open .");
     works(chdir("/"), "chdir");
@@ -18,7 +18,7 @@ CHECK(tells_of_a_file_beneath_a_directory) {
     want(S_ISREG(facts.st_mode) && facts.st_size == 5, "other facts");
 }
 
-CHECK(follows_links_unless_told) {
+CHECK(follows_links_unless_asked) {
     own_directory();
     works(symlink(".", "link"), "symlink");
     works(syscall(SYS_newfstatat, AT_FDCWD, "link", &facts, 0), "newfstatat");
@@ -33,7 +33,7 @@ CHECK(takes_an_open_file) {
     want(facts.st_size == 5, "other facts");
 }
 
-CHECK(refuses_no_name_unless_told) {
+CHECK(refuses_no_name_unless_asked) {
     refuses(syscall(SYS_newfstatat, file_with("f", ""), "", &facts, 0), ENOENT, "of no name");
 }
 

@@ -86,7 +86,7 @@ CHECK(opens_a_link_itself_with_path_and_nofollow) {
 CHECK(marks_for_closing_with_cloexec) {
     int kept = (int)works(syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY), "openat");
     int closed = (int)works(syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_CLOEXEC), "openat");
-    want(fcntl(kept, F_GETFD) == 0, "marked though not told");
+    want(fcntl(kept, F_GETFD) == 0, "close-on-exec without O_CLOEXEC");
     want(fcntl(closed, F_GETFD) == FD_CLOEXEC, "not marked");
 }
 

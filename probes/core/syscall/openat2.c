@@ -30,7 +30,7 @@ CHECK(makes_a_file_with_its_mode) {
     want((facts.st_mode & 07777) == 0600, "mode %o", facts.st_mode & 07777);
 }
 
-CHECK(stays_beneath_if_told) {
+CHECK(stays_beneath_if_asked) {
     struct open_how how = {.flags = O_RDONLY, .resolve = RESOLVE_BENEATH};
     int usr = (int)works(open("/usr", O_PATH | O_DIRECTORY), "open /usr");
     works(open_how(usr, "bin/env", how), "openat2 beneath /usr");
@@ -38,13 +38,13 @@ CHECK(stays_beneath_if_told) {
     refuses(open_how(usr, "/usr/bin/env", how), EXDEV, "openat2 of an absolute path");
 }
 
-CHECK(takes_the_directory_for_the_root_if_told) {
+CHECK(takes_the_directory_for_the_root_if_asked) {
     struct open_how how = {.flags = O_RDONLY, .resolve = RESOLVE_IN_ROOT};
     int usr = (int)works(open("/usr", O_PATH | O_DIRECTORY), "open /usr");
     works(open_how(usr, "/../bin/env", how), "openat2 of /../bin/env in /usr");
 }
 
-CHECK(follows_no_link_if_told) {
+CHECK(follows_no_link_if_asked) {
     struct open_how how = {.flags = O_RDONLY, .resolve = RESOLVE_NO_SYMLINKS};
     own_directory();
     works(symlink("/", "link"), "symlink");

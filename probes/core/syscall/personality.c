@@ -8,7 +8,7 @@
 
 #define QUERY 0xffffffffUL
 
-CHECK(tells_the_domain) {
+CHECK(reports_the_domain) {
     want((works(syscall(SYS_personality, QUERY), "personality") & PER_MASK) == PER_LINUX,
          "not Linux");
 }

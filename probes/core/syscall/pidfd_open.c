@@ -17,12 +17,12 @@ static int open_process(pid_t pid) {
     return (int)works(syscall(SYS_pidfd_open, pid, 0), "pidfd_open");
 }
 
-CHECK(tells_when_the_process_ends) {
+CHECK(reports_when_the_process_ends) {
     pid_t child = child_that(waits);
     struct pollfd ended = {.fd = open_process(child), .events = POLLIN};
-    want(poll(&ended, 1, 0) == 0, "it is told while it lives");
+    want(poll(&ended, 1, 0) == 0, "its end was reported while it lives");
     works(kill(child, SIGKILL), "kill");
-    want(poll(&ended, 1, 2000) == 1 && ended.revents & POLLIN, "its end is not told");
+    want(poll(&ended, 1, 2000) == 1 && ended.revents & POLLIN, "its end was not reported");
     end_of(child);
 }
 

@@ -16,20 +16,20 @@ CHECK(carries_bytes_from_end_to_end) {
     want(read(ends[0], bytes, 8) == 5 && memcmp(bytes, "glass", 5) == 0, "other bytes");
 }
 
-CHECK(marks_for_closing_if_told) {
+CHECK(marks_for_closing_if_asked) {
     int ends[2];
     works(syscall(SYS_pipe2, ends, O_CLOEXEC), "pipe2");
     want(fcntl(ends[0], F_GETFD) == FD_CLOEXEC && fcntl(ends[1], F_GETFD) == FD_CLOEXEC, "not");
 }
 
-CHECK(never_waits_if_told) {
+CHECK(never_waits_if_asked) {
     int ends[2];
     char byte;
     works(syscall(SYS_pipe2, ends, O_NONBLOCK), "pipe2");
     refuses(read(ends[0], &byte, 1), EAGAIN, "read of an empty pipe");
 }
 
-CHECK(keeps_messages_apart_if_told) {
+CHECK(keeps_messages_apart_if_asked) {
     int ends[2];
     char bytes[8];
     works(syscall(SYS_pipe2, ends, O_DIRECT), "pipe2 with O_DIRECT");

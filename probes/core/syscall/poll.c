@@ -19,17 +19,17 @@ static void nothing(int number) {
     (void)number;
 }
 
-CHECK(tells_which_ends_of_a_pipe_are_ready) {
+CHECK(reports_which_ends_of_a_pipe_are_ready) {
     int ends[2];
     works(pipe(ends), "pipe");
     struct pollfd both[2] = {{.fd = ends[0], .events = POLLIN}, {.fd = ends[1], .events = POLLOUT}};
     want(works(syscall(SYS_poll, both, 2, 0), "poll") == 1, "an empty pipe: not one ready");
     want(both[0].revents == 0 && both[1].revents == POLLOUT, "an empty pipe: the wrong end");
     works(write(ends[1], "x", 1), "write");
-    want(syscall(SYS_poll, both, 2, 0) == 2 && both[0].revents == POLLIN, "what came is not told");
+    want(syscall(SYS_poll, both, 2, 0) == 2 && both[0].revents == POLLIN, "the event was not reported");
 }
 
-CHECK(tells_of_a_full_pipe) {
+CHECK(reports_a_full_pipe) {
     static char page[4096];
     int ends[2];
     works(pipe2(ends, O_NONBLOCK), "pipe2");
@@ -39,7 +39,7 @@ CHECK(tells_of_a_full_pipe) {
     want(syscall(SYS_poll, &full, 1, 0) == 0, "a full pipe can be written");
 }
 
-CHECK(tells_that_the_other_end_is_gone) {
+CHECK(reports_that_the_other_end_is_gone) {
     int one[2], other[2];
     works(pipe(one), "pipe");
     works(pipe(other), "pipe");
@@ -51,7 +51,7 @@ CHECK(tells_that_the_other_end_is_gone) {
     want(both[1].revents & POLLERR, "no reader: %#x", (unsigned)both[1].revents);
 }
 
-CHECK(tells_of_a_half_closed_socket) {
+CHECK(reports_a_half_closed_socket) {
     int ends[2];
     works(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
     works(shutdown(ends[1], SHUT_WR), "shutdown");

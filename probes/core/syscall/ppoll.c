@@ -25,7 +25,7 @@ static struct pollfd ready(void) {
     return (struct pollfd){.fd = ends[0], .events = POLLIN};
 }
 
-CHECK(tells_what_is_ready) {
+CHECK(reports_what_is_ready) {
     struct pollfd one = ready();
     struct timespec now = {0};
     want(works(syscall(SYS_ppoll, &one, 1, &now, NULL, 8), "ppoll") == 1, "not ready");
@@ -37,7 +37,7 @@ CHECK(waits_without_an_end) {
     want(works(syscall(SYS_ppoll, &one, 1, NULL, NULL, 8), "ppoll") == 1, "not ready");
 }
 
-CHECK(tells_the_time_left) {
+CHECK(reports_the_time_left) {
     struct pollfd one = ready();
     struct timespec left = {1000, 0};
     works(syscall(SYS_ppoll, &one, 1, &left, NULL, 8), "ppoll");

@@ -38,27 +38,27 @@ CHECK(names_the_thread) {
     want(strcmp(seen, "sixteen-letters\n") == 0, "/proc says %s", seen);
 }
 
-static int told[2];
+static int alive[2];
 
 static void leaves_a_child(void) {
     if (fork() == 0) {
         control(PR_SET_PDEATHSIG, SIGKILL);
-        if (write(told[1], "x", 1) == 1)
+        if (write(alive[1], "x", 1) == 1)
             waits();
     }
     char byte;
-    _exit(read(told[0], &byte, 1) == 1 ? 0 : 1);
+    _exit(read(alive[0], &byte, 1) == 1 ? 0 : 1);
 }
 
 CHECK(sends_a_signal_when_the_parent_dies) {
-    works(pipe(told), "pipe");
+    works(pipe(alive), "pipe");
     char byte;
     want(end_of(child_that(leaves_a_child)) == 0, "no grandchild");
-    close(told[1]);
-    want(read(told[0], &byte, 1) == 0, "the grandchild lives"); /* its death closes the pipe */
+    close(alive[1]);
+    want(read(alive[0], &byte, 1) == 0, "the grandchild lives"); /* its death closes the pipe */
 }
 
-CHECK(tells_the_signal_of_the_parents_death) {
+CHECK(reports_the_signal_of_the_parents_death) {
     int signal = 0;
     works(control(PR_SET_PDEATHSIG, SIGUSR1), "PR_SET_PDEATHSIG");
     works(control(PR_GET_PDEATHSIG, (unsigned long)&signal), "PR_GET_PDEATHSIG");
@@ -109,14 +109,14 @@ CHECK(keeps_capabilities_over_a_change_of_user_unless_that_is_locked) {
     want(control(PR_GET_SECUREBITS, 0) & SECBIT_KEEP_CAPS, "no such bit");
 }
 
-CHECK(tells_the_bounding_set) {
+CHECK(reports_the_bounding_set) {
     unsigned long bound = (unsigned long)status_of("CapBnd", "%lx");
     for (unsigned bit = 0; bit <= CAP_LAST_CAP; bit++)
         want(control(PR_CAPBSET_READ, bit) == (long)(bound >> bit & 1), "capability %u", bit);
     refuses(control(PR_CAPBSET_READ, 200), EINVAL, "capability 200");
 }
 
-CHECK(tells_and_clears_the_ambient_set) {
+CHECK(reports_and_clears_the_ambient_set) {
     works(syscall(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "clear");
     want(syscall(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_CHOWN, 0, 0) == 0, "set");
 }

@@ -18,7 +18,7 @@ CHECK(reads_at_a_place) {
     want(lseek(fd, 0, SEEK_CUR) == 0, "the position moved");
 }
 
-CHECK(reads_at_the_position_if_told) {
+CHECK(reads_at_the_position_if_asked) {
     int fd = file_with("file", "glass");
     want(works(syscall(SYS_preadv2, fd, places, 2, -1L, -1L, 0), "preadv2") == 5, "not five");
     want(lseek(fd, 0, SEEK_CUR) == 5, "the position did not move");

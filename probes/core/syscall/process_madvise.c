@@ -31,7 +31,7 @@ static char *page(void) {
     return at;
 }
 
-CHECK(tells_how_much_it_advised_and_loses_nothing) {
+CHECK(reports_how_much_it_advised_and_loses_nothing) {
     char *at = page();
     int fd = self();
     size_t done = (size_t)works(syscall(SYS_process_madvise, fd, &range, 1, MADV_COLD, 0), "cold");

@@ -30,7 +30,7 @@ static int add(int fd, fd_set *set) {
     return fd + 1;
 }
 
-CHECK(tells_which_ends_of_a_pipe_are_ready) {
+CHECK(reports_which_ends_of_a_pipe_are_ready) {
     int ends[2];
     works(pipe(ends), "pipe");
     works(write(ends[1], "x", 1), "write");
@@ -49,7 +49,7 @@ CHECK(takes_out_what_is_not_ready) {
     want(!FD_ISSET(ends[0], &reading), "the set is not empty");
 }
 
-CHECK(tells_the_time_left) {
+CHECK(reports_the_time_left) {
     int ends[2];
     struct timespec left = {1000, 0};
     works(pipe(ends), "pipe");

@@ -17,7 +17,7 @@ CHECK(writes_at_a_place) {
     want(read(fd, bytes, 16) == 6 && memcmp(bytes, "aglass", 6) == 0, "other bytes");
 }
 
-CHECK(writes_at_the_position_if_told) {
+CHECK(writes_at_the_position_if_asked) {
     int fd = file_with("file", "ab");
     works(lseek(fd, 1, SEEK_SET), "lseek");
     works(syscall(SYS_pwritev2, fd, places, 2, -1L, -1L, 0), "pwritev2");

@@ -1,4 +1,4 @@
-/* query_module: modules of the kernel, as kernels before 2.6 told them. */
+/* query_module: modules of the kernel, as kernels before 2.6 listed them. */
 #define CAPABILITY "syscall_query_module"
 #include "_runner_c.h"
 
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #ifdef SYS_query_module
-CHECK(tells_of_modules) {
+CHECK(reports_modules) {
     works(syscall(SYS_query_module, NULL, 0, NULL, 0, NULL), "a query of nothing");
 }
 #else

@@ -10,7 +10,7 @@
 
 static char target[16];
 
-CHECK(tells_where_a_link_points) {
+CHECK(reports_where_a_link_points) {
     own_directory();
     works(symlink("glass house", "link"), "symlink");
     want(works(syscall(SYS_readlink, "link", target, 16), "readlink") == 11, "another length");

@@ -9,7 +9,7 @@
 
 static char target[16];
 
-CHECK(tells_where_a_link_points) {
+CHECK(reports_where_a_link_points) {
     own_directory();
     works(symlink("glass", "link"), "symlink");
     int here = (int)works(open(".", O_PATH), "open .");
@@ -25,7 +25,7 @@ CHECK(takes_an_open_link) {
     want(works(syscall(SYS_readlinkat, fd, "", target, 16), "readlinkat") == 5, "not five");
 }
 
-CHECK(tells_where_the_process_is) {
+CHECK(reports_where_the_process_is) {
     works(chdir("/usr"), "chdir");
     works(syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/cwd", target, 16), "readlinkat");
     want(memcmp(target, "/usr", 4) == 0, "%.16s", target);

@@ -36,7 +36,7 @@ static long get(int fd, size_t size, int flags) {
     return syscall(SYS_recvfrom, fd, bytes, size, flags, NULL, NULL);
 }
 
-CHECK(tells_who_sent_it) {
+CHECK(reports_who_sent_it) {
     struct sockaddr_in from, other;
     socklen_t size = sizeof from;
     int one = receiver(&other), fd = receiver(&at);
@@ -60,7 +60,7 @@ CHECK(loses_the_rest_of_a_message) {
     refuses(get(ends[1], 64, MSG_DONTWAIT), EAGAIN, "the rest");
 }
 
-CHECK(tells_the_whole_size_of_a_message) {
+CHECK(reports_the_whole_size_of_a_message) {
     pair(SOCK_DGRAM);
     works(send(ends[0], "glass", 5, 0), "send");
     want(get(ends[1], 2, MSG_TRUNC) == 5, "not five");

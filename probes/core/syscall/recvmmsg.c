@@ -45,7 +45,7 @@ CHECK(waits_for_one_if_asked) {
     want(works(get(ends[1], 2, MSG_WAITFORONE, NULL), "recvmmsg") == 1, "not one");
 }
 
-CHECK(tells_the_time_left) {
+CHECK(reports_the_time_left) {
     struct timespec left = {1000, 0};
     pair();
     works(get(ends[1], 2, 0, &left), "recvmmsg");

@@ -68,7 +68,7 @@ CHECK(spreads_bytes_over_several_places) {
     want(!memcmp(bytes, "gl", 2) && !memcmp(other, "ass", 3), "other bytes");
 }
 
-CHECK(tells_who_sent_it) {
+CHECK(reports_who_sent_it) {
     struct sockaddr_in at, own, from = {0};
     int one = receiver(&own), fd = receiver(&at);
     works(sendto(one, "x", 1, 0, (void *)&at, sizeof at), "sendto");
@@ -124,7 +124,7 @@ CHECK(marks_descriptors_that_there_is_no_room_for) {
     want(message.msg_flags & MSG_CTRUNC, "flags %#x", message.msg_flags);
 }
 
-CHECK(tells_credentials_if_asked) {
+CHECK(reports_credentials_if_asked) {
     int on = 1;
     struct ucred got = {0};
     pair(SOCK_STREAM);

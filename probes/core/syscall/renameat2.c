@@ -35,7 +35,7 @@ CHECK(replaces_what_is_there) {
     want(first_of("two") == '1', "it was not replaced");
 }
 
-CHECK(leaves_what_is_there_if_told) {
+CHECK(leaves_what_is_there_if_asked) {
     file_with("one", "1");
     file_with("two", "2");
     refuses(change("one", "two", RENAME_NOREPLACE), EEXIST, "renameat2");

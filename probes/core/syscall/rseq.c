@@ -56,7 +56,7 @@ static int enrols_and_leaves(void *unused) {
     return result == 0 && area.cpu_id != (unsigned)RSEQ_CPU_ID_UNINITIALIZED;
 }
 
-CHECK(stops_when_told) {
+CHECK(stops_when_asked) {
     in_a_fresh_thread(enrols_and_leaves);
     works(result, "rseq");
 }

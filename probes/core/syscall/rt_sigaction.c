@@ -40,7 +40,7 @@ CHECK(runs_a_handler) {
     want(heard == SIGUSR1, "heard %d", heard);
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     struct action old;
     set(SIGUSR1, hear, SA_RESTART, 1UL << (SIGUSR2 - 1));
     works(act(SIGUSR1, NULL, &old), "rt_sigaction");
@@ -142,16 +142,16 @@ CHECK(leaves_no_zombies_if_asked) {
     want(soon(heard == SIGCHLD), "no SIGCHLD");
 }
 
-CHECK(tells_no_stops_if_asked) {
+CHECK(reports_no_stops_if_asked) {
     siginfo_t info;
     set(SIGCHLD, hear, SA_NOCLDSTOP, 0);
     pid_t child = child_that(waits);
     works(kill(child, SIGSTOP), "stop");
     works(waitid(P_PID, (id_t)child, &info, WSTOPPED), "waitid");
-    want(heard == 0, "a stop was told");
+    want(heard == 0, "a stop was reported");
     works(kill(child, SIGKILL), "kill");
     end_of(child);
-    want(soon(heard == SIGCHLD), "the end was not told");
+    want(soon(heard == SIGCHLD), "the end was not reported");
 }
 
 CHECK(refuses_SIGKILL_and_SIGSTOP) {

@@ -22,17 +22,17 @@ static void hold_back(int signal) {
     works(sigprocmask(SIG_BLOCK, &set, NULL), "sigprocmask");
 }
 
-CHECK(tells_none_at_first) {
+CHECK(reports_none_at_first) {
     want(pending() == 0, "one waits");
 }
 
-CHECK(tells_what_is_held_back) {
+CHECK(reports_what_is_held_back) {
     hold_back(SIGUSR1);
     works(kill(getpid(), SIGUSR1), "kill");
     want(pending() == BIT(SIGUSR1), "others wait");
 }
 
-CHECK(tells_those_of_the_thread_too) {
+CHECK(reports_those_of_the_thread_too) {
     hold_back(SIGUSR2);
     works(syscall(SYS_tgkill, getpid(), gettid(), SIGUSR2), "tgkill");
     want(pending() == BIT(SIGUSR2), "others wait");

@@ -38,7 +38,7 @@ CHECK(adds_takes_away_and_sets) {
     want(mask(SIG_SETMASK, 0) == BIT(SIGUSR2), "nothing was taken away");
 }
 
-CHECK(only_tells_without_a_set) {
+CHECK(only_reports_without_a_set) {
     uint64_t old = 0;
     mask(SIG_SETMASK, BIT(SIGHUP));
     works(syscall(SYS_rt_sigprocmask, 99, NULL, &old, sizeof old), "rt_sigprocmask");

@@ -36,7 +36,7 @@ CHECK(hands_over_what_was_sent) {
     prepare(SI_QUEUE);
     works(syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &sent), "rt_sigqueueinfo");
     want(heard == SIGUSR1, "not heard");
-    want(got.si_code == SI_QUEUE && got.si_value.sival_int == 4242, "told otherwise");
+    want(got.si_code == SI_QUEUE && got.si_value.sival_int == 4242, "other data received");
 }
 
 CHECK(lets_the_caller_say_anything_to_itself) {

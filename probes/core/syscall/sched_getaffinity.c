@@ -22,7 +22,7 @@ CHECK(counts_as_libc_does) {
     want(CPU_COUNT(&set) >= 1 && CPU_COUNT(&set) <= online, "%d processors", CPU_COUNT(&set));
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     static cpu_set_t own; /* the kernel leaves the rest as it was */
     works(syscall(SYS_sched_getaffinity, 0, sizeof own, &own), "sched_getaffinity");
     works(syscall(SYS_sched_getaffinity, child_that(waits), sizeof set, &set), "of a child");

@@ -20,26 +20,26 @@ static long set(pid_t pid, struct attributes *attributes, unsigned flags) {
     return syscall(SYS_sched_setattr, pid, attributes, flags);
 }
 
-static struct attributes told;
+static struct attributes current;
 
 static long get(pid_t pid, size_t size, unsigned flags) {
-    return syscall(SYS_sched_getattr, pid, &told, size, flags);
+    return syscall(SYS_sched_getattr, pid, &current, size, flags);
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     struct attributes batch = {.size = sizeof batch, .policy = SCHED_BATCH, .nice = 15};
     works(set(0, &batch, 0), "sched_setattr");
-    works(get(0, sizeof told, 0), "sched_getattr");
-    want(told.policy == SCHED_BATCH, "policy %u", told.policy);
-    want(told.nice == 15, "nice %d", told.nice);
-    want(told.size == sizeof told, "the size is %u", told.size);
+    works(get(0, sizeof current, 0), "sched_getattr");
+    want(current.policy == SCHED_BATCH, "policy %u", current.policy);
+    want(current.nice == 15, "nice %d", current.nice);
+    want(current.size == sizeof current, "the size is %u", current.size);
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     pid_t child = child_that(waits);
     works(setpriority(PRIO_PROCESS, (id_t)child, 16), "setpriority");
-    works(get(child, sizeof told, 0), "sched_getattr");
-    want(told.nice == 16, "nice %d", told.nice);
+    works(get(child, sizeof current, 0), "sched_getattr");
+    want(current.nice == 16, "nice %d", current.nice);
 }
 
 CHECK(fills_a_longer_structure_only_as_far_as_it_knows) {
@@ -53,15 +53,15 @@ CHECK(refuses_a_short_structure) {
 }
 
 CHECK(refuses_unknown_flags) {
-    refuses(get(0, sizeof told, 0x80), EINVAL, "flag 0x80");
+    refuses(get(0, sizeof current, 0x80), EINVAL, "flag 0x80");
 }
 
 CHECK(refuses_nobody) {
-    refuses(get(0x7ffffff0, sizeof told, 0), ESRCH, "nobody");
+    refuses(get(0x7ffffff0, sizeof current, 0), ESRCH, "nobody");
 }
 
 CHECK(refuses_a_bad_address) {
-    refuses(syscall(SYS_sched_getattr, 0, 8, sizeof told, 0), EFAULT, "address 8");
+    refuses(syscall(SYS_sched_getattr, 0, 8, sizeof current, 0), EFAULT, "address 8");
 }
 
 CHECKS

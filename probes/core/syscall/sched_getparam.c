@@ -8,12 +8,12 @@
 
 static struct sched_param parameter = {.sched_priority = 77};
 
-CHECK(tells_0_for_an_ordinary_thread) {
+CHECK(reports_0_for_an_ordinary_thread) {
     works(syscall(SYS_sched_getparam, 0, &parameter), "sched_getparam");
     want(parameter.sched_priority == 0, "it is %d", parameter.sched_priority);
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     works(syscall(SYS_sched_getparam, child_that(waits), &parameter), "sched_getparam");
     want(parameter.sched_priority == 0, "it is %d", parameter.sched_priority);
 }

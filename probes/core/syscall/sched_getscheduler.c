@@ -6,14 +6,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-CHECK(tells_the_callers_own) {
+CHECK(reports_the_callers_own) {
     struct sched_param parameter = {0};
     works(sched_setscheduler(0, SCHED_BATCH, &parameter), "sched_setscheduler");
     want(works(syscall(SYS_sched_getscheduler, 0), "sched_getscheduler") == SCHED_BATCH, "another");
     want(syscall(SYS_sched_getscheduler, getpid()) == SCHED_BATCH, "another by number");
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     struct sched_param parameter = {0};
     pid_t child = child_that(waits);
     works(sched_setscheduler(child, SCHED_IDLE, &parameter), "sched_setscheduler");

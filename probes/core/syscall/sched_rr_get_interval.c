@@ -8,12 +8,12 @@
 
 static struct timespec slice = {-1, -1};
 
-CHECK(tells_a_time) {
+CHECK(reports_a_time) {
     works(syscall(SYS_sched_rr_get_interval, 0, &slice), "sched_rr_get_interval");
     want(slice.tv_sec >= 0 && slice.tv_nsec >= 0 && slice.tv_nsec < 1000000000, "no time");
 }
 
-CHECK(tells_that_of_a_child) {
+CHECK(reports_that_of_a_child) {
     works(syscall(SYS_sched_rr_get_interval, child_that(waits), &slice), "sched_rr_get_interval");
     want(slice.tv_nsec >= 0, "no time");
 }

@@ -27,28 +27,28 @@ CHECK(moves_the_caller) {
 }
 
 CHECK(is_kept) {
-    cpu_set_t told;
+    cpu_set_t current;
     choose_one();
     works(syscall(SYS_sched_setaffinity, 0, sizeof one, &one), "sched_setaffinity");
-    works(sched_getaffinity(0, sizeof told, &told), "sched_getaffinity");
-    want(CPU_EQUAL(&told, &one), "another set");
+    works(sched_getaffinity(0, sizeof current, &current), "sched_getaffinity");
+    want(CPU_EQUAL(&current, &one), "another set");
     works(syscall(SYS_sched_setaffinity, 0, sizeof all, &all), "the way back");
 }
 
 CHECK(reaches_a_child_and_not_its_parent) {
-    cpu_set_t told;
+    cpu_set_t current;
     choose_one();
     pid_t child = child_that(waits);
     works(syscall(SYS_sched_setaffinity, child, sizeof one, &one), "sched_setaffinity");
-    works(sched_getaffinity(child, sizeof told, &told), "sched_getaffinity");
-    want(CPU_EQUAL(&told, &one), "another set");
-    works(sched_getaffinity(0, sizeof told, &told), "sched_getaffinity");
-    want(CPU_EQUAL(&told, &all), "the parent's has changed");
+    works(sched_getaffinity(child, sizeof current, &current), "sched_getaffinity");
+    want(CPU_EQUAL(&current, &one), "another set");
+    works(sched_getaffinity(0, sizeof current, &current), "sched_getaffinity");
+    want(CPU_EQUAL(&current, &all), "the parent's has changed");
 }
 
 static void is_alike(void) {
-    cpu_set_t told;
-    _exit(sched_getaffinity(0, sizeof told, &told) == 0 && CPU_EQUAL(&told, &one) ? 0 : 1);
+    cpu_set_t current;
+    _exit(sched_getaffinity(0, sizeof current, &current) == 0 && CPU_EQUAL(&current, &one) ? 0 : 1);
 }
 
 CHECK(is_inherited) {

@@ -54,13 +54,13 @@ CHECK(refuses_unknown_flags) {
     refuses(set(0, &batch, 0), EINVAL, "flag 40 of the attributes");
 }
 
-CHECK(refuses_a_longer_structure_and_tells_the_size) {
+CHECK(refuses_a_longer_structure_and_reports_the_size) {
     struct {
         struct attributes attributes;
         uint64_t more[64];
     } longer = {.attributes = {.size = sizeof longer, .policy = SCHED_BATCH}, .more = {[63] = 1}};
     refuses(set(0, &longer.attributes, 0), E2BIG, "a longer structure");
-    want(longer.attributes.size >= 48 && longer.attributes.size < sizeof longer, "no size told");
+    want(longer.attributes.size >= 48 && longer.attributes.size < sizeof longer, "no size returned");
 }
 
 CHECK(refuses_nobody) {

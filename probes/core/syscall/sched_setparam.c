@@ -9,10 +9,10 @@
 static struct sched_param parameter;
 
 CHECK(takes_0_for_an_ordinary_thread) {
-    struct sched_param told = {.sched_priority = 77};
+    struct sched_param current = {.sched_priority = 77};
     works(syscall(SYS_sched_setparam, 0, &parameter), "sched_setparam");
-    works(sched_getparam(0, &told), "sched_getparam");
-    want(told.sched_priority == 0, "it is %d", told.sched_priority);
+    works(sched_getparam(0, &current), "sched_getparam");
+    want(current.sched_priority == 0, "it is %d", current.sched_priority);
 }
 
 CHECK(leaves_the_policy) {

@@ -99,14 +99,14 @@ CHECK(confines_all_threads_if_asked) {
     want(answer_in_a_thread(SECCOMP_FILTER_FLAG_TSYNC) == ENOLCK, "the other is free");
 }
 
-CHECK(tells_which_answers_there_are) {
+CHECK(reports_which_answers_there_are) {
     unsigned action = SECCOMP_RET_ERRNO;
     works(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action), "SECCOMP_RET_ERRNO");
     action = 0x12340000;
     refuses(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action), EOPNOTSUPP, "an unknown");
 }
 
-CHECK(tells_the_sizes_for_a_listener) {
+CHECK(reports_the_sizes_for_a_listener) {
     struct seccomp_notif_sizes sizes = {0, 0, 0};
     works(syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes), "SECCOMP_GET_NOTIF_SIZES");
     want(sizes.seccomp_notif >= sizeof(struct seccomp_notif), "%u bytes", sizes.seccomp_notif);

@@ -24,7 +24,7 @@ static int add(int fd, fd_set *set) {
     return fd + 1;
 }
 
-CHECK(tells_which_ends_of_a_pipe_are_ready) {
+CHECK(reports_which_ends_of_a_pipe_are_ready) {
     int ends[2];
     works(pipe(ends), "pipe");
     works(write(ends[1], "x", 1), "write");
@@ -55,7 +55,7 @@ CHECK(gives_0_and_an_empty_set_when_the_time_is_up) {
     want(soon.tv_sec == 0 && soon.tv_usec == 0, "some time is left");
 }
 
-CHECK(tells_the_time_left) {
+CHECK(reports_the_time_left) {
     int ends[2];
     struct timeval left = {1000, 0};
     works(pipe(ends), "pipe");

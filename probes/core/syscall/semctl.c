@@ -40,7 +40,7 @@ CHECK(sets_and_gets_all_values) {
     want(got[0] == 3 && got[1] == 4, "%d and %d", got[0], got[1]);
 }
 
-CHECK(tells_who_was_last_and_how_many_wait) {
+CHECK(reports_who_was_last_and_how_many_wait) {
     struct sembuf up = {0, 1, 0};
     make();
     semop(set, &up, 1);

@@ -23,7 +23,7 @@ static long after(long result) {
     return result;
 }
 
-CHECK(makes_as_many_as_it_is_told) {
+CHECK(makes_as_many_as_asked) {
     struct semid_ds info;
     union {
         struct semid_ds *info;

@@ -87,7 +87,7 @@ CHECK(ends_when_they_are_removed) {
         usleep(10000);
     after(0);
     waitpid(child, &status, 0);
-    want(status == 0, "who waited was not told EIDRM");
+    want(status == 0, "the waiting process did not get EIDRM");
 }
 
 CHECK(refuses_to_wait_where_it_must_not) {

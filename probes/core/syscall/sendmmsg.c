@@ -29,7 +29,7 @@ CHECK(sends_them_all) {
     want(recv(ends[1], bytes, 64, 0) == 5 && !memcmp(bytes, "three", 5), "another comes next");
 }
 
-CHECK(tells_how_much_of_each) {
+CHECK(reports_how_much_of_each) {
     pair();
     works(put(ends[0], 2, 0), "sendmmsg");
     want(messages[0].msg_len == 3 && messages[1].msg_len == 5, "other sizes");

@@ -118,7 +118,7 @@ CHECK(keeps_a_descriptor_that_was_closed_on_the_way) {
     want(read(got, bytes, 1) == 1 && bytes[0] == 'y', "another pipe");
 }
 
-CHECK(tells_who_sends) {
+CHECK(reports_who_sends) {
     int on = 1;
     struct ucred me = {getpid(), getuid(), getgid()}, got = {0};
     pair(SOCK_STREAM);

@@ -14,7 +14,7 @@ static int mode(void) {
     return found;
 }
 
-CHECK(sets_the_policy_that_is_told_afterwards) {
+CHECK(sets_the_policy_that_is_read_afterwards) {
     works(syscall(SYS_set_mempolicy, MPOL_BIND, &first, 64), "set_mempolicy");
     want(mode() == MPOL_BIND, "mode %d", mode());
 }

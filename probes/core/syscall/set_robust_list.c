@@ -97,12 +97,12 @@ CHECK(wakes_who_waits_for_the_lock) {
     end_of(child);
 }
 
-CHECK(takes_the_list_that_is_told) {
-    void *told;
+CHECK(takes_the_list_that_is_given) {
+    void *current;
     size_t size;
     works(syscall(SYS_set_robust_list, &head, sizeof head), "set_robust_list");
-    works(syscall(SYS_get_robust_list, 0, &told, &size), "get_robust_list");
-    want(told == &head && size == sizeof head, "another list");
+    works(syscall(SYS_get_robust_list, 0, &current, &size), "get_robust_list");
+    want(current == &head && size == sizeof head, "another list");
 }
 
 CHECK(refuses_another_size) {

@@ -23,7 +23,7 @@ CHECK(gives_the_former_one) {
     want(in_proc() == getegid(), "/proc says otherwise");
 }
 
-CHECK(of_minus_1_only_tells) {
+CHECK(of_minus_1_only_reads) {
     want(syscall(SYS_setfsgid, -1) == getegid(), "another");
     want(in_proc() == getegid(), "it has changed");
 }

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static gid_t groups[] = {7, 8}, told[8];
+static gid_t groups[] = {7, 8}, current[8];
 
 static void need_the_privilege(void) {
     if (!holds(CAP_SETGID))
@@ -22,7 +22,7 @@ CHECK(refuses_who_has_no_privilege) {
 CHECK(sets_the_groups) {
     need_the_privilege();
     works(syscall(SYS_setgroups, 2, groups), "setgroups");
-    want(getgroups(8, told) == 2 && told[0] + told[1] == 15, "other groups");
+    want(getgroups(8, current) == 2 && current[0] + current[1] == 15, "other groups");
 }
 
 CHECK(takes_all_away) {

@@ -86,7 +86,7 @@ CHECK(stops_a_timer) {
     want(rang == 0, "it rang");
 }
 
-CHECK(tells_what_was_set_before) {
+CHECK(reports_what_was_set_before) {
     struct itimerval far = {{7, 0}, {1000, 0}};
     works(syscall(SYS_setitimer, ITIMER_REAL, &far, NULL), "setitimer");
     works(syscall(SYS_setitimer, ITIMER_REAL, &never, &old), "setitimer");

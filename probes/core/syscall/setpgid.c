@@ -66,11 +66,11 @@ CHECK(groups_are_waited_for_as_one) {
     end_of(outside);
 }
 
-static int told[2];
+static int reports[2];
 
-static void tells(int signal) {
+static void report(int signal) {
     char letter = signal == SIGHUP ? 'H' : signal == SIGCONT ? 'C' : '?';
-    if (write(told[1], &letter, 1) != 1)
+    if (write(reports[1], &letter, 1) != 1)
         _exit(1);
 }
 
@@ -80,14 +80,14 @@ static void orphans_a_stopped_group(void) {
     pid_t own = getpid(), child = fork();
     if (child == 0) {
         setpgid(0, 0);
-        signal(SIGHUP, tells);
-        signal(SIGCONT, tells);
+        signal(SIGHUP, report);
+        signal(SIGCONT, report);
         raise(SIGSTOP);
         alarm(2);
         soon(getppid() != own);
         _exit(0);
     }
-    if (write(told[1], &child, sizeof child) != sizeof child)
+    if (write(reports[1], &child, sizeof child) != sizeof child)
         _exit(1);
     _exit(waitpid(child, NULL, WUNTRACED) == child ? 0 : 1);
 }
@@ -96,14 +96,14 @@ CHECK(stopped_groups_that_become_orphans_get_SIGHUP_and_SIGCONT) {
     char letters[2] = "";
     pid_t orphan = 0;
     works(setsid(), "setsid");
-    works(pipe(told), "pipe");
+    works(pipe(reports), "pipe");
     pid_t parent = child_that(orphans_a_stopped_group);
     works(setpgid(parent, parent), "setpgid");
-    works(read(told[0], &orphan, sizeof orphan), "read the orphan's number");
+    works(read(reports[0], &orphan, sizeof orphan), "read the orphan's number");
     end_of(parent);
     for (int i = 0; i < 2; i++) {
         alarm(2);
-        works(read(told[0], &letters[i], 1), "read what it got");
+        works(read(reports[0], &letters[i], 1), "read what it got");
     }
     kill(orphan, SIGKILL);
     want((letters[0] == 'H') + (letters[1] == 'H') == 1, "no SIGHUP");
@@ -155,11 +155,11 @@ CHECK(refuses_a_child_that_ran_a_program) {
     int ends[2];
     char byte;
     works(pipe(ends), "pipe");
-    works(pipe2(told, 02000000), "pipe2"); /* closed by exec */
+    works(pipe2(reports, 02000000), "pipe2"); /* closed by exec */
     works(dup2(ends[0], 0), "dup2");
     pid_t child = child_that(runs_cat);
-    close(told[1]);
-    want(read(told[0], &byte, 1) == 0, "no end of file");
+    close(reports[1]);
+    want(read(reports[0], &byte, 1) == 0, "no end of file");
     refuses(syscall(SYS_setpgid, child, child), EACCES, "setpgid of a child after exec");
 }
 

@@ -50,13 +50,13 @@ CHECK(follows_a_link) {
     want(getxattr("file", "user.pane", value, 16) == 5, "it was not set");
 }
 
-CHECK(refuses_to_make_what_is_there_if_told) {
+CHECK(refuses_to_make_what_is_there_if_asked) {
     file_with("file", "");
     works(set("file", "user.pane", "glass", XATTR_CREATE), "setxattr");
     refuses(set("file", "user.pane", "ice", XATTR_CREATE), EEXIST, "setxattr with XATTR_CREATE");
 }
 
-CHECK(refuses_to_replace_what_is_not_there_if_told) {
+CHECK(refuses_to_replace_what_is_not_there_if_asked) {
     file_with("file", "");
     refuses(set("file", "user.pane", "x", XATTR_REPLACE), ENODATA, "setxattr with XATTR_REPLACE");
 }

@@ -40,7 +40,7 @@ CHECK(takes_an_open_file) {
     want(fgetxattr(fd, "user.pane", value, 16) == 5, "it was not set");
 }
 
-CHECK(refuses_to_make_what_is_there_if_told) {
+CHECK(refuses_to_make_what_is_there_if_asked) {
     file_with("file", "");
     works(set(AT_FDCWD, "file", 0, 0), "setxattrat");
     refuses(set(AT_FDCWD, "file", 0, XATTR_CREATE), EEXIST, "setxattrat with XATTR_CREATE");

@@ -65,7 +65,7 @@ CHECK(gives_memory_for_reading_only) {
     refuses(read(ends[0], memory, 1), EFAULT, "read into it");
 }
 
-CHECK(takes_the_address_it_is_told) {
+CHECK(takes_the_address_it_is_given) {
     char *memory = attached(), *room = (char *)works(at(NULL, 0), "shmat again");
     works(shmdt(room), "shmdt");
     want(at(room, 0) == (long)room && memory[0] == 0, "another address");

@@ -20,7 +20,7 @@ static char *attached(void) {
     return memory;
 }
 
-CHECK(tells_what_is_known) {
+CHECK(reports_what_is_known) {
     attached();
     works(syscall(SYS_shmctl, segment, IPC_STAT, &info), "IPC_STAT");
     want(info.shm_segsz == 4096 && info.shm_nattch == 1, "another segment");
@@ -49,7 +49,7 @@ CHECK(removes_what_nobody_uses) {
     want(syscall(SYS_shmctl, segment, IPC_STAT, &info) == -1, "it is still there");
 }
 
-CHECK(tells_the_limits) {
+CHECK(reports_the_limits) {
     struct shminfo limits = {0};
     works(syscall(SYS_shmctl, 0, IPC_INFO, &limits), "IPC_INFO");
     want(limits.shmmin == 1 && limits.shmmni > 0 && limits.shmmax >= 4096, "none");

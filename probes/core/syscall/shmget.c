@@ -23,7 +23,7 @@ static long after(long result) {
     return result;
 }
 
-CHECK(makes_a_segment_as_it_is_told) {
+CHECK(makes_a_segment_as_it_is_asked) {
     struct shmid_ds info;
     long number = syscall(SYS_shmget, IPC_PRIVATE, 5000, 0640);
     works(made = number, "shmget");

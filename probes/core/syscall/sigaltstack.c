@@ -47,7 +47,7 @@ CHECK(is_left_alone_otherwise) {
     want(!on_it && !(told_flags & SS_ONSTACK), "the handler ran on it");
 }
 
-CHECK(tells_what_was_set) {
+CHECK(reports_what_was_set) {
     stack_t old;
     works(syscall(SYS_sigaltstack, NULL, &old), "sigaltstack");
     set();
@@ -135,7 +135,7 @@ CHECK(refuses_unknown_flags) {
 }
 
 CHECK(refuses_a_bad_address) {
-    refuses(syscall(SYS_sigaltstack, 8, NULL), EFAULT, "a stack told at address 8");
+    refuses(syscall(SYS_sigaltstack, 8, NULL), EFAULT, "a stack at address 8");
     refuses(syscall(SYS_sigaltstack, NULL, 8), EFAULT, "the former one to address 8");
 }
 

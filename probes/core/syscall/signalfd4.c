@@ -1,4 +1,4 @@
-/* signalfd4: signals read from a descriptor, and what they tell. */
+/* signalfd4: signals read from a descriptor, with their data. */
 #define CAPABILITY "syscall_signalfd4"
 #include "_runner_c.h"
 
@@ -59,7 +59,7 @@ CHECK(can_be_waited_on) {
     want(poll(&one, 1, 0) == 1 && one.revents == POLLIN, "not ready");
 }
 
-CHECK(tells_how_a_child_ended) {
+CHECK(reports_how_a_child_ended) {
     int fd = receiver(1ul << (SIGCHLD - 1));
     struct pollfd one = {.fd = fd, .events = POLLIN};
     pid_t child = (pid_t)works(fork(), "fork");

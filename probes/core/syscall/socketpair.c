@@ -59,7 +59,7 @@ CHECK(reaches_a_child) {
     waitpid(child, NULL, 0);
 }
 
-CHECK(tells_who_is_at_the_other_end) {
+CHECK(reports_who_is_at_the_other_end) {
     struct ucred peer;
     socklen_t size = sizeof peer;
     make(SOCK_STREAM);

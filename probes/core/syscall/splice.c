@@ -79,7 +79,7 @@ CHECK(gives_0_at_the_end) {
     want(splice_to(two[0], one[1], 16) == 0, "something came from a pipe without writers");
 }
 
-CHECK(refuses_to_wait_if_told) {
+CHECK(refuses_to_wait_if_asked) {
     make_pipes();
     refuses(syscall(SYS_splice, one[0], NULL, two[1], NULL, 5, SPLICE_F_NONBLOCK), EAGAIN, "it");
 }

@@ -12,7 +12,7 @@
 
 static struct stat facts;
 
-CHECK(tells_size_mode_and_owner) {
+CHECK(reports_size_mode_and_owner) {
     file_with("file", "glass");
     works(syscall(SYS_stat, "file", &facts), "stat");
     want(S_ISREG(facts.st_mode) && (facts.st_mode & 0777) == 0600, "mode %o", facts.st_mode);
@@ -23,10 +23,10 @@ CHECK(follows_a_link) {
     file_with("file", "glass");
     works(symlink("file", "link"), "symlink");
     works(syscall(SYS_stat, "link", &facts), "stat");
-    want(S_ISREG(facts.st_mode), "it tells of the link");
+    want(S_ISREG(facts.st_mode), "it describes the link");
 }
 
-CHECK(tells_when_a_file_was_changed) {
+CHECK(reports_when_a_file_was_changed) {
     struct timespec times[] = {{.tv_sec = 1}, {.tv_sec = 1234567, .tv_nsec = 5000}};
     int fd = file_with("file", "");
     works(futimens(fd, times), "futimens");

@@ -10,7 +10,7 @@
 
 static struct statfs facts;
 
-CHECK(tells_sizes_that_make_sense) {
+CHECK(reports_sizes_that_make_sense) {
     own_directory();
     works(syscall(SYS_statfs, ".", &facts), "statfs");
     want(facts.f_bsize > 0 && facts.f_bfree <= facts.f_blocks, "sizes without sense");

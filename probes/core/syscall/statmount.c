@@ -36,7 +36,7 @@ static void choose(const char *path) {
     request.mount = of.stx_mnt_id;
 }
 
-CHECK(tells_of_which_type_it_is) {
+CHECK(reports_which_type_it_is) {
     choose("/proc");
     works(syscall(SYS_statmount, &request, &facts, sizeof facts, 0), "statmount");
     want(facts.mask & SB_BASIC && facts.magic == 0x9fa0, "type %lx", (long)facts.magic);

@@ -15,7 +15,7 @@ static long ask(const char *path, int flags, unsigned mask) {
     return syscall(SYS_statx, AT_FDCWD, path, flags, mask, &facts);
 }
 
-CHECK(tells_size_mode_and_owner) {
+CHECK(reports_size_mode_and_owner) {
     file_with("file", "glass");
     works(ask("file", 0, STATX_BASIC_STATS), "statx");
     want((facts.stx_mask & STATX_BASIC_STATS) == STATX_BASIC_STATS, "facts are missing");
@@ -31,7 +31,7 @@ CHECK(agrees_with_stat) {
     want(facts.stx_mtime.tv_sec == other.st_mtim.tv_sec, "the times differ");
 }
 
-CHECK(tells_when_a_file_was_made) {
+CHECK(reports_when_a_file_was_made) {
     file_with("file", "");
     works(ask("file", 0, STATX_BTIME), "statx");
     if (!(facts.stx_mask & STATX_BTIME))
@@ -39,19 +39,19 @@ CHECK(tells_when_a_file_was_made) {
     want(facts.stx_btime.tv_sec > 0, "at the beginning of time");
 }
 
-CHECK(tells_which_mount_it_is) {
+CHECK(reports_which_mount_it_is) {
     works(ask("/usr", 0, STATX_MNT_ID), "statx");
-    want(facts.stx_mask & STATX_MNT_ID && facts.stx_mnt_id > 0, "it does not tell");
+    want(facts.stx_mask & STATX_MNT_ID && facts.stx_mnt_id > 0, "no mount ID returned");
 }
 
-CHECK(tells_what_attributes_mean_something) {
+CHECK(reports_what_attributes_mean_something) {
     file_with("file", "");
     works(ask("file", 0, STATX_BASIC_STATS), "statx");
     want(!(facts.stx_attributes & ~facts.stx_attributes_mask), "attributes without meaning");
     want(!(facts.stx_attributes & STATX_ATTR_IMMUTABLE), "it can't be changed");
 }
 
-CHECK(follows_links_unless_told) {
+CHECK(follows_links_unless_asked) {
     own_directory();
     works(symlink(".", "link"), "symlink");
     works(ask("link", 0, STATX_TYPE), "statx");

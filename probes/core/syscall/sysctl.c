@@ -18,7 +18,7 @@ struct question {
     unsigned long unused[4];
 };
 
-CHECK(tells_the_kind_of_kernel) {
+CHECK(reports_the_kind_of_kernel) {
     char kind[64] = "";
     size_t size = sizeof kind;
     int name[] = {1, 1}; /* CTL_KERN, KERN_OSTYPE */

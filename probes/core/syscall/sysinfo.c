@@ -9,7 +9,7 @@
 
 static struct sysinfo got;
 
-CHECK(tells_memory_as_the_library_does) {
+CHECK(reports_memory_as_the_library_does) {
     works(syscall(SYS_sysinfo, &got), "sysinfo");
     long total = (long)(got.totalram * got.mem_unit);
     long known = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -17,7 +17,7 @@ CHECK(tells_memory_as_the_library_does) {
     want(got.freeram <= got.totalram && got.procs > 0, "more is free than there is");
 }
 
-CHECK(tells_how_long_the_machine_runs) {
+CHECK(reports_how_long_the_machine_runs) {
     struct timespec before, after;
     clock_gettime(CLOCK_BOOTTIME, &before);
     works(syscall(SYS_sysinfo, &got), "sysinfo");

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-CHECK(tells_the_size_of_the_log) {
+CHECK(reports_the_size_of_the_log) {
     want(works(syscall(SYS_syslog, 10, NULL, 0), "syslog, its size") > 0, "it has none");
 }
 

@@ -47,7 +47,7 @@ CHECK(gives_0_where_nobody_writes) {
     want(works(syscall(SYS_tee, one[0], two[1], 5, 0), "tee") == 0, "something was copied");
 }
 
-CHECK(refuses_to_wait_if_told) {
+CHECK(refuses_to_wait_if_asked) {
     make_pipes("");
     refuses(syscall(SYS_tee, one[0], two[1], 5, SPLICE_F_NONBLOCK), EAGAIN, "tee of nothing");
 }

@@ -27,7 +27,7 @@ CHECK(counts_rings_that_were_not_heard) {
     want(sigtimedwait(&alarms, &info, &late) == SIGALRM, "it did not ring");
     long missed = works(syscall(SYS_timer_getoverrun, timer), "timer_getoverrun");
     want(missed >= 20, "%ld rings were missed in 50 ms", missed);
-    want(info.si_overrun == missed, "the signal tells of %d", info.si_overrun);
+    want(info.si_overrun == missed, "the signal reports %d", info.si_overrun);
 }
 
 CHECK(gives_0_for_one_that_never_rang) {

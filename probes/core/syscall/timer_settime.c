@@ -84,7 +84,7 @@ CHECK(stops_a_timer) {
     want(rang == 0, "it rang");
 }
 
-CHECK(tells_what_was_set_before) {
+CHECK(reports_what_was_set_before) {
     struct itimerspec far = {{7, 0}, {1000, 0}};
     int timer = make(CLOCK_MONOTONIC);
     works(set(timer, 0, &far), "timer_settime");

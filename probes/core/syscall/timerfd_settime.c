@@ -82,7 +82,7 @@ CHECK(stops_a_timer) {
     want(!ticks_within(fd, 600), "it ticks");
 }
 
-CHECK(tells_what_was_set_before) {
+CHECK(reports_what_was_set_before) {
     struct itimerspec far = {.it_value.tv_sec = 1000, .it_interval.tv_sec = 7};
     int fd = make();
     works(set(fd, 0, &far), "timerfd_settime");

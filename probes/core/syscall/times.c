@@ -16,7 +16,7 @@ static void work(long ns) {
     } while (spent.tv_sec == 0 && spent.tv_nsec < ns);
 }
 
-CHECK(tells_its_own_time) {
+CHECK(reports_its_own_time) {
     struct tms used;
     work(100000000);
     works(syscall(SYS_times, &used), "times");
@@ -24,7 +24,7 @@ CHECK(tells_its_own_time) {
     want(used.tms_cutime + used.tms_cstime == 0, "there is no child yet");
 }
 
-CHECK(tells_the_time_of_children_that_ended) {
+CHECK(reports_the_time_of_children_that_ended) {
     struct tms used;
     pid_t child = (pid_t)works(fork(), "fork");
     if (child == 0) {

@@ -22,7 +22,7 @@ CHECK(takes_bits_from_new_files) {
     want(mode_of_new_file("file") == 0750, "mode %o", mode_of_new_file("other"));
 }
 
-CHECK(tells_the_one_before) {
+CHECK(reports_the_one_before) {
     syscall(SYS_umask, 027);
     want(syscall(SYS_umask, 022) == 027, "it was another");
 }

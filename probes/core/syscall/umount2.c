@@ -27,7 +27,7 @@ CHECK(takes_a_file_system_away) {
     refuses(access("place/inside", F_OK), ENOENT, "what was inside");
 }
 
-CHECK(leaves_what_is_in_use_unless_told) {
+CHECK(leaves_what_is_in_use_unless_asked) {
     prepare();
     int fd = (int)works(open("place/inside", O_RDONLY), "open");
     refuses(syscall(SYS_umount2, "place", 0), EBUSY, "umount2 of what is in use");
@@ -35,13 +35,13 @@ CHECK(leaves_what_is_in_use_unless_told) {
     works(fstat(fd, &(struct stat){0}), "fstat of what was open");
 }
 
-CHECK(takes_only_what_was_not_used_since_if_told) {
+CHECK(takes_only_what_was_not_used_since_if_asked) {
     prepare();
     refuses(syscall(SYS_umount2, "place", MNT_EXPIRE), EAGAIN, "umount2 with MNT_EXPIRE");
     works(syscall(SYS_umount2, "place", MNT_EXPIRE), "umount2 again");
 }
 
-CHECK(follows_no_link_if_told) {
+CHECK(follows_no_link_if_asked) {
     prepare();
     works(symlink("place", "link"), "symlink");
     refuses(syscall(SYS_umount2, "link", UMOUNT_NOFOLLOW), EINVAL, "umount2 of a link");

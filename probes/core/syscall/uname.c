@@ -9,7 +9,7 @@
 
 static struct utsname got;
 
-CHECK(tells_of_linux_and_of_the_machine) {
+CHECK(reports_linux_and_of_the_machine) {
     works(syscall(SYS_uname, &got), "uname");
     want(strcmp(got.sysname, "Linux") == 0, "it is %s", got.sysname);
     want(got.release[0] >= '2' && got.release[0] <= '9', "release %s", got.release);
@@ -18,7 +18,7 @@ CHECK(tells_of_linux_and_of_the_machine) {
 #endif
 }
 
-CHECK(tells_the_same_name_as_the_library) {
+CHECK(reports_the_same_name_as_the_library) {
     char name[65] = "";
     works(syscall(SYS_uname, &got), "uname");
     works(gethostname(name, sizeof name), "gethostname");

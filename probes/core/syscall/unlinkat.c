@@ -15,7 +15,7 @@ CHECK(removes_a_name) {
     refuses(faccessat(here, "file", F_OK, 0), ENOENT, "the name");
 }
 
-CHECK(removes_a_directory_if_told) {
+CHECK(removes_a_directory_if_asked) {
     own_directory();
     works(mkdir("directory", 0700), "mkdir");
     refuses(syscall(SYS_unlinkat, AT_FDCWD, "directory", 0), EISDIR, "unlinkat");

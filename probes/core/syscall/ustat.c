@@ -14,7 +14,7 @@ struct answer {
     char name[12];
 };
 
-CHECK(tells_how_much_is_free) {
+CHECK(reports_how_much_is_free) {
     struct answer got = {.free_blocks = -1};
     struct stat root;
     works(stat("/", &root), "stat /");

@@ -129,7 +129,7 @@ CHECK(keeps_signals_until_the_child_is_done) {
     want(soon(number == SIGUSR1), "the signal was lost");
 }
 
-CHECK(tells_the_end_by_SIGCHLD) {
+CHECK(reports_the_end_by_SIGCHLD) {
     signal(SIGCHLD, heard);
     pid_t pid = vfork();
     if (pid == 0)

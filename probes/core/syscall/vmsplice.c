@@ -57,7 +57,7 @@ CHECK(of_no_places_gives_0) {
     want(works(give(&(struct iovec){"", 0}, 0, 0), "vmsplice") == 0, "something was moved");
 }
 
-CHECK(refuses_to_wait_if_told) {
+CHECK(refuses_to_wait_if_asked) {
     static char page[4096];
     works(pipe2(ends, O_NONBLOCK), "pipe2");
     for (int i = 0; i < 1000 && write(ends[1], page, sizeof page) > 0; i++)

@@ -27,18 +27,18 @@ static void ends_with_300(void) {
     _exit(300);
 }
 
-CHECK(tells_the_exit_code) {
+CHECK(reports_the_exit_code) {
     pid_t child = child_that(ends_with_7);
     want(works(wait_for(child, 0), "wait4") == child, "another child");
     want(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status is %#x", status);
 }
 
-CHECK(tells_the_low_byte_of_an_exit_code) {
+CHECK(reports_the_low_byte_of_an_exit_code) {
     want(wait_for(child_that(ends_with_300), 0) > 0, "wait4");
     want(WIFEXITED(status) && WEXITSTATUS(status) == 300 % 256, "status is %#x", status);
 }
 
-CHECK(tells_the_signal_that_killed) {
+CHECK(reports_the_signal_that_killed) {
     pid_t child = child_that(waits);
     works(kill(child, SIGTERM), "kill");
     want(wait_for(child, 0) == child, "another child");
@@ -51,13 +51,13 @@ static void aborts(void) {
     raise(SIGABRT);
 }
 
-CHECK(tells_no_core_where_there_is_none) {
+CHECK(reports_no_core_where_there_is_none) {
     want(wait_for(child_that(aborts), 0) > 0, "wait4");
     want(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status is %#x", status);
     want(!WCOREDUMP(status), "a core of an opaque process");
 }
 
-CHECK(tells_stop_and_continuation_if_asked) {
+CHECK(reports_stop_and_continuation_if_asked) {
     pid_t child = child_that(waits);
     works(kill(child, SIGSTOP), "stop");
     want(wait_for(child, WUNTRACED) == child, "another child");
@@ -69,24 +69,24 @@ CHECK(tells_stop_and_continuation_if_asked) {
     want(wait_for(child, 0) == child && WTERMSIG(status) == SIGKILL, "not killed");
 }
 
-CHECK(tells_a_stop_once) {
+CHECK(reports_a_stop_once) {
     pid_t child = child_that(waits);
     works(kill(child, SIGSTOP), "stop");
     want(wait_for(child, WUNTRACED) == child, "another child");
-    want(wait_for(child, WUNTRACED | WNOHANG) == 0, "told twice");
+    want(wait_for(child, WUNTRACED | WNOHANG) == 0, "reported twice");
 }
 
-CHECK(tells_no_stop_unasked) {
+CHECK(reports_no_stop_unasked) {
     pid_t child = child_that(waits);
     works(kill(child, SIGSTOP), "stop");
     siginfo_t info;
     works(waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOWAIT), "waitid");
-    want(wait_for(child, WNOHANG) == 0, "a stop was told");
+    want(wait_for(child, WNOHANG) == 0, "a stop was reported");
 }
 
 CHECK(does_not_wait_if_asked) {
     pid_t child = child_that(waits);
-    want(wait_for(child, WNOHANG) == 0, "a running child was told");
+    want(wait_for(child, WNOHANG) == 0, "a running child was reported");
     works(kill(child, SIGKILL), "kill");
     want(wait_for(child, 0) == child, "another child");
 }
@@ -129,7 +129,7 @@ static void works_a_while(void) {
             break;
 }
 
-CHECK(tells_what_the_child_used) {
+CHECK(reports_what_the_child_used) {
     pid_t child = child_that(works_a_while);
     works(syscall(SYS_wait4, child, &status, 0, &usage), "wait4");
     want(usage.ru_maxrss > 0, "no memory was used");

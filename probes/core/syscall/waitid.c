@@ -1,4 +1,4 @@
-/* waitid: how children end, stop and go on, told in full. */
+/* waitid: how children end, stop and continue, reported in full. */
 #define CAPABILITY "syscall_waitid"
 #include "_runner_c.h"
 
@@ -21,7 +21,7 @@ static long wait_for(int type, long id, int options) {
     return syscall(SYS_waitid, type, id, &info, options, NULL);
 }
 
-static int tells(pid_t pid, int code, int status) {
+static int reports(pid_t pid, int code, int status) {
     return info.si_pid == pid && info.si_code == code && info.si_status == status &&
            info.si_signo == SIGCHLD && info.si_uid == getuid();
 }
@@ -30,34 +30,34 @@ static void ends_with_7(void) {
     _exit(7);
 }
 
-CHECK(tells_the_exit_code) {
+CHECK(reports_the_exit_code) {
     pid_t child = child_that(ends_with_7);
     want(works(wait_for(P_PID, child, WEXITED), "waitid") == 0, "not 0");
-    want(tells(child, CLD_EXITED, 7), "code %d, status %d", info.si_code, info.si_status);
+    want(reports(child, CLD_EXITED, 7), "code %d, status %d", info.si_code, info.si_status);
 }
 
-CHECK(tells_the_signal_that_killed) {
+CHECK(reports_the_signal_that_killed) {
     pid_t child = child_that(waits);
     works(kill(child, SIGTERM), "kill");
     works(wait_for(P_PID, child, WEXITED), "waitid");
-    want(tells(child, CLD_KILLED, SIGTERM), "code %d", info.si_code);
+    want(reports(child, CLD_KILLED, SIGTERM), "code %d", info.si_code);
 }
 
-CHECK(tells_stop_and_continuation) {
+CHECK(reports_stop_and_continuation) {
     pid_t child = child_that(waits);
     works(kill(child, SIGSTOP), "stop");
     works(wait_for(P_PID, child, WSTOPPED), "waitid");
-    want(tells(child, CLD_STOPPED, SIGSTOP), "code %d", info.si_code);
+    want(reports(child, CLD_STOPPED, SIGSTOP), "code %d", info.si_code);
     works(kill(child, SIGCONT), "continue");
     works(wait_for(P_PID, child, WCONTINUED), "waitid");
-    want(tells(child, CLD_CONTINUED, SIGCONT), "code %d", info.si_code);
+    want(reports(child, CLD_CONTINUED, SIGCONT), "code %d", info.si_code);
 }
 
 CHECK(leaves_the_child_if_asked) {
     pid_t child = child_that(ends_with_7);
     for (int i = 0; i < 2; i++) {
         works(wait_for(P_PID, child, WEXITED | WNOWAIT), "waitid");
-        want(tells(child, CLD_EXITED, 7), "code %d", info.si_code);
+        want(reports(child, CLD_EXITED, 7), "code %d", info.si_code);
     }
     works(wait_for(P_PID, child, WEXITED), "waitid");
     refuses(wait_for(P_PID, child, WEXITED), ECHILD, "waitid again");
@@ -68,14 +68,14 @@ CHECK(leaves_a_stop_if_asked) {
     works(kill(child, SIGSTOP), "stop");
     for (int i = 0; i < 2; i++) {
         works(wait_for(P_PID, child, WSTOPPED | WNOWAIT), "waitid");
-        want(tells(child, CLD_STOPPED, SIGSTOP), "code %d", info.si_code);
+        want(reports(child, CLD_STOPPED, SIGSTOP), "code %d", info.si_code);
     }
 }
 
-CHECK(tells_nobody_where_it_does_not_wait) {
+CHECK(reports_nobody_where_it_does_not_wait) {
     pid_t child = child_that(waits);
     works(wait_for(P_PID, child, WEXITED | WNOHANG), "waitid");
-    want(info.si_pid == 0 && info.si_signo == 0, "a running child was told");
+    want(info.si_pid == 0 && info.si_signo == 0, "a running child was reported");
 }
 
 CHECK(waits_for_any_child) {
@@ -105,23 +105,23 @@ CHECK(waits_for_a_process_descriptor) {
     pid_t child = child_that(ends_with_7);
     int fd = (int)works(syscall(SYS_pidfd_open, child, 0), "pidfd_open");
     works(wait_for(P_PIDFD, fd, WEXITED), "waitid");
-    want(tells(child, CLD_EXITED, 7), "code %d", info.si_code);
+    want(reports(child, CLD_EXITED, 7), "code %d", info.si_code);
 }
 
-CHECK(tells_only_what_was_asked_for) {
+CHECK(reports_only_what_was_asked_for) {
     pid_t child = child_that(ends_with_7);
     works(wait_for(P_PID, child, WEXITED | WNOWAIT), "waitid");
     refuses(wait_for(P_PID, child, WSTOPPED | WNOHANG), ECHILD, "waitid for the stop of a dead");
 }
 
-CHECK(tells_what_the_child_used) {
+CHECK(reports_what_the_child_used) {
     struct rusage usage = {.ru_maxrss = 0};
     pid_t child = child_that(ends_with_7);
     works(syscall(SYS_waitid, P_PID, child, &info, WEXITED, &usage), "waitid");
     want(usage.ru_maxrss > 0, "no memory was used");
 }
 
-CHECK(needs_no_place_for_what_it_tells) {
+CHECK(needs_no_place_for_its_result) {
     pid_t child = child_that(ends_with_7);
     works(syscall(SYS_waitid, P_PID, child, NULL, WEXITED, NULL), "waitid");
     refuses(wait_for(P_PID, child, WEXITED), ECHILD, "waitid again");

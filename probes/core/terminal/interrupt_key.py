@@ -1,4 +1,4 @@
-"""Ctrl-C on a terminal interrupts the program in front (SIGINT)."""
+"""Ctrl-C on a terminal interrupts the foreground program (SIGINT)."""
 
 import fcntl
 import os

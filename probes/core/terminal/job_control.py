@@ -1,4 +1,4 @@
-"""A shell can move a program to the front of its terminal and back (tcsetpgrp)."""
+"""A shell can move a program to the foreground and back (tcsetpgrp)."""
 
 import fcntl
 import os

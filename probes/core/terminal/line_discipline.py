@@ -1,4 +1,4 @@
-"""The kernel's handling of a terminal can be exchanged (TIOCSETD). It is set to what it is."""
+"""A terminal's line discipline can be set (TIOCSETD), here to its current one."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""A terminal of one's own can be opened."""
+"""A new pseudo-terminal can be opened."""
 
 import os
 import sys

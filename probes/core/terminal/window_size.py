@@ -1,4 +1,4 @@
-"""A terminal tells its programs when it is resized (SIGWINCH)."""
+"""Programs get a signal when their terminal is resized (SIGWINCH)."""
 
 import fcntl
 import os
@@ -22,7 +22,7 @@ def resize():
     assert os.get_terminal_size(slave).columns == 77
     if not signal.sigtimedwait({signal.SIGWINCH}, 5):
         raise Blocked("SIGWINCH did not come")
-    return "was told of 77 columns"
+    return "SIGWINCH came, with 77 columns"
 
 
 def exercise():

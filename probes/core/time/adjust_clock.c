@@ -1,4 +1,4 @@
-/* The machine's clock can be slowed or sped up. Asked for a tick of 0, which no kernel takes. */
+/* The machine's clock can be slowed or sped up. Tried with a tick of 0, which no kernel accepts. */
 #define CAPABILITY "time_adjust_clock"
 #include "_runner_c.h"
 

@@ -1,4 +1,4 @@
-/* How well the clock is kept can be read (adjtimex that changes nothing), as NTP tools do. */
+/* The clock's adjustment can be read (adjtimex), as NTP tools do. */
 #define CAPABILITY "time_read_adjustment"
 #include "_runner_c.h"
 

@@ -1,4 +1,4 @@
-/* The machine's clock can be set. Asked with nothing to set: nothing happens. */
+/* The machine's clock can be set. Tried with nothing to set. */
 #define CAPABILITY "time_set_clock"
 #include "_runner_c.h"
 

@@ -1,4 +1,4 @@
-"""How long the machine has been up can be read, as programs do to count time across sleep."""
+"""The machine's uptime can be read."""
 
 import sys
 

@@ -1,27 +1,33 @@
-"""The door people use. This module only chooses; each command imports its own work when called.
+"""The command line. This module dispatches; each command imports its own work when called.
 
-``exec`` has a path of its own that leaves click out: importing click costs three times the start of
-Python, and a sandbox that starts in milliseconds should not wait for it.
+``exec``, ``run``, ``up`` and ``trace`` are dispatched without click: importing it takes three times
+as long as starting Python, and a sandbox that starts in milliseconds should not wait for it.
 
-commands    the others by name, as click knows them
+commands    all commands by name, as click commands
 exec, run, trace, learn           commands that run something
-inside      exec in a sandbox that stays
-up, ps, logs, forward, down       sandboxes that stay
-supervised  the results of their commands in words, in the process that holds one
-running     what exec and run share
-assembled   a skill and packages for the command that is run
-signals     signals and the terminal while a guest runs
-asking      the person at the terminal is asked about the network
-recording, settings               whether and how a run is recorded
-options, policy_flags, paths      the options of a run, for them and for click
+inside      exec --sandbox: a command in a living sandbox
+up, ps, logs, forward, down       living sandboxes
+supervised  renders the results of their commands, in the supervising process
+running     one run: terminal, streams, record, summary; shared by exec and run
+assembled   a run with a skill, packages, state or kept files
+signals     forwarding of signals, and the state of the terminal
+asking      --net ask: questions on the terminal
+prompt      the prompt of a shell inside
+recording                         records of runs
+settings, configured, projects, trusting    settings: where they are, and what they say
+config      the command that shows them
+options, policy_flags, paths      options of a run, parsed by hand and by click
 test, new, install, check, list, show, pack, unpack    skills
-doctor, policy, log, cache        this host, a policy, the records of runs, prepared packages
-probe, suite, syscalls, nightly, history, report    measuring
+doctor, policy, log, cache        the host, policies, records of runs, prepared packages
+help, completion                  topics, the man page, completion scripts
+manual, walking                   the man page in roff; all commands with their options
+topics/     the texts of `wardian help`
+probe, suite, syscalls, nightly, history, report    measurements
 probe_fuzz, probe_options, probe_reading, syscalls_coverage    their subcommands
-summary, refused, trace_page, log_page   what people read
-hints       what a run lacks, during it and after it
-again       how a learned policy is widened by a run that failed under it
-output, spool, progress           how it is written: text, documents, a line on a terminal
+summary, refused, trace_page, log_page   results formatted for people
+hints       packages and modules that a run lacks
+again       the command that widens a learned policy after a failed run
+output, spool, progress           errors, JSON documents, captured output, progress lines
 """
 
 from __future__ import annotations
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 FAILED = 125
-GUESTS = ("exec", "run", "trace")  # whose exit codes are the guest's
+GUESTS = ("exec", "run", "trace")  # commands that exit with the guest's code
 
 
 def main() -> None:
@@ -52,7 +58,7 @@ def main() -> None:
 
 
 def dispatch(args: Sequence[str]) -> int:
-    """Run one command line and return its exit code; whatever goes wrong is told on stderr."""
+    """Run one command line and return its exit code; errors are reported on stderr."""
     from wardian.cli import output
 
     words = list(args)
@@ -91,7 +97,7 @@ def dispatch(args: Sequence[str]) -> int:
 
 
 def _name_skipped_entries(words: list[str]) -> None:
-    """What PATH names and was not looked in, since a guest may have written there; once."""
+    """Print the entries of PATH that were skipped because a guest may have written to them."""
     programs = sys.modules.get("wardian.sandbox.root.programs")
     own = words[: words.index("--")] if "--" in words else words
     if programs is None or "-q" in own or "--quiet" in own:
@@ -104,7 +110,7 @@ def _name_skipped_entries(words: list[str]) -> None:
 
 
 def _open_standard_streams() -> None:
-    """/dev/null where 0, 1 or 2 was closed: no file of ours may land there."""
+    """Open /dev/null for each closed descriptor of 0, 1, 2, so that no later open() gets one."""
     for fd in range(3):
         try:
             os.fstat(fd)
@@ -125,7 +131,7 @@ def _wants_json(words: list[str]) -> bool:
 
 
 def _reader_went_away() -> int:
-    """As a program without Python would end: by SIGPIPE, told as 128 + 13."""
+    """The exit code of a process killed by SIGPIPE: 128 + 13."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except OSError:
@@ -134,14 +140,14 @@ def _reader_went_away() -> int:
 
 
 def _flush(code: int) -> int:
-    """Write out what is buffered, so that Python need not complain when it can't."""
+    """Flush stdout here, so that a failure is our error message and not Python's."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_went_away()
     except (OSError, ValueError) as error:
         try:
-            sys.stderr.write(f"error: standard output can't be written: {error}\n")
+            sys.stderr.write(f"error: cannot write to standard output: {error}\n")
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         except (OSError, ValueError):
             pass

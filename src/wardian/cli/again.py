@@ -1,4 +1,4 @@
-"""The command that widens a learned policy by a run that failed under it."""
+"""The command that widens a learned policy after a run failed under it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _KNOWN_TO_LEARN = ("work", "cwd", "state", "with", "no-deps", "offline", "build"
 def learn_again(
     result: Result, given: Given, before: Sequence[str], after: Sequence[str]
 ) -> list[str]:
-    """Its words; none if the run passed or its policy was not learned. ``before`` names a script
-    (or nothing), and ``after`` are its arguments, or the command."""
+    """The command line; empty if the run passed or its policy was not learned. ``before`` names a
+    script (or is empty), ``after`` holds its arguments, or the command."""
     from wardian.cli.running import ORDINARY_SIGNALS
 
     by_hand = result.reason == "signal" and result.signal in ORDINARY_SIGNALS
@@ -36,7 +36,7 @@ def learn_again(
 def learn_cases_again(
     given: Given, skill: str, cases: str | None, pattern: str | None
 ) -> list[str]:
-    """Its words, for cases of a skill that failed; none if their policy was not learned."""
+    """The command line for failed cases of a skill; empty if their policy was not learned."""
     if not was_learned(one(given, "policy")):
         return []
     words = [*_start(given), skill]
@@ -45,7 +45,7 @@ def learn_cases_again(
 
 
 def was_learned(policy: str | None) -> bool:
-    """Is that a file that `wardian learn` wrote?"""
+    """Whether ``wardian learn`` wrote this policy file."""
     if policy is None or not is_file(policy):
         return False
     from wardian.errors import WardianError
@@ -57,14 +57,16 @@ def was_learned(policy: str | None) -> bool:
         return False
 
 
-def tell(words: Sequence[str], what: str = "this run") -> None:
-    """On one line that a shell takes as it is."""
+def print_again(words: Sequence[str], what: str = "this run") -> None:
+    """Print the command on one line, quoted for a shell."""
     if words:
         from wardian.text import shell_word
 
         output.say(f"wardian: learn again with {what}: {' '.join(map(shell_word, words))}")
         if what == "this run" and _kind_of_input() == "pipe":
-            output.say("wardian: its standard input was a pipe: give it the same, and --input -")
+            output.say(
+                "wardian: standard input was a pipe; pipe in the same data and add --input -"
+            )
 
 
 def _start(given: Given) -> list[str]:
@@ -88,7 +90,7 @@ def _kind_of_input() -> str:
 
 
 def _input() -> list[str]:
-    """A file that was standard input is one again."""
+    """``--input FILE`` if standard input was a file."""
     if _kind_of_input() != "file":
         return []
     try:

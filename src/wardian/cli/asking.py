@@ -1,7 +1,7 @@
-"""``--net ask``: the person at the terminal is asked about what no rule of the network allows.
+"""``--net ask``: asks on the terminal whether to allow a connection that no rule covers.
 
 The question is asked on /dev/tty, which the guest never has: its own terminal is another one, and
-while a question is open nothing of the guest is printed and no key goes to it.
+while a question is open, guest output is held back and keys do not reach the guest.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.result import Caller
 
-SETTLE_S = 0.4  # keys of someone who types to the guest are no answer
+SETTLE_S = 0.4  # discards keys typed for the guest just before the question
 LONGEST = 200
 CHOICES = "y once, r for this run, n no, N no to all:"
-# Soft reset (DECSTR): colours, hidden text and margins that the guest left do not show the question
-# otherwise than it is.
+# Soft reset (DECSTR): undoes colours, hidden text and margins set by the guest, which could
+# disguise the question.
 _RESET = "\x1b[!p"
 _KEYS = {"y": Answer.ALLOW, "r": Answer.ALLOW_RUN, "n": Answer.DENY}
 
 
 class TerminalQuestions:
-    """Asks one at a time, in whatever thread calls it, between ``__enter__`` and ``__exit__``."""
+    """Asks one question at a time, from any thread, between ``__enter__`` and ``__exit__``."""
 
     def __init__(self) -> None:
         """Raises UsageError if there is no terminal."""
@@ -44,8 +44,8 @@ class TerminalQuestions:
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError:
             raise UsageError(
-                "--net ask needs a terminal to ask on, and this process has none",
-                hint="name the hosts: --net HOST",
+                "--net ask needs a terminal, and this process has none",
+                hint="allow hosts by name: --net HOST",
             ) from None
         self._turn = threading.Lock()
         self._started = threading.Event()
@@ -57,7 +57,7 @@ class TerminalQuestions:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """No more answers: an open question is withdrawn, and the terminal is as it was."""
+        """Withdraw an open question and restore the terminal."""
         self._over = True
         with self._turn:
             if self._changed:
@@ -65,19 +65,19 @@ class TerminalQuestions:
             os.close(self._terminal)
 
     def about(self, process: Process) -> None:
-        """Whose questions these are."""
+        """Set the process whose streams are held while a question is open."""
         self._process = process
         self._started.set()
 
     def __call__(self, request: ConnectRequest) -> Answer:
-        """Raises UsageError if nobody can be asked."""
+        """Ask. Raises UsageError from a background process group."""
         deadline_s = time.monotonic() + ANSWER_S
         self._started.wait(ANSWER_S)
         with self._turn:
             if self._over or self._never or time.monotonic() > deadline_s:
                 return Answer.DENY
             if os.tcgetpgrp(self._terminal) != os.getpgrp():
-                raise UsageError("wardian does not have the terminal: it runs in the background")
+                raise UsageError("wardian runs in the background and cannot ask on the terminal")
             process = self._process
             if process is not None:
                 process.hold_streams(True)
@@ -99,10 +99,10 @@ class TerminalQuestions:
             word = answer.value if answer is not None else "no answer"
             self._show(f"{word}\r\n")
             if answer is Answer.ALLOW or answer is Answer.ALLOW_RUN:
-                self._show(f"wardian: for later: --net {shell_word(request.rule)}\r\n")
+                self._show(f"wardian: to allow it next time: --net {shell_word(request.rule)}\r\n")
             return answer or Answer.DENY
         finally:
-            if not self._over:  # else the guest's way is not how the terminal is to be left
+            if not self._over:  # after the run, __exit__ restores the original state
                 self._set(before)
 
     def _answer(self, deadline_s: float) -> Answer | None:
@@ -122,13 +122,13 @@ class TerminalQuestions:
         return os.read(self._terminal, 1).decode("latin-1") if ready else ""
 
     def _wait(self, seconds: float) -> None:
-        """Keys that come meanwhile were not meant for us."""
+        """Discard keys for this long."""
         end_s = time.monotonic() + seconds
         while not self._over and (left_s := end_s - time.monotonic()) > 0:
             self._key(min(left_s, 0.1))
 
     def _set(self, state: list[Any]) -> None:
-        """Also from the background, where SIGTTOU would stop us."""
+        """Set the state; blocks SIGTTOU, which would stop a background process."""
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTOU])
         try:
             termios.tcsetattr(self._terminal, termios.TCSANOW, state)
@@ -143,7 +143,7 @@ class TerminalQuestions:
 
 
 def lines(request: ConnectRequest) -> list[str]:
-    """What is asked, of which nothing can be taken for anything else."""
+    """The question. Guest-controlled text is escaped and shortened."""
     subject = cut(printable(str(request)), LONGEST)
     verb = "connect to" if request.port is not None else "look up"
     asker = [] if request.process is None else [f"wardian: by: {_shown(request.process)}"]

@@ -1,5 +1,5 @@
-"""A run whose surroundings are put together first: a skill, its packages, a state, files to keep.
-What ``run`` and ``exec --skill`` share."""
+"""A run with a skill, packages, a state directory or kept files. Shared by ``run`` and
+``exec --skill``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
 from wardian.cli.options import Given, one, policy_of
+from wardian.cli.settings import backend_of
 from wardian.errors import SandboxError, SkillError, UsageError
 
 if TYPE_CHECKING:
@@ -41,15 +42,15 @@ def perform(
     given: Given,
     watcher: RunWatcher | None,
 ) -> int:
-    """Run a script of the skill with these arguments, or the command that the words are; returns
-    the exit code. Raises WardianError."""
+    """Run a script of the skill with ``words`` as arguments, or ``words`` as a command; returns the
+    exit code. Raises WardianError."""
     from wardian.runner.assembly import assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
 
     as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
-    backend = one(given, "backend") or "wardian"
+    backend = backend_of(given)
     out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
     say = _nothing if "quiet" in given else output.say
     policy, wishes = _granted(policy, skill, given, _nothing if as_json else say)
@@ -88,35 +89,35 @@ def perform(
         if watcher is None:
             named = (skill.origin, script.path) if skill is not None and script is not None else ()
             again = running.again(result, given, named, words)
-            running.tell_again(again, given)
+            running.print_again(again, given)
             if policy.rootfs is None:
-                hints += running.tell_missing(result, given, skill, script)
+                hints += running.print_missing(result, given, skill, script)
                 if skill is not None:
-                    hints += _tell_overlooked(result, skill, words, call, given)
+                    hints += _print_overlooked(result, skill, words, call, given)
             about |= again | {"hints": hints}
         if "quiet" not in given and not as_json:
-            _tell_files(made, kept, one(given, "out"))
+            _print_files(made, kept, one(given, "out"))
         if watcher is not None:
-            return watcher.told(result, about, spool)
+            return watcher.report(result, about, spool)
         if spool is not None:
             running.print_document(result, about, spool)
-    running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.report_result(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
-        _tell_left_behind(words)
+        _print_left_behind(words)
     return result.exit_code
 
 
 def _granted(
     policy: Policy, skill: Located | None, given: Given, say: Callable[[str], None]
 ) -> tuple[Policy, SkillWishes | None]:
-    """The policy with what the skill asks for, if ``--grant`` is given; and what it asks for, if
-    anything. Raises UsageError."""
+    """The policy, widened by the skill's requests if ``--grant`` is given; and those requests, if
+    any. Raises UsageError."""
     if skill is None:
         if "grant" in given:
-            raise UsageError("--grant is for a skill's requests", hint="name it: --skill SKILL")
+            raise UsageError("--grant needs a skill", hint="name one: --skill SKILL")
         return policy, None
     if "grant" in given and "none" in given.get("net", ()):
-        raise UsageError("--grant and --net none exclude each other")
+        raise UsageError("--grant and --net none cannot be combined")
     from wardian.runner.wishes import with_wishes
 
     policy, wishes = with_wishes(policy, skill, grant="grant" in given, say=say)
@@ -124,7 +125,7 @@ def _granted(
 
 
 def _avoidable(error: WardianError, skill: Located | None, given: Given) -> str | None:
-    """The hint for what can't be had: a skill may do without what it declares, if that is all."""
+    """The error's hint; where packages could not be prepared, it also suggests ``--no-deps``."""
     from wardian.runner.packages import PreparationError
 
     before = error.hint or ""
@@ -135,13 +136,14 @@ def _avoidable(error: WardianError, skill: Located | None, given: Given) -> str 
     if first.endswith(" said:"):
         first, rest = "", before
     way = f"{first}; or" if first else "run"
-    return f"{way} without what the skill declares: --no-deps" + (f"\n{rest}" if rest else "")
+    return f"{way} without the skill's declared packages: --no-deps" + (f"\n{rest}" if rest else "")
 
 
 def _to_be_changed(
     call: Invocation, policy: Policy, skill: Located | None
 ) -> tuple[Invocation, ChangedSkill | None]:
-    """The call with a copy of the skill, if it is the call that places it, to be changed inside."""
+    """The call with a writable copy of the skill at /skill, unless the policy shares something
+    else there."""
     taken = any(share.at == SKILL_INSIDE for share in policy.shares)
     if skill is None or taken or not any(share.at == SKILL_INSIDE for share in call.shares):
         return call, None
@@ -152,19 +154,19 @@ def _to_be_changed(
 
 
 def skill_of(given: Given, word: str) -> str:
-    """``/skill`` is the one in the root file system, if there is an option for that."""
+    """With ``--rootfs``, ``/skill`` names the skill inside that root file system."""
     if "rootfs" not in given or word != SKILL_INSIDE:
         return word
     root = policy_of(given, may_ask=True).rootfs or ""
     path = f"{root}{SKILL_INSIDE}"
     if os.path.islink(path) or not os.path.isdir(path):
         raise UsageError(f"--rootfs {given['rootfs'][0]} has no {SKILL_INSIDE}")
-    given["rootfs"] = [root]  # found once
+    given["rootfs"] = [root]  # unpacked once
     return path
 
 
 def wanted_of(skill: Located | None, given: Given) -> Wanted:
-    """What the options ask for besides a policy. Raises UsageError."""
+    """The packages, interpreter and state that the options request. Raises UsageError."""
     from wardian.runner.assembly import Wanted
 
     return Wanted(
@@ -178,24 +180,26 @@ def wanted_of(skill: Located | None, given: Given) -> Wanted:
 
 
 def where(policy: Policy, backend: str) -> Where:
-    """Where a run of this policy finds its programs."""
+    """Where a run of this policy finds its interpreters."""
     if backend == "host":
         return "host"
     return "sandbox" if policy.rootfs is None else "rootfs"
 
 
 def _nothing(line: str) -> None:
-    """Said to nobody."""
+    """Discard a message."""
 
 
 def _target(given: Given) -> Destination | None:
     out = one(given, "out")
     if out is None:
         if "force" in given:
-            raise UsageError("--force goes with --out")
+            raise UsageError("--force needs --out")
         return None
     if "work" in given:
-        raise UsageError("--out and --work exclude each other", hint="--work keeps all there is")
+        raise UsageError(
+            "--out and --work cannot be combined", hint="with --work, files stay in that directory"
+        )
     from wardian.runner.keeping import check_target
 
     return check_target(out, force="force" in given)
@@ -204,7 +208,9 @@ def _target(given: Given) -> Destination | None:
 def _python(given: Given) -> str | None:
     version = one(given, "python")
     if version is not None and not re.fullmatch(r"3(\.\d+){0,2}", version):
-        raise UsageError(f"--python: {version!r} is no version", hint="for example: --python 3.12")
+        raise UsageError(
+            f"--python: {version!r} is not a version", hint="for example: --python 3.12"
+        )
     return version
 
 
@@ -213,7 +219,7 @@ def _state(skill: Located | None, given: Given) -> str | None:
     if name is None:
         return None
     if skill is None:
-        raise UsageError("--state is kept for a skill", hint="name it: --skill SKILL")
+        raise UsageError("--state needs a skill", hint="name one: --skill SKILL")
     from wardian.runner.state import state_directory
 
     return state_directory(skill, name)
@@ -245,14 +251,16 @@ def _made(sandbox: Sandbox, out: Destination | None) -> tuple[list[Written], Kep
     return made, keeping.keep(root, out, max_bytes=sandbox.policy.limits.disk_bytes)
 
 
-def _tell_files(made: list[Written], kept: Kept | None, out: str | None) -> None:
+def _print_files(made: list[Written], kept: Kept | None, out: str | None) -> None:
     if not made:
         return
     from wardian.sandbox.policy.units import human_bytes
     from wardian.text import printable
 
     count, size = len(made), human_bytes(sum(found.size for found in made))
-    where = f"kept in {printable(out)}" if out is not None else "not kept; keep them: --out DIR"
+    where = (
+        f"kept in {printable(out)}" if out is not None else "discarded (keep files with --out DIR)"
+    )
     output.say(f"wardian: wrote {count} file{'s' if count != 1 else ''}, {size}, {where}")
     for found in made[:SHOWN_FILES]:
         output.say(f"  {printable(found.path)}  {human_bytes(found.size)}")
@@ -277,7 +285,7 @@ def _about(
     }
 
 
-def _tell_overlooked(
+def _print_overlooked(
     result: Result, skill: Located, words: list[str], call: Invocation, given: Given
 ) -> list[str]:
     if "quiet" in given or (result.ok and not result.refusals):
@@ -291,7 +299,7 @@ def _tell_overlooked(
     return lines
 
 
-def _tell_left_behind(args: list[str]) -> None:
+def _print_left_behind(args: list[str]) -> None:
     from wardian.cli.summary import left_behind
 
     hint = left_behind(args)

@@ -1,4 +1,4 @@
-"""``wardian cache``: the packages that were prepared, the room they take, and removing them."""
+"""``wardian cache``: list, measure and remove prepared packages."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Examples:
   wardian cache prune --older-than 30d
 
 \b
-Packages are kept in $XDG_CACHE_HOME/wardian (~/.cache/wardian).
-Exit code: 0 fine, 1 something could not be removed, 2 usage.""",
+Packages are stored in $XDG_CACHE_HOME/wardian (~/.cache/wardian).
+Exit code: 0 success, 1 something could not be removed, 2 usage.""",
 )
 def command() -> None:
-    """Show and remove the packages that were prepared for runs."""
+    """Show and remove packages prepared for runs."""
 
 
 @command.command(
@@ -40,11 +40,11 @@ Examples:
   du -sh "$(wardian cache path)"
 
 \b
-Exit code: 0 fine, 2 usage.""",
+Exit code: 0 success, 2 usage.""",
 )
 @_JSON
 def path(as_json: bool) -> None:
-    """Print the directory of the cache."""
+    """Print the cache directory."""
     from wardian.runner.packages import cabinet
 
     if as_json:
@@ -62,14 +62,14 @@ Examples:
   wardian cache list --all --json
 
 \b
-Exit code: 0 fine, 2 usage.""",
+Exit code: 0 success, 2 usage.""",
 )
-@click.option("--all", "every", is_flag=True, help="Also wheels, archives and leftovers.")
+@click.option("--all", "every", is_flag=True, help="Also list wheels, archives and leftovers.")
 @_JSON
 def list_(every: bool, as_json: bool) -> None:
-    """List the environments that are ready, last used first.
+    """List prepared environments, most recently used first.
 
-    Files that an environment shares with an unpacked wheel count for the wheel.
+    Files shared between an environment and an unpacked wheel count towards the wheel.
     """
     from wardian.runner.packages import cabinet, inventory
 
@@ -81,7 +81,7 @@ def list_(every: bool, as_json: bool) -> None:
     for one in found:
         output.print_text(_line(one))
     if not found:
-        output.say("wardian: nothing was prepared yet")
+        output.say("wardian: no packages have been prepared yet")
 
 
 @command.command(
@@ -92,11 +92,11 @@ Examples:
   wardian cache size --json
 
 \b
-Exit code: 0 fine, 2 usage.""",
+Exit code: 0 success, 2 usage.""",
 )
 @_JSON
 def size(as_json: bool) -> None:
-    """Print how much disk space the cache takes, by kind."""
+    """Print the disk space used by the cache, by kind."""
     from wardian.runner.packages import cabinet, inventory
     from wardian.sandbox.policy.units import human_bytes
 
@@ -123,28 +123,30 @@ Examples:
   wardian cache prune --all --dry-run
 
 \b
-Exit code: 0 fine, 1 something could not be removed, 2 usage.""",
+Exit code: 0 success, 1 something could not be removed, 2 usage.""",
 )
 @click.option(
-    "--older-than", metavar="DURATION", help="Also environments not used for so long: 30d, 12h."
+    "--older-than",
+    metavar="DURATION",
+    help="Also remove environments not used for this long, e.g. 30d or 12h.",
 )
-@click.option("--all", "every", is_flag=True, help="Everything.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
+@click.option("--all", "every", is_flag=True, help="Remove everything.")
+@click.option("--dry-run", is_flag=True, help="List what would be removed; remove nothing.")
 @_JSON
 @click.pass_context
 def prune(
     ctx: click.Context, older_than: str | None, every: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Remove what interrupted preparations left, and wheels and archives that no environment uses.
+    """Remove unused packages: wheels and archives of no environment, and leftovers.
 
-    What a run or a preparation has in use stays.
+    Packages in use by a run or a preparation are kept.
     """
     from wardian.errors import UsageError
     from wardian.runner.packages import inventory
     from wardian.sandbox.policy.units import human_bytes
 
     if every and older_than is not None:
-        raise UsageError("--all and --older-than exclude each other")
+        raise UsageError("--all and --older-than cannot be combined")
     older_s = _age(older_than)
 
     def choose(found: Sequence[CacheEntry]) -> list[CacheEntry]:
@@ -164,7 +166,7 @@ def prune(
         for one in gone if dry_run else ():
             output.print_text(_line(one))
         for place, why in left.items():
-            output.say(f"wardian: {place} stays: {why}")
+            output.say(f"wardian: kept {place}: {why}")
         done = "would be removed" if dry_run else "removed"
         output.say(f"wardian: {len(gone)} {done}, {human_bytes(freed)}")
     in_use = sum(why == "a run is using it" for why in left.values())
@@ -182,7 +184,7 @@ def _age(text: str | None) -> float | None:
     except ValueError as error:
         raise UsageError(f"--older-than: {error}") from None
     if seconds is None:
-        raise UsageError("--older-than: a duration is needed, such as 30d or 12h")
+        raise UsageError("--older-than: must be a duration, e.g. 30d or 12h")
     return seconds
 
 

@@ -1,4 +1,4 @@
-"""``wardian check``: is it a valid skill, and what did its author overlook."""
+"""``wardian check``: validate skills against the specification, and lint them."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ Examples:
   wardian check --sarif pdf.skill > check.sarif
 
 \b
-Exit code: 0 valid, 1 findings, 2 usage, 3 no skill there.""",
+Exit code: 0 valid, 1 findings, 2 usage, 3 no skill found.""",
 )
 @click.argument("paths", nargs=-1, type=NamedPath(exists=True, path_type=Path))
-@click.option("--strict", is_flag=True, help="Warnings count as findings too.")
+@click.option("--strict", is_flag=True, help="Treat warnings as findings.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document on stdout.")
 @click.pass_context
 def command(
     ctx: click.Context, paths: tuple[Path, ...], strict: bool, as_json: bool, as_sarif: bool
 ) -> None:
-    """Check skills strictly by the specification, and for what authors overlook.
+    """Validate skills against the specification and report common mistakes.
 
-    PATHS are skills, .skill files, or folders of skills; the current directory if none is given.
+    PATHS are skills, .skill files, or folders of skills (default: the current directory).
     """
     from wardian.errors import NothingMatched, UsageError
     from wardian.runner.wishes import findings
     from wardian.skills.checking import check
 
     if as_json and as_sarif:
-        raise UsageError("--json and --sarif exclude each other")
+        raise UsageError("--json and --sarif cannot be combined")
     skills = list(dict.fromkeys(_skills(paths or (Path(),))))
     if not skills:
         raise NothingMatched(
-            "no skill there", hint="a skill is a folder with a SKILL.md, or a .skill file"
+            "no skill found", hint="a skill is a folder with a SKILL.md, or a .skill file"
         )
     results = [(path, [*check(path), *findings(path)]) for path in skills]
     found = [one for _, diagnostics in results for one in diagnostics]
@@ -114,7 +114,7 @@ def _print_lines(found: list[Diagnostic], skills: int) -> None:
     for one in found:
         click.echo(described(one))
     counts = _counts(found)
-    told = ", ".join(
+    listed = ", ".join(
         f"{number} {name if number != 1 else name[:-1]}" for name, number in counts.items()
     )
-    click.echo(f"{skills} skill{'s' if skills != 1 else ''} checked: {told}", err=True)
+    click.echo(f"{skills} skill{'s' if skills != 1 else ''} checked: {listed}", err=True)

@@ -1,4 +1,4 @@
-"""``wardian doctor``: which walls and backends work here, why not, and what fixes it."""
+"""``wardian doctor``: which walls and backends work on this host, and how to fix the others."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Examples:
   wardian doctor --json | jq '.checks[] | select(.works | not)'
 
 \b
-Exit code: 0 the default policy runs here, 1 it does not, 2 usage.""",
+Exit code: 0 the default policy works here, 1 it does not, 2 usage.""",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Tell which walls and backends work here, and what to do.
+    """Check which walls and backends work on this host, and how to fix those that do not.
 
-    Every answer comes from trying, in a child; nothing on the host is changed.
+    Each check is a real attempt in a child process; nothing on the host is changed.
     """
     from wardian.sandbox.doctor.doctor import examine
 

@@ -1,4 +1,4 @@
-"""``wardian down``: end living sandboxes, and wait until all of them is gone."""
+"""``wardian down``: end living sandboxes and wait until they are gone."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Examples:
 Exit code: 0 ended, 2 usage, 3 no such sandbox, 125 one could not be ended.""",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "every", is_flag=True, help="Every sandbox of yours.")
+@click.option("--all", "every", is_flag=True, help="End all of your sandboxes.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(names: tuple[str, ...], every: bool, as_json: bool) -> None:
-    """End sandboxes with all that runs in them; returns when nothing of them is left.
+    """End living sandboxes and every process in them.
 
-    What still ran is named.
+    Returns once they are gone, and prints the commands that were still running.
     """
     if every == bool(names):
-        raise UsageError("name a sandbox, or give --all", hint="which are there: wardian ps")
+        raise UsageError("name a sandbox, or give --all", hint="list them: wardian ps")
     from wardian.living.client import sandbox_names
     from wardian.living.names import checked_name
 
@@ -60,7 +60,7 @@ def command(names: tuple[str, ...], every: bool, as_json: bool) -> None:
 
 
 def _end(name: str) -> list[dict[str, Any]]:
-    """What still ran. Raises WardianError."""
+    """The commands that were still running. Raises WardianError."""
     from wardian.living.client import answer, ask, connect
 
     channel = connect(name)
@@ -69,7 +69,7 @@ def _end(name: str) -> list[dict[str, Any]]:
         channel.sock.settimeout(END_S)
         if answer(channel, name).kind != "gone":
             raise SandboxError(f"the sandbox {name} did not end")
-        channel.receive()  # its process has let go
+        channel.receive()  # until its process closes the connection
     except OSError as error:
         raise SandboxError(f"the sandbox {name} did not end within a minute: {error}") from None
     finally:
@@ -85,6 +85,6 @@ def _say(ended: dict[str, Any]) -> None:
         output.say(f"wardian: {ended['name']} has ended")
         return
     count = f"{len(commands)} command{'s' if len(commands) != 1 else ''}"
-    output.say(f"wardian: {ended['name']} has ended, with {count} that still ran:")
+    output.say(f"wardian: {ended['name']} has ended; killed {count} still running:")
     for line in commands:
         output.say(f"  {line}")

@@ -1,4 +1,4 @@
-"""``wardian exec``: run any command in the sandbox, on this terminal, with our signals."""
+"""``wardian exec``: run any command in the sandbox, on this terminal, forwarding signals."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from wardian.cli.options import (
     parse,
     policy_of,
 )
+from wardian.cli.settings import backend_of
 from wardian.errors import UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
     import click
 
-HELP = """Run COMMAND in a sandbox: no network, no host files, no other processes.
+HELP = """Run COMMAND in a sandbox without network, host files or other processes.
 
-It gets its own root with /usr read-only, a private /tmp and home, and /work, where it starts.
-What else it may reach is named by options. With --skill, that skill is at /skill ($SKILL_DIR), and
-the packages that it declares, with those of --with, come first on PATH. Its exit code is ours; 124
-means its time was up, 125 that wardian refused, 126 and 127 that COMMAND can't be executed or is
-not there, 128+N that signal N ended it.
+COMMAND gets a root of its own with /usr read-only, a private /tmp and home, and a writable /work,
+where it starts. Options allow more. With --skill, the skill is at /skill ($SKILL_DIR), and its
+declared packages and those of --with come first on PATH.
 
-With --sandbox it runs in one that `wardian up` started, beside the other commands there; what that
-one may reach was settled then.
+The exit code is COMMAND's. wardian adds: 124 time limit reached, 125 wardian refused or failed,
+126 not executable, 127 not found, 128+N killed by signal N.
+
+With --sandbox, COMMAND runs in a living sandbox that `wardian up` started, under its policy.
 """
 EXAMPLES = """\b
 Examples:
@@ -40,11 +41,11 @@ Examples:
   wardian exec --python 3.12 --with pandas -- sh -c 'python -V; pip list'
 
 \b
-Options end at the first word of COMMAND, with or without --."""
+Options end at the first word of COMMAND, with or without `--`."""
 
 
 def run(args: list[str]) -> int:
-    """Run the command line after ``wardian exec`` and return its exit code. Raises WardianError."""
+    """Run ``wardian exec ARGS`` and return its exit code. Raises WardianError."""
     given, argv = parse(args, (*INSIDE_OPTIONS, *EXEC_OPTIONS))
     if "help" in given:
         from wardian.cli import commands
@@ -52,7 +53,7 @@ def run(args: list[str]) -> int:
         return commands.run(["exec", "--help"])
     if not argv:
         raise UsageError(
-            "no command was given", hint="write it last: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
+            "no command given", hint="usage: wardian exec [OPTIONS] -- COMMAND [ARGS]…"
         )
     if "sandbox" in given:
         from wardian.cli import inside
@@ -60,13 +61,13 @@ def run(args: list[str]) -> int:
         return inside.run_inside(argv, given)
     if "background" in given:
         raise UsageError(
-            "--background needs a sandbox that stays: --sandbox NAME", hint="start it: wardian up"
+            "--background needs a living sandbox: --sandbox NAME", hint="start one: wardian up"
         )
     return run_command(argv, given)
 
 
 def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | None = None) -> int:
-    """Run a command as the options say and return its exit code. Raises WardianError."""
+    """Run a command under these options and return its exit code. Raises WardianError."""
     if not ASSEMBLED.isdisjoint(given):
         return _assembled(argv, given, watcher)
     as_json, tty = "json" in given, running.wants_tty(given)
@@ -77,19 +78,19 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     with running.spooled(as_json=as_json) as spool:
         with make(
             running.for_guest(policy),
-            backend_name=one(given, "backend") or "wardian",
+            backend_name=backend_of(given),
             private_work=True,
         ) as sandbox:
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool, hints=hints)
         if watcher is not None:
-            return watcher.told(result, {}, spool)
+            return watcher.report(result, {}, spool)
         again = running.again(result, given, (), argv)
-        running.tell_again(again, given)
+        running.print_again(again, given)
         if policy.rootfs is None:
-            hints += running.tell_missing(result, given)
+            hints += running.print_missing(result, given)
         if spool is not None:
             running.print_document(result, again | {"hints": hints}, spool)
-    running.tell(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.report_result(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
     return result.exit_code
 
 

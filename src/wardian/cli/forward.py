@@ -1,4 +1,4 @@
-"""``wardian forward``: a port of a living sandbox, on this host's loopback while this runs."""
+"""``wardian forward``: make a port of a living sandbox reachable on the host's loopback."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Exit code: 0 the sandbox ended, 2 usage, 3 no such sandbox, 130 Ctrl-C.""",
 @click.argument("name")
 @click.argument("port", metavar="PORT[:HOSTPORT]")
 def command(name: str, port: str) -> None:
-    """Make PORT of sandbox NAME reachable on 127.0.0.1 of this host, until Ctrl-C.
+    """Forward PORT of sandbox NAME to 127.0.0.1 on this host, until Ctrl-C.
 
-    Where, is printed: HOSTPORT, or a port that is free. Every user of this machine can connect to
-    it while this runs. The sandbox does not count as idle meanwhile.
+    Prints the address: HOSTPORT, or a free port. Every user of this machine can connect to it. The
+    sandbox does not count as idle while a port is forwarded.
     """
     from wardian.living.client import ask, connect
     from wardian.living.wire import field

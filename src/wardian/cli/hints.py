@@ -1,5 +1,5 @@
-"""What a run lacks, in one line each: a package that a tool could not fetch, as it happens, and a
-module that a program missed, after its end. What the guest wrote is shown, and decides nothing."""
+"""Hints for a run that lacks a package: printed when a package tool is refused the network, and
+after the run for a missing module. Guest-controlled text is only shown; it decides nothing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SYSTEM = re.compile(rb"\bsudo: |\bapt(-get)?: (command )?not found|dpkg fronten
 _ABSENT = re.compile(rb"No such file|not found|Cannot find module|can't open")
 
 
-# While the run goes on
+# During the run
 
 
 def live_hints(policy: Policy, printed: list[str], *, tty: bool) -> Callable[[Unreached], None]:
-    """A callback that prints each hint once, and keeps it in ``printed``. With ``tty`` the terminal
-    is raw, and needs a carriage return to begin a line."""
+    """A callback that prints each hint once and appends it to ``printed``. With ``tty`` the
+    terminal is raw, and a line starts with a carriage return."""
 
     def show(unreached: Unreached) -> None:
         line = unreached_line(unreached, policy)
@@ -45,7 +45,7 @@ def live_hints(policy: Policy, printed: list[str], *, tty: bool) -> Callable[[Un
 
 
 def unreached_name(refusal: Refusal) -> Unreached:
-    """A name that a network by name refused. Pure."""
+    """The refused host name of a network by name, with the command that asked for it. Pure."""
     import shlex
 
     from wardian.sandbox.run.unreached import Unreached
@@ -60,8 +60,8 @@ def unreached_name(refusal: Refusal) -> Unreached:
 def unreached_line(
     unreached: Unreached, policy: Policy, env: Mapping[str, str] = os.environ
 ) -> str | None:
-    """What a package tool wanted, and what allows it; None if it was no package tool, or has what
-    it wants. ``env`` names the user's indexes."""
+    """The hint for a package tool that was refused the network; None for other programs, and for
+    hosts that are allowed. ``env`` names the user's package indexes."""
     from wardian.sandbox.refusals.installs import package_request
 
     wanted = package_request(unreached.commands)
@@ -70,20 +70,20 @@ def unreached_line(
     named = list(wanted.packages)
     what = ", ".join(named) + (" and more" if wanted.others else "") if named else "packages"
     where = cut(printable(unreached.host), MAX_HOST) or "a package index"
-    lacks = "which no rule allows" if policy.network == "names" else "and this run has no network"
+    lacks = "which no rule allows" if policy.network == "names" else "but this run has no network"
     line = f"wardian: {wanted.tool} wants {what} from {where}, {lacks}"
     rules = _rules(unreached.host, wanted, env)
     options = " ".join(f"--net {quoted(rule)}" for rule in rules or ("host",))
     if not named or policy.rootfs is not None:
-        return f"{line}; allow it: {options}"
+        return f"{line}; to allow it: {options}"
     prefix = "npm:" if wanted.ecosystem == "node" else ""
     packages = " ".join(f"--with {quoted(prefix + name)}" for name in named)
     them, index = "it" if len(named) == 1 else "them", "index" if rules else "network"
-    return f"{line}; add {them} before the run: {packages} (or allow the {index}: {options})"
+    return f"{line}; to install {them} before the run: {packages} (or allow the {index}: {options})"
 
 
 def _is_allowed(host: str, policy: Policy) -> bool:
-    """Also where no rule helps: a name that a rule denies is reported as such."""
+    """Also True where no rule would help: a name that a rule denies is reported as a refusal."""
     if policy.network != "names":
         return False
     from wardian.errors import UsageError
@@ -97,7 +97,7 @@ def _is_allowed(host: str, policy: Policy) -> bool:
 
 
 def _rules(host: str, wanted: PackageRequest, env: Mapping[str, str]) -> tuple[str, ...]:
-    """Those of the user's indexes, or that of a host which is none of them; none for an address."""
+    """Rules for the user's package indexes, or for another host; none for an address."""
     from wardian.runner.guest_indexes import index_rules, rules_for
 
     rules = rules_for(wanted.tool, wanted.ecosystem, env)
@@ -112,8 +112,8 @@ def _rules(host: str, wanted: PackageRequest, env: Mapping[str, str]) -> tuple[s
 def missing_lines(
     result: Result, skill: Located | None = None, script: Chosen | None = None, *, no_deps: bool
 ) -> list[str]:
-    """What brings the module that a failed run missed; with a skill's Python script, also what else
-    it imports and nobody declares."""
+    """Hints for the module that a failed run missed; for a skill's Python script, also its other
+    undeclared imports."""
     from wardian.runner.absent import absent_from, advised
 
     absent = absent_from(result.stderr_tail)
@@ -122,26 +122,28 @@ def missing_lines(
         lines.append(f"wardian: {_explained(absent, result, skill, no_deps=no_deps)}")
     elif result.exit_code != 0 and (packages := advised(result.stderr_tail)):
         options = " ".join(f"--with {quoted(name)}" for name in packages)
-        lines.append(f"wardian: the program asks for {', '.join(packages)}: {options}")
+        lines.append(f"wardian: the program asks for {', '.join(packages)}; add: {options}")
     elif result.exit_code != 0 and _SYSTEM.search(result.stderr_tail):
         lines.append(
-            "wardian: sudo and apt-get install nothing inside; install it on this machine, "
-            "whose /usr every run sees"
+            "wardian: sudo and apt-get do not work inside; install the package on the host, "
+            "whose /usr every run can read"
         )
     named = " ".join(lines).split()
     more = [name for name in _undeclared(result, skill, script) if name not in named]
     if more:
         options = " ".join(f"--with {name}" for name in more)
         also = "also " if lines else ""
-        lines.append(f"wardian: it {also}imports what the skill declares nowhere: {options}")
+        lines.append(
+            f"wardian: the script {also}imports packages the skill does not declare: {options}"
+        )
     return lines
 
 
 def skill_lines(
     result: Result, skill: Located, words: Sequence[str], place: str, *, can_keep: bool
 ) -> list[str]:
-    """What a command that was composed from a SKILL.md overlooked: where it starts, and that the
-    skill's folder is another user's. ``place`` is the skill's inside."""
+    """Hints for a command composed from a SKILL.md: the working directory it expects, and that the
+    skill's folder is another user's. ``place`` is where the skill is inside."""
     lines = []
     absent = result.reason == "not found" or _ABSENT.search(result.stderr_tail)
     named = [part for word in words for part in word.split()] if result.exit_code and absent else ()
@@ -149,11 +151,13 @@ def skill_lines(
         for word in named:
             if "/" in word and _lies_in(skill.path, word):
                 found = quoted(word) if quoted(word) == word else "it"
-                lines.append(f"wardian: {found} is in the skill; start there: --cwd {place}")
+                lines.append(f"wardian: {found} is in the skill; to start there: --cwd {place}")
                 break
     if any(_is_unwritable(one, place) for one in result.refusals):
         way = "--out DIR" if can_keep else "copy it to a folder of your own"
-        lines.append(f"wardian: the skill's folder is not yours, so read-only; to change it: {way}")
+        lines.append(
+            f"wardian: the skill's folder is another user's, so read-only; to change it: {way}"
+        )
     return lines
 
 
@@ -179,22 +183,22 @@ def _explained(absent: Absent, result: Result, skill: Located | None, *, no_deps
     if no_deps:
         return f"{module} is missing; run without --no-deps"
     if absent.known:
-        return f"{module} comes with the package {absent.package}: {absent.option}"
-    return f"{module} may be in the package {absent.package} (a guess): {absent.option}"
+        return f"{module} is in the package {absent.package}; add: {absent.option}"
+    return f"{module} may be in the package {absent.package} (a guess); add: {absent.option}"
 
 
 def _not_a_package(absent: Absent) -> str:
     if absent.ecosystem == "node":
-        return "is a file that is not there; is it shared, and the working directory right (--cwd)?"
+        return "does not exist inside; check that it is shared, and the working directory (--cwd)"
     if absent.module.partition(".")[0] in ("google", "azure"):
-        return "is shared by many packages; name the one that is meant: --with PACKAGE"
+        return "is a namespace of many packages; name the one you need: --with PACKAGE"
     if absent.module.startswith("_"):
-        return "is part of a package that is not whole here: no package has that name"
-    return "belongs to Python itself, and this Python is without it: no package brings it"
+        return "is part of a package that is installed incompletely; no package has that name"
+    return "belongs to the standard library, but this Python lacks it; no package provides it"
 
 
 def _own_place(absent: Absent, result: Result, skill: Located | None) -> str | None:
-    """For a module that lies in what is shared, though the program did not find it there."""
+    """The hint for a module that is in the skill or in /work but not on Python's path."""
     if absent.ecosystem != "python":
         return None
     from wardian.runner.undeclared import own_module
@@ -207,8 +211,8 @@ def _own_place(absent: Absent, result: Result, skill: Located | None) -> str | N
             folder = os.path.join(inside, os.path.dirname(found)).rstrip("/")
             path = folder if folder == inside else f"{folder}:{inside}"
             return (
-                f"{printable(absent.module)} is no package, it is {inside}/{printable(found)}; "
-                f"let Python find it: --env PYTHONPATH={shell_word(path)}"
+                f"{printable(absent.module)} is not a package but {inside}/{printable(found)}; "
+                f"add it to Python's path: --env PYTHONPATH={shell_word(path)}"
             )
     return None
 
@@ -225,7 +229,7 @@ def _undeclared(result: Result, skill: Located | None, script: Chosen | None) ->
 
 
 def _undeclared_by_named(result: Result, skill: Located) -> list[str]:
-    """The same of a command line: of each Python script of the skill whose file name is in it."""
+    """Undeclared imports of each Python script of the skill that the command line names."""
     from wardian.runner.script import every_script
     from wardian.runner.undeclared import undeclared
 

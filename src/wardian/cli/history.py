@@ -1,4 +1,4 @@
-"""``wardian history``: what was measured over time; export, prune, merge."""
+"""``wardian history``: campaigns and timelines in the store; export, prune, merge."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ store_option = click.option(
     "store_path",
     type=NamedPath(),
     metavar="PATH",
-    help="The store; the user's own unless given.",
+    help="The store (default: your own).",
 )
 
 
 class History(click.Group):
-    """What is no command of it is a name to be shown."""
+    """A first word that is no subcommand is a name for ``show``."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -45,13 +45,13 @@ Examples:
   wardian history network_loopback --in wardian
 
 \b
-Names are those of cases, capabilities or figures; * and ? stand for anything.""",
+NAME is a case, a capability or a figure; * and ? match anything.""",
 )
 @store_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, store_path: str | None, as_json: bool) -> None:
-    """Tell since when things are as they are, when they flipped, and what came between."""
+    """Show how measurements changed over time: since when, and what changed between."""
     given = {"store_path": store_path, "as_json": as_json}
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_campaigns, **given)
@@ -66,9 +66,11 @@ Examples:
   wardian history list --json
 
 \b
-Exit code: 0, 2 usage, 3 there is none.""",
+Exit code: 0 success, 2 usage, 3 no campaigns.""",
 )
-@click.option("--last", type=click.IntRange(1), default=20, help="So many. [20]")
+@click.option(
+    "--last", type=click.IntRange(1), default=20, show_default=True, help="List this many."
+)
 @store_option
 @json_option
 def list_campaigns(last: int = 20, store_path: str | None = None, as_json: bool = False) -> None:
@@ -80,17 +82,17 @@ def list_campaigns(last: int = 20, store_path: str | None = None, as_json: bool 
     with Store.open(store_path, create=False) as store:
         campaigns = store.campaigns(limit=last)
         if not campaigns:
-            raise NothingMatched(f"{store.path}: there is no campaign", hint="see: wardian nightly")
+            raise NothingMatched(f"{store.path}: no campaigns", hint="run one: wardian nightly")
         rows = []
         for one in campaigns:
             results = store.results(one.id)
             bad = sum(result.health in ("bad", "broken") for result in results)
             rows.append((one, len(results), bad, len(store.findings(one.id))))
     if as_json:
-        told = []
+        listed = []
         for one, count, bad, found in rows:
-            told.append(fields(one) | {"results": count, "bad": bad, "findings": found})
-        output.print_json({"schema": LIST_SCHEMA, "campaigns": told})
+            listed.append(fields(one) | {"results": count, "bad": bad, "findings": found})
+        output.print_json({"schema": LIST_SCHEMA, "campaigns": listed})
         return
     for one, count, bad, found in rows:
         shard = f" shard {one.shard}" if one.shard else ""
@@ -108,12 +110,17 @@ Examples:
   wardian history show --flipped --json
 
 \b
-Exit code: 0, 2 usage, 3 nothing matches.""",
+Exit code: 0 success, 2 usage, 3 nothing matches.""",
 )
 @click.argument("patterns", nargs=-1, metavar="[NAME]...")
-@click.option("--in", "sandboxes", metavar="NAMES", help="Only in these sandboxes.")
-@click.option("--kind", "kinds", multiple=True, help="probe, check, suite, skill, trace, figure.")
-@click.option("--flipped", is_flag=True, help="Only what was not always the same.")
+@click.option("--in", "sandboxes", metavar="NAMES", help="Only these sandboxes, comma-separated.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    help="Only this kind: probe, check, suite, skill, trace or figure. Repeatable.",
+)
+@click.option("--flipped", is_flag=True, help="Only cases whose outcome changed.")
 @store_option
 @json_option
 def show(
@@ -124,7 +131,7 @@ def show(
     store_path: str | None,
     as_json: bool,
 ) -> None:
-    """Show timelines: of cases, capabilities and figures."""
+    """Show timelines of cases, capabilities and figures."""
     from wardian.measure.history import selecting
     from wardian.measure.store.store import Store
 
@@ -146,18 +153,20 @@ Examples:
   wardian history export --format csv --table figures -o figures.csv
 
 \b
-Exit code: 0, 2 usage, 125 the store can't be read.""",
+Exit code: 0 success, 2 usage, 125 the store cannot be read.""",
 )
-@click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl")
+@click.option("--format", "form", type=click.Choice(["jsonl", "csv"]), default="jsonl",
+              show_default=True, help="The format.")  # fmt: skip
 @click.option(
     "--table",
     "tables",
     multiple=True,
     type=click.Choice(["campaigns", "results", "figures", "findings"]),
-    help="All of them as JSON lines; results as CSV, unless given.",
+    help="Export this table (default: all with jsonl, results with csv). Repeatable.",
 )
-@click.option("--evidence", is_flag=True, help="Evidence too, as JSON lines.")
-@click.option("-o", "--output", "target", type=NamedPath(dir_okay=False, path_type=Path))
+@click.option("--evidence", is_flag=True, help="Include evidence (jsonl only).")
+@click.option("-o", "--output", "target", type=NamedPath(dir_okay=False, path_type=Path),
+              help="Write to this file (default: standard output).")  # fmt: skip
 @store_option
 def export(
     form: str,
@@ -166,13 +175,13 @@ def export(
     target: Path | None,
     store_path: str | None,
 ) -> None:
-    """Write what the store holds for other programs: JSON lines, or one table as CSV."""
+    """Export the store as JSON lines, or one table as CSV."""
     from wardian.errors import UsageError
     from wardian.measure.store import exporting
     from wardian.measure.store.store import Store
 
     if form == "csv" and len(tables) > 1:
-        raise UsageError("--format csv: one --table at a time")
+        raise UsageError("--format csv exports one --table at a time")
     with Store.open(store_path, create=False) as store:
 
         def write(file: Any) -> int:
@@ -191,7 +200,7 @@ def export(
             os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
-    output.say(f"{count} rows in {target}")
+    output.say(f"wrote {count} rows to {target}")
 
 
 @command.command(
@@ -202,33 +211,35 @@ Examples:
   wardian history prune --older-than 365d --dry-run
 
 \b
-Exit code: 0, 2 usage, 3 there is nothing to let go.""",
+Exit code: 0 deleted, 2 usage, 3 nothing to delete.""",
 )
-@click.option("--keep", type=click.IntRange(1), help="The last so many stay.")
-@click.option("--older-than", "age", metavar="DURATION", help="What is younger stays: 90d.")
-@click.option("-n", "--dry-run", is_flag=True, help="Only tell.")
+@click.option("--keep", type=click.IntRange(1), help="Keep the newest N.", metavar="N")
+@click.option(
+    "--older-than", "age", metavar="DURATION", help="Delete campaigns older than this, e.g. 90d."
+)
+@click.option("-n", "--dry-run", is_flag=True, help="Print what would be deleted; delete nothing.")
 @store_option
 @json_option
 def prune(
     keep: int | None, age: str | None, dry_run: bool, store_path: str | None, as_json: bool
 ) -> None:
-    """Let old campaigns go. The last one that was finished always stays."""
+    """Delete old campaigns. The newest finished campaign is always kept."""
     from wardian.errors import NothingMatched, UsageError
     from wardian.measure.store import merging
     from wardian.measure.store.store import Store
 
     if keep is None and age is None:
-        raise UsageError("which ones? --keep N, or --older-than 90d")
+        raise UsageError("--keep N or --older-than DURATION is required")
     with Store.open(store_path, create=False) as store:
         gone = merging.prune(store, keep=keep, days=_days(age), dry=dry_run)
     if not gone.campaigns:
-        raise NothingMatched("there is nothing to let go")
+        raise NothingMatched("nothing to delete")
     if as_json:
         nights = [{"night": one.night, "campaign": one.uid} for one in gone.campaigns]
         output.print_json(
             {"schema": CHANGED_SCHEMA, "removed": nights, "results": gone.results, "dry": dry_run}
         )
-    would = "would go" if dry_run else "are gone"
+    would = "would be deleted" if dry_run else "deleted"
     output.say(f"{len(gone.campaigns)} campaigns with {gone.results} results {would}")
 
 
@@ -240,7 +251,7 @@ def _days(age: str | None) -> float | None:
     number, unit = age[:-1], age[-1:]
     if not number.isdigit() or unit not in "dwy":
         raise UsageError(
-            f"--older-than: {age!r} is no number of days, weeks or years: 90d, 12w, 1y"
+            f"--older-than: {age!r} is not a number of days, weeks or years, e.g. 90d, 12w, 1y"
         )
     return int(number) * {"d": 1, "w": 7, "y": 365}[unit]
 
@@ -253,13 +264,13 @@ Examples:
   wardian history merge --store all.sqlite laptop.sqlite
 
 \b
-Exit code: 0, 2 usage, 125 one of them is no store; nothing is merged then.""",
+Exit code: 0 merged, 2 usage, 125 a file is not a store (nothing is merged).""",
 )
 @click.argument("others", nargs=-1, required=True, type=NamedPath(exists=True, dir_okay=False))
 @store_option
 @json_option
 def merge(others: tuple[str, ...], store_path: str | None, as_json: bool) -> None:
-    """Take over what other stores hold: shards of one campaign are joined."""
+    """Merge other stores into this one. Shards of one campaign are joined."""
     from contextlib import ExitStack
 
     from wardian.errors import UsageError
@@ -268,7 +279,7 @@ def merge(others: tuple[str, ...], store_path: str | None, as_json: bool) -> Non
 
     target = os.path.realpath(store_path or default_path())
     if target in {os.path.realpath(one) for one in others}:
-        raise UsageError("a store can't be merged with itself")
+        raise UsageError("cannot merge a store into itself")
     with ExitStack() as stack:
         stores = [stack.enter_context(Store.open(one, create=False)) for one in others]
         store = stack.enter_context(Store.open(store_path))
@@ -277,4 +288,4 @@ def merge(others: tuple[str, ...], store_path: str | None, as_json: bool) -> Non
     campaigns, results = sum(one.campaigns for one in done), sum(one.results for one in done)
     if as_json:
         output.print_json({"schema": CHANGED_SCHEMA, "campaigns": campaigns, "results": results})
-    output.say(f"{campaigns} campaigns and {results} results are new in {target}")
+    output.say(f"{campaigns} campaigns and {results} results added to {target}")

@@ -1,5 +1,5 @@
-"""``wardian exec --sandbox``: run a command in a sandbox that ``wardian up`` started. Loads little:
-the sandbox itself, and whatever puts its results into words, is in the other process."""
+"""``wardian exec --sandbox``: run a command in a living sandbox. Imports little: the sandbox, and
+what formats its results, live in the supervising process."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ else:
 TAKEN = frozenset(
     ("sandbox", "background", "cwd", "env", "time", "tty", "json", "verbose", "quiet")
 )
-NOT_TAKEN = frozenset(("backend", "record"))  # of exec, and not of up either
+NOT_TAKEN = frozenset(("backend", "record"))  # neither for a living sandbox nor for `up`
 
 
 def run_inside(argv: Sequence[str], given: Given) -> int:
-    """Run a command in the sandbox of that name and return its exit code. Raises WardianError."""
+    """Run a command in the named sandbox and return its exit code. Raises WardianError."""
     _refuse_others(given)
     name = given["sandbox"][0]
     background, tty = "background" in given, running.wants_tty(given)
@@ -39,7 +39,7 @@ def run_inside(argv: Sequence[str], given: Given) -> int:
         return _left_running(channel, name, fields, as_json="json" in given)
     with running.spooled(as_json="json" in given) as spool:
         if tty:
-            command = _on_terminal(channel, name, fields)
+            command = _on_terminal(channel, name, argv, fields)
         else:
             command = _on_pipes(channel, name, fields, spool)
         ended = command.ended
@@ -55,18 +55,18 @@ def run_inside(argv: Sequence[str], given: Given) -> int:
 def _refuse_others(given: Given) -> None:
     for option in given:
         if option in NOT_TAKEN:
-            raise UsageError(f"--{option} and --sandbox exclude each other")
+            raise UsageError(f"--{option} and --sandbox cannot be combined")
         if option not in TAKEN:
             raise UsageError(
-                f"--{option} is settled when a sandbox is started, not for a command in it",
-                hint=f"start one with it: wardian up --{option} …",
+                f"--{option} is set when a sandbox starts, not per command",
+                hint=f"start a sandbox with it: wardian up --{option} …",
             )
     if "background" in given and one(given, "tty") == "yes":
-        raise UsageError("--background and --tty yes exclude each other")
+        raise UsageError("--background and --tty yes cannot be combined")
 
 
 def _fields(given: Given) -> list[tuple[str, bytes]]:
-    """How the command is to be run. Raises UsageError."""
+    """The request: working directory, environment, time limit. Raises UsageError."""
     fields = []
     if "cwd" in given:
         fields.append(field("cwd", given["cwd"][0]))
@@ -95,7 +95,7 @@ def _left_running(
     return 0
 
 
-# Moving its bytes
+# Streams
 
 
 def _on_pipes(
@@ -106,7 +106,7 @@ def _on_pipes(
             pipes = GuestPipes()
         except OSError as error:
             raise BackendError(
-                f"no pipe can be had: {(error.strerror or '').lower()}", hint="see ulimit -n"
+                f"cannot create a pipe: {(error.strerror or '').lower()}", hint="see ulimit -n"
             ) from None
         given = {i: fd for i, fd in enumerate(pipes.given) if fd is not None}
         fields.append(field("streams", " ".join(map(str, given))))
@@ -118,17 +118,23 @@ def _on_pipes(
     return command
 
 
-def _on_terminal(channel: Channel, name: str, fields: list[tuple[str, bytes]]) -> RemoteCommand:
+def _on_terminal(
+    channel: Channel, name: str, argv: Sequence[str], fields: list[tuple[str, bytes]]
+) -> RemoteCommand:
+    from wardian.cli.prompt import prompt_variables
+
     rows, columns = terminal_size()
     fields += [field("rows", rows), field("columns", columns)]
     if "TERM" in os.environ:
-        fields.insert(0, field("env", f"TERM={os.environ['TERM']}"))  # what --env says comes later
+        fields.insert(0, field("env", f"TERM={os.environ['TERM']}"))  # --env comes later and wins
+    prompt = prompt_variables(argv, sandbox=name)
+    fields[:0] = [field("env", f"{key}={value}") for key, value in prompt.items()]
     saved = terminal_state()
     try:
         with Forwarding() as signals:
             started = client.ask(channel, "run", fields, name=name)
             if not started.fds:
-                raise SandboxError(f"the sandbox {name} gave no terminal")
+                raise SandboxError(f"the sandbox {name} returned no terminal")
             command = RemoteCommand(channel, name, terminal=started.fds[0], room=_room(started))
             before = {
                 signal.SIGWINCH: signal.signal(signal.SIGWINCH, lambda *_: command.resize()),
@@ -151,12 +157,12 @@ def _room(started: Message) -> int | None:
     return started.number("room") if started.has("room") else None
 
 
-# What is said of it
+# Reporting
 
 
 def _worth_asking(ended: Message, command: RemoteCommand) -> bool:
-    """Is there anything to explain? A pipeline ends with another program's code than the one that
-    missed a module."""
+    """Whether the result needs a report. In a pipeline, a program that missed a module need not
+    set the exit code, so standard error counts too."""
     return bool(
         ended.has("news") or ended.number("exit_code") or b"No module named" in command.tail
     )

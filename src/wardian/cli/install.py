@@ -1,4 +1,4 @@
-"""``wardian install``: skills into the folders where agents look."""
+"""``wardian install``: copy skills into the folders where agents look for them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,31 @@ Exit code: 0 installed, 1 a skill has errors, 2 usage, 3 no such skill, 125 refu
 )
 @click.argument("source", required=False, type=NamedPath(exists=True, path_type=Path))
 @click.argument("names", nargs=-1)
-@click.option("--to", "client", type=click.Choice(CLIENTS), default="agents", help="Whose folder.")
-@click.option("--project", "scope", flag_value="project", help="Below the current directory.")
 @click.option(
-    "--user", "scope", flag_value="user", default="user", help="Below the home (default)."
+    "--to",
+    "client",
+    type=click.Choice(CLIENTS),
+    default="agents",
+    show_default=True,
+    help="Which agent's folder.",
 )
-@click.option("--force", is_flag=True, help="Replace what is there; also a skill with errors.")
-@click.option("--dry-run", is_flag=True, help="Check and show, write nothing.")
-@click.option("--list", "listed", is_flag=True, help="List what was installed, and what changed.")
+@click.option(
+    "--project", "scope", flag_value="project", help="Install below the current directory."
+)
+@click.option(
+    "--user",
+    "scope",
+    flag_value="user",
+    default="user",
+    help="Install below the home directory (default).",
+)
+@click.option(
+    "--force", is_flag=True, help="Replace an installed skill; install a skill with errors."
+)
+@click.option("--dry-run", is_flag=True, help="Check and print; write nothing.")
+@click.option(
+    "--list", "listed", is_flag=True, help="List installed skills, and which have changed."
+)
 @click.option("--remove", metavar="NAME", help="Remove an installed skill.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
@@ -56,10 +73,10 @@ def command(
 ) -> None:
     """Copy skills from SOURCE into a folder where agents look for them.
 
-    SOURCE is a skill's folder, a .skill, .zip or tar file, or a git checkout on disk; of several
-    skills NAMES chooses: a skill, or a plugin for all of its own. Each is checked first, nothing of
-    it is executed, and its digest is recorded: `wardian list` and `wardian show` report what
-    changed since. A failed install leaves nothing behind.
+    SOURCE is a skill's folder, a .skill, .zip or tar file, or a git checkout on disk. NAMES selects
+    skills from it; a plugin's name selects all of its skills. Skills are checked, never executed.
+    Their digests are recorded, so that `wardian list` and `wardian show` report later changes. A
+    failed install leaves nothing behind.
     """
     from wardian.errors import UsageError
     from wardian.runner.installs import all_records
@@ -67,11 +84,11 @@ def command(
     root = os.path.join("." if scope == "project" else "~", f".{client}", "skills")
     if listed or remove is not None:
         if source is not None or (listed and remove is not None):
-            raise UsageError("--list and --remove take no SOURCE, and exclude each other")
+            raise UsageError("--list and --remove take no SOURCE and cannot be combined")
         _print(all_records() if listed else [_removed(str(remove), force)], as_json)
         return
     if source is None:
-        raise UsageError("name what to install", hint="wardian install SOURCE [NAME…]")
+        raise UsageError("no SOURCE given", hint="usage: wardian install SOURCE [NAME…]")
     from wardian.skills.skill import opened
 
     with opened(source) as place:
@@ -84,7 +101,7 @@ def command(
 def _installed(
     place: Path, source: Path, names: tuple[str, ...], root: str, *, force: bool, dry_run: bool
 ) -> list[InstallRecord] | None:
-    """None if a skill has errors; all are checked before the first is copied."""
+    """Check all skills, then copy them; None if one has errors."""
     from wardian.runner.installing import check_target_folder, install, planned
     from wardian.runner.sources import chosen_skills
 
@@ -100,7 +117,7 @@ def _installed(
 
 
 def _has_errors(folders: list[tuple[str, Path]], place: Path, source: Path) -> bool:
-    """Prints them, with paths in the source as it was given."""
+    """Print the errors, with paths relative to SOURCE as given."""
     from wardian.skills.checking import check
     from wardian.skills.diagnostic import described
 
@@ -108,7 +125,7 @@ def _has_errors(folders: list[tuple[str, Path]], place: Path, source: Path) -> b
     for one in wrong:
         click.echo(described(one).replace(str(place), str(source)), err=True)
     if wrong:
-        click.echo("not installed: errors; --force installs it all the same", err=True)
+        click.echo("not installed: the skill has errors (--force installs it anyway)", err=True)
     return bool(wrong)
 
 
@@ -119,13 +136,17 @@ def _removed(name: str, force: bool) -> InstallRecord:
 
     found = [one for one in all_records() if name in (one.name, one.path)]
     if not found:
-        raise NothingMatched(f"{name} was not installed", hint="wardian install --list")
+        raise NothingMatched(
+            f"{name} is not installed", hint="list installed skills: wardian install --list"
+        )
     if len(found) > 1:
         paths = ", ".join(one.path for one in found)
-        raise UsageError(f"{name} was installed several times", hint=f"name one: {paths}")
+        raise UsageError(f"{name} is installed more than once", hint=f"name one by path: {paths}")
     (record,) = found
     if os.path.lexists(record.path) and record.changed and not force:
-        raise UsageError(f"{record.path} was changed since", hint="--force removes it all the same")
+        raise UsageError(
+            f"{record.path} has changed since it was installed", hint="remove it anyway: --force"
+        )
     uninstall(record)
     return record
 

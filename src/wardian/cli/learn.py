@@ -1,4 +1,4 @@
-"""``wardian learn``: the smallest policy under which a skill's cases, or a command, pass."""
+"""``wardian learn``: derive the smallest policy under which a skill's cases, or a command, pass."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 _NOT_HERE = ("grant", "out", "force", "tty", "record", "backend", "json", "verbose", "rootfs")
 OWN_OPTIONS = (
-    Option("to", "FILE", "Write the policy to FILE, once it is proven; else to standard output.",
+    Option("to", "FILE", "Write the proven policy to FILE (default: standard output).",
            short="o"),
-    Option("add", "POLICY", "Widen a learned POLICY by what these runs lack under it."),
-    Option("runs", "COUNT", "Watch, and prove, each run so many times; 1 unless given."),
-    Option("exit", "CODE", "The exit code that the runs are meant to end with; 0 unless given."),
-    Option("input", "FILE", "Standard input of each run; - is yours. Empty unless given."),
-    Option("cases", "FILE", "The file of cases; cases.toml of the skill unless given."),
-    Option("case", "GLOB", "Only cases whose name matches."),
-    Option("json", "", "What was learned and proven as one document on stdout."),
-    Option("verbose", "", "Also tell each difference to what the runs were allowed.", short="v"),
+    Option("add", "POLICY", "Widen a learned POLICY by what these runs need."),
+    Option("runs", "COUNT", "Trace and prove each run this many times.", default="1"),
+    Option("exit", "CODE", "The exit code that counts as success.", default="0"),
+    Option("input", "FILE", "Standard input of each run; - for your own.", default="empty"),
+    Option("cases", "FILE", "The file of cases.", default="cases.toml in the skill"),
+    Option("case", "GLOB", "Only cases whose name matches GLOB."),
+    Option("json", "", "One JSON document on stdout."),
+    Option("verbose", "", "Also print each difference from the policy the runs had.", short="v"),
 )  # fmt: skip
 LEARN_OPTIONS = (
     *OWN_OPTIONS,
@@ -41,14 +41,14 @@ LEARN_OPTIONS = (
 )
 MOST_RUNS = 100
 
-HELP = """Watch runs, write the smallest policy under which they pass, and prove that they do.
+HELP = """Trace runs, write the smallest policy under which they pass, and prove it.
 
-With SCRIPTs, each is run with ARGS; with SKILL alone, all of its cases; or a COMMAND. The policy
-has only the files, system calls, variables and network that were used, and limits with head-room.
-Then everything runs again under it; what is refused is added, a few times at most. What was not
-proven is not written. Runs are repeated, so a script that is given --work must bear that.
+Runs each SCRIPT with ARGS; with SKILL alone, all of its cases; or a COMMAND. The policy allows only
+the files, system calls, variables and network that were used, with some headroom in the limits.
+Everything then runs again under that policy; refused accesses are added and the proof repeated, a
+few times at most. Only a proven policy is written. Scripts run several times, also on --work.
 
-With --add, what these runs need and a learned POLICY lacks is put into it, and shown as a diff.
+With --add, the accesses that a learned POLICY lacks are added to it and shown as a diff.
 """
 EXAMPLES = """\b
 Examples:
@@ -58,11 +58,11 @@ Examples:
   wardian learn --add ~/report.toml skills/csv-report report.py --work . -- large.csv --chart
 
 \b
-Exit code: 0 proven and written, 1 nothing that holds was found, 2 usage, 3 no case there."""
+Exit code: 0 proven and written, 1 no policy could be proven, 2 usage, 3 no case matches."""
 
 
 def run(args: list[str]) -> int:
-    """Run the command line after ``wardian learn``; returns its exit code. Raises WardianError."""
+    """Run ``wardian learn ARGS`` and return its exit code. Raises WardianError."""
     given, words, rest, is_command = parsed(args)
     if "help" in given:
         from wardian.cli import commands
@@ -70,7 +70,7 @@ def run(args: list[str]) -> int:
         return commands.run(["learn", "--help"])
     if not words and not rest:
         raise UsageError(
-            "nothing to learn from was given",
+            "no skill or command given",
             hint="wardian learn SKILL [SCRIPT…] [OPTIONS] [-- ARGS…], or wardian learn -- COMMAND",
         )
     with ExitStack() as stack:
@@ -83,21 +83,23 @@ def run(args: list[str]) -> int:
             subjects, what = [_command(shared, rest, given)], exec_words(rest)
         else:
             if "skill" in given:
-                raise UsageError("--skill goes with a command", hint="wardian learn SKILL SCRIPT")
+                raise UsageError(
+                    "--skill needs a command", hint="for a script: wardian learn SKILL SCRIPT"
+                )
             skill = stack.enter_context(located(words[0]))
             if len(words) > 1:
                 subjects = _scripts(skill, words[1:], rest, given)
                 what = f"{', '.join(words[1:])} of {skill.name}"
             else:
                 if rest:
-                    raise UsageError("arguments go with a script, and none was named")
+                    raise UsageError("arguments given, but no script")
                 subjects = _cases(skill, given)
                 what = f"the cases of {skill.name}"
         return _learn(subjects, what, given)
 
 
 def parsed(args: Sequence[str]) -> tuple[Given, list[str], list[str], bool]:
-    """Options, words before --, words after it, and whether there was nothing but options before.
+    """Options, words before --, words after it, and whether only options came before --.
 
     Raises UsageError.
     """
@@ -122,7 +124,7 @@ def parsed(args: Sequence[str]) -> tuple[Given, list[str], list[str], bool]:
 
 
 def exec_words(argv: Sequence[str]) -> str:
-    """A command as it would be typed."""
+    """The command quoted for a shell."""
     from wardian.text import quoted
 
     return " ".join(quoted(word) for word in argv)
@@ -131,7 +133,7 @@ def exec_words(argv: Sequence[str]) -> str:
 def _refuse_cases(given: Given) -> None:
     for name in ("cases", "case"):
         if name in given:
-            raise UsageError(f"--{name} goes with a skill's cases, and there are none here")
+            raise UsageError(f"--{name} applies to a skill's cases only")
 
 
 def _number(given: Given, name: str, usual: int, most: int) -> int:
@@ -158,7 +160,7 @@ def _input(given: Given) -> bytes | None:
         raise UsageError(f"--input {path}: {(error.strerror or '').lower()}") from None
 
 
-# What is run
+# Subjects
 
 
 def _command(skill: Located | None, argv: list[str], given: Given) -> Subject:
@@ -208,7 +210,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
 
     for name in ("exit", "input", "state", "with", "cwd", "work"):
         if name in given:
-            raise UsageError(f"--{name} goes with a script or a command; cases have their own")
+            raise UsageError(f"--{name} applies to scripts and commands; each case sets its own")
     path = one(given, "cases") or os.path.join(skill.path, DEFAULT_FILE)
     known = read_cases(path) if os.path.lexists(path) or "cases" in given else []
     pattern = one(given, "case") or "*"
@@ -216,7 +218,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
     if not chosen:
         raise NothingMatched(
             f"no case for {skill.name}" + (f" matches {pattern!r}" if known else ""),
-            hint=f"name a script, or write cases: {DEFAULT_FILE} in the skill",
+            hint=f"name a script, or write cases in {DEFAULT_FILE} in the skill",
         )
     options = Options(
         policy=allowed_of(given),
@@ -228,7 +230,7 @@ def _cases(skill: Located, given: Given) -> list[Subject]:
     return [CaseSubject(skill, case, options, with_set_up="add" in given) for case in chosen]
 
 
-# Learning, writing, telling
+# Learning, writing, reporting
 
 
 def _learn(subjects: list[Subject], what: str, given: Given) -> int:
@@ -246,7 +248,7 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     say = _nothing if "quiet" in given else output.say
     allowed = allowed_of(given)
     if allowed.rootfs is not None:
-        raise UsageError("parts of another root file system can't be learned, only of the host's")
+        raise UsageError("learn does not support --rootfs; it learns parts of the host's /usr")
     learned = learn(
         subjects,
         allowed,
@@ -267,19 +269,19 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     elif target is None:
         output.print_text(content.rstrip("\n"))
     if "quiet" not in given and "json" not in given:
-        _tell(learned, target, arch, verbose="verbose" in given)
+        _report(learned, target, arch, verbose="verbose" in given)
     return 0
 
 
 def added_to(given: Given) -> LearnedFile | None:
-    """The file that --add names. Raises UsageError and PolicyError."""
+    """The policy file named by --add. Raises UsageError and PolicyError."""
     path = one(given, "add")
     if path is None:
         return None
     if "policy" in given:
         raise UsageError(
-            "--add and --policy exclude each other",
-            hint="runs are watched under the default policy with what POLICY grants",
+            "--add and --policy cannot be combined",
+            hint="runs are traced under the default policy plus what POLICY allows",
         )
     from wardian.learn.learned import read_learned
 
@@ -287,7 +289,7 @@ def added_to(given: Given) -> LearnedFile | None:
 
 
 def allowed_of(given: Given) -> Policy:
-    """What the runs that are learned from may do. Raises UsageError and PolicyError."""
+    """The policy of the traced runs. Raises UsageError and PolicyError."""
     from wardian.cli.options import refuse_writable_policy
 
     file = added_to(given)
@@ -303,14 +305,14 @@ def allowed_of(given: Given) -> Policy:
 def _learnable(policy: Policy) -> Policy:
     if policy.tls:
         raise UsageError(
-            "rules for requests ([network.tls]) are not learned",
-            hint="learn under a policy without them, and add them to what was learned",
+            "learn does not support rules for requests ([network.tls])",
+            hint="learn under a policy without them, then add them to the learned policy",
         )
     return policy
 
 
 def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, given: Given) -> int:
-    """Write the widened file, and show what is new in it."""
+    """Write the widened policy file and print the changes as a diff."""
     from wardian import __version__
     from wardian.learn import report
     from wardian.learn.adding import widened
@@ -321,8 +323,10 @@ def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, giv
     content = widened(file, learned.draft, header, report.gains(learned, os.uname().machine))
     if target is not None and (content != file.text or "to" in given):
         if read_learned(file.path) != file:
-            raise UsageError(f"--add {file.path}: the file was changed meanwhile; nothing is added")
-        mode = os.stat(file.path).st_mode & 0o777  # whoever could not read it still can't
+            raise UsageError(
+                f"--add {file.path}: the file changed during the run; nothing was written"
+            )
+        mode = os.stat(file.path).st_mode & 0o777  # keep the file's mode
         write(target, content, learned, mode)
         _warn_of_place(target)
     if "json" in given:
@@ -333,47 +337,53 @@ def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, giv
         output.print_text(printable(line))
     if "quiet" not in given:
         proven = report.passed(learned.subjects, learned.runs)
-        more = "widened as shown" if content != file.text else "nothing was lacking"
+        more = (
+            "widened as shown"
+            if content != file.text
+            else "unchanged: it already allows these runs"
+        )
         output.say(f"wardian: {printable(one(given, 'to') or file.path)}: {more}; {proven}")
     return 0
 
 
 def _nothing(line: str) -> None:
-    """Said to nobody."""
+    """Discard a message."""
 
 
-def _tell(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> None:
+def _report(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> None:
     from wardian.learn import report
     from wardian.text import printable
 
     name = printable(target) if target is not None else "this policy"
-    output.say(f"wardian: {name}: {report.passed(learned.subjects, learned.runs)}; it allows")
+    output.say(f"wardian: {name}: {report.passed(learned.subjects, learned.runs)}; it allows:")
     for gain in report.gains(learned, arch):
         output.say(f"  {gain}")
     for other in learned.at_another_try:
         name = printable(other)
-        output.say(f"wardian: passed at another try only, though nothing was refused: {name}")
+        output.say(
+            f"wardian: flaky: {name} passed only when repeated, although nothing was refused"
+        )
     if verbose:
         from wardian.sandbox.policy.difference import differences
 
-        output.say("in the words of `wardian policy diff`, A being what the runs were allowed:")
+        output.say("differences (A: policy of the traced runs, B: learned policy):")
         for difference in differences(learned.draft.allowed, learned.policy):
             output.say(f"  {printable(difference.text)}")
 
 
 def _check_target(target: str | None) -> None:
-    """Before anything is run: where the policy is to go."""
+    """Check that the policy can be written, before anything runs."""
     if target is None:
         return
     from wardian.sandbox.paths.named import trusted_path
 
     folder = trusted_path(os.path.dirname(trusted_path(target, "-o")), "-o")
     if not target or os.path.isdir(target) or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"-o {target!r} is not a file that can be written")
+        raise UsageError(f"-o {target!r} is not a writable file")
     if not target.endswith(".toml"):
         raise UsageError(
-            f"-o {target!r}: the name of a policy file ends in .toml",
-            hint="--policy takes other names for presets",
+            f"-o {target!r}: a policy file's name must end in .toml",
+            hint="--policy treats other names as presets",
         )
 
 
@@ -385,19 +395,19 @@ def _warn_of_place(target: str) -> None:
     if shared is not None:
         output.say(
             f"wardian: {printable(target)} lies in {printable(shared)}, which was shared for "
-            "writing; --policy takes it only once it is moved elsewhere"
+            "writing; move it elsewhere before using it with --policy"
         )
 
 
 def write(target: str, content: str, learned: Learned, mode: int = 0o666) -> None:
-    """All of the file or nothing of it, and only what reads as the policy that was proven."""
+    """Write the file atomically, after checking that it reads as the proven policy."""
     from wardian.errors import NotProven
     from wardian.sandbox.paths.whole_files import write_whole
     from wardian.sandbox.policy.file import parse_policy
     from wardian.sandbox.policy.policy import Policy
 
     if parse_policy(content, target, Policy.default()) != learned.policy:
-        raise NotProven("the file would not read as the policy that was proven")
+        raise NotProven("the written file would not read as the proven policy")
     write_whole(target, content, mode=mode)
 
 

@@ -1,4 +1,4 @@
-"""``wardian list``: the skills that clients would find from here."""
+"""``wardian list``: the skills that agents find from a directory."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Examples:
   wardian list --json ~/src/project
 
 \b
-Exit code: 0 skills found, 2 usage, 3 none.""",
+Exit code: 0 skills found, 2 usage, 3 none found.""",
 )
 @click.argument(
     "project", default=".", type=NamedPath(exists=True, file_okay=False, path_type=Path)
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(project: Path, as_json: bool) -> None:
-    """List the skills that agents see from PROJECT, in the order in which they win.
+    """List the skills that agents find from PROJECT (default: the current directory).
 
-    Looks into .agents, .claude, .codex, .gemini and .cursor, from PROJECT up to the top of its
-    repository, then under the home. A project's skill shadows the user's of the same name.
-    In a repository of skills, those of its plugins are listed too, and all others in it.
+    Searches .agents, .claude, .codex, .gemini and .cursor, from PROJECT up to the top of its
+    repository, then in the home directory; earlier skills shadow later ones of the same name. In a
+    repository of skills, its plugins' skills and all others in it are listed too.
     """
     from wardian.errors import NothingMatched
     from wardian.skills.discovery import ROOTS, discover
@@ -47,7 +47,7 @@ def command(project: Path, as_json: bool) -> None:
         for line in _lines(found):
             click.echo(line)
     if not found:
-        raise NothingMatched("no skills found", hint=f"looked for {', '.join(ROOTS)}")
+        raise NothingMatched("no skills found", hint=f"searched in {', '.join(ROOTS)}")
 
 
 def _entry(one: Found) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _entry(one: Found) -> dict[str, Any]:
 
 
 def _installed(one: Found) -> dict[str, Any] | None:
-    """The record of a skill that `wardian install` put there, and whether it changed since."""
+    """The install record of this skill, if any, and whether the skill has changed since."""
     import os
 
     from wardian.runner.installs import record_of

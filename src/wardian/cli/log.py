@@ -1,4 +1,4 @@
-"""``wardian log``: the runs that were recorded, and everything about one of them."""
+"""``wardian log``: recorded runs, as a list or one in full."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIR = click.option(
     "given",
     type=NamedPath(),
     metavar="DIR",
-    help="Where runs are recorded; your setting unless given.",
+    help="The directory of records (default: from your settings).",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 
@@ -38,19 +38,20 @@ Examples:
   wardian log show last --output
 
 \b
-Runs are recorded by `--record DIR` of exec and run, by WARDIAN_RECORD=DIR, or by
+Runs are recorded with --record DIR, with WARDIAN_RECORD=DIR, or with
 [record] dir = "DIR" in ~/.config/wardian/config.toml.
-Exit code: 0 fine, 2 usage, 3 nothing matched.""",
+Exit code: 0 success, 2 usage, 3 nothing matches.""",
 )
 @_DIR
 @_JSON
-@click.option("-n", "count", type=click.IntRange(1), default=SHOWN, help=f"So many; {SHOWN}.")
-@click.option("--failed", is_flag=True, help="Only runs that did not end with exit code 0.")
+@click.option("-n", "count", type=click.IntRange(1), default=SHOWN, show_default=True,
+              metavar="N", help="List at most N runs.")  # fmt: skip
+@click.option("--failed", is_flag=True, help="Only runs with another exit code than 0.")
 @click.pass_context
 def command(ctx: click.Context, given: str | None, as_json: bool, count: int, failed: bool) -> None:
-    """List the runs that were recorded, newest first.
+    """List recorded runs, newest first.
 
-    A run is called by the letters in the first column, or as many of them as tell it from others.
+    The first column is the ID of a run; any unique prefix of it works too.
     """
     ctx.obj = given
     if ctx.invoked_subcommand is None:
@@ -65,15 +66,15 @@ Examples:
   wardian log show k3f --output --json
 
 \b
-Exit code: 0 fine, 2 usage, 3 no such run.""",
+Exit code: 0 success, 2 usage, 3 no such run.""",
 )
 @click.argument("run", metavar="ID")
 @_DIR
-@click.option("--output", "with_output", is_flag=True, help="Also what the command printed.")
+@click.option("--output", "with_output", is_flag=True, help="Also print the command's output.")
 @_JSON
 @click.pass_obj
 def show(outer: str | None, run: str, given: str | None, with_output: bool, as_json: bool) -> None:
-    """Show all of one run: ID is its letters, their beginning, or `last`."""
+    """Show one run in full. ID is its ID, a unique prefix of it, or `last`."""
     from wardian.cli import log_page
     from wardian.observe import journal
 
@@ -98,12 +99,12 @@ Examples:
   wardian log prune --keep 500 --older 7d --dry-run
 
 \b
-Exit code: 0 some were removed, 2 usage, 3 none was old enough.""",
+Exit code: 0 removed, 2 usage, 3 nothing to remove.""",
 )
 @_DIR
-@click.option("--older", metavar="DURATION", help="Remove runs that started longer ago: 30d, 12h.")
+@click.option("--older", metavar="DURATION", help="Remove runs older than this, e.g. 30d or 12h.")
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Keep the N newest.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Print what would be removed; remove nothing.")
 @_JSON
 @click.pass_obj
 def prune(
@@ -114,15 +115,15 @@ def prune(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Remove old records; with both options, those that are older and not among the newest.
+    """Remove old records. With both options, a record must be older and not among the newest.
 
-    A run that is under way stays. One that was killed, and so is incomplete, goes like any other.
+    Runs in progress are kept. Incomplete records of killed runs are removed like others.
     """
     from wardian.errors import NothingMatched, UsageError
     from wardian.observe import journal
 
     if older is None and keep is None:
-        raise UsageError("say which are to go: --older DURATION, --keep N, or both")
+        raise UsageError("--older DURATION or --keep N is required")
     directory = _directory(given if given is not None else outer)
     names = journal.chosen(directory, older_s=_age(older), keep=keep, now_s=time.time())
     left = {} if dry_run else {name: journal.remove(directory, name) for name in names}
@@ -139,9 +140,9 @@ def prune(
         click.get_current_context().exit(0 if gone else NOTHING_MATCHED)
     for name, why in left.items():
         if why is not None:
-            output.say(f"wardian: {name} is still there: {why}")
+            output.say(f"wardian: kept {name}: {why}")
     if not gone:
-        raise NothingMatched("nothing was removed", hint=f"{directory} has nothing that old")
+        raise NothingMatched("nothing to remove", hint=f"{directory} has no older records")
     if dry_run:
         output.say(f"wardian: {len(gone)} would be removed")
     else:
@@ -159,12 +160,12 @@ def _age(older: str | None) -> float | None:
     except ValueError as error:
         raise UsageError(f"--older: {error}") from None
     if seconds is None:
-        raise UsageError("--older: a duration is needed, such as 30d or 12h")
+        raise UsageError("--older: must be a duration, e.g. 30d or 12h")
     return seconds
 
 
 def _directory(given: str | None) -> str:
-    """Where to look. Raises UsageError if nobody has said."""
+    """The directory of records. Raises UsageError if none is configured."""
     from wardian.cli.settings import record_directory
     from wardian.errors import UsageError
 
@@ -176,8 +177,8 @@ def _directory(given: str | None) -> str:
     path_or_none = record_directory(None)
     if path_or_none is None:
         raise UsageError(
-            "no directory of records is known",
-            hint="name it with --dir, or set WARDIAN_RECORD; runs are recorded by --record DIR",
+            "no directory of records is configured",
+            hint="name it with --dir, or set WARDIAN_RECORD; runs are recorded with --record DIR",
         )
     return path_or_none
 
@@ -199,7 +200,7 @@ def _list(directory: str, count: int, *, failed: bool, as_json: bool) -> None:
     if not found:
         kind = "failed run" if failed else "run"
         raise NothingMatched(
-            f"no {kind} is recorded in {directory}", hint="runs are recorded by --record DIR"
+            f"no {kind} is recorded in {directory}", hint="record runs with --record DIR"
         )
 
 
@@ -225,7 +226,7 @@ def _summary(entry: JournalEntry) -> dict[str, Any]:
 
 
 def _width() -> int | None:
-    """Of the terminal; None where lines are for programs."""
+    """The width of the terminal; None if stdout is not a terminal."""
     import shutil
     import sys
 

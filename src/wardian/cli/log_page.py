@@ -1,4 +1,4 @@
-"""Records as a person reads them: the list, one run, and what it printed, made harmless. Pure."""
+"""Records formatted for people, with control characters escaped: the list, and one run. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from wardian.observe.journal import JournalEntry
 
 _STATES = {
-    "running": "is under way",
+    "running": "is in progress",
     "incomplete": "is incomplete: wardian was killed before the run ended",
-    "damaged": "is damaged: record.json is not as it was written",
+    "damaged": "is damaged: record.json cannot be read",
 }
 _LABEL = 13
 
 
 def table(found: Sequence[JournalEntry], width: int | None) -> list[str]:
-    """One line a run: letters, when, exit code, time, refusals, command, and an unusual end."""
+    """One line per run: ID, start, exit code, time, refusals, command, and an unusual end."""
     rows = [_row(entry) for entry in found]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
     lines = []
@@ -45,7 +45,7 @@ def _row(entry: JournalEntry) -> tuple[str, ...]:
     if end is None:
         return entry.short, when, "-", "", "", f"{command}  ({entry.state})"
     note = "" if end["reason"] == "exited" else f"  ({printable(end['error'] or end['reason'])})"
-    refused = f"{end['refusals']} refused" if end["refusals"] else ""
+    refused = f"{end['refusals']} blocked" if end["refusals"] else ""
     return (
         entry.short,
         when,
@@ -67,19 +67,19 @@ def _command(document: dict[str, Any]) -> str:
 
 
 def page(entry: JournalEntry, result: dict[str, Any] | None) -> list[str]:
-    """Everything about one run, in plain words."""
+    """One run in full."""
     document = entry.document
     head = f"run {entry.id}"
     if entry.state in _STATES:
         head += f" {_STATES[entry.state]}"
     lines = [head]
     if document is None:
-        return [*lines, _line("kept in", entry.path)]
+        return [*lines, _line("record", entry.path)]
     lines += [
         _line("command", _command(document)),
         _line("started", _when(document)),
         _line("by", _who(document)),
-        _line("in", document["cwd"] or "a directory that was gone"),
+        _line("in", document["cwd"] or "a deleted directory"),
         *_skill(document["skill"]),
         _line("program", _evidence(document["program"])),
     ]
@@ -91,13 +91,13 @@ def page(entry: JournalEntry, result: dict[str, Any] | None) -> list[str]:
         *_variables(document["environment"]),
         _line("output", _output(document["output"])),
         _line("wardian", f"{document['wardian']}, backend {document['backend']}"),
-        _line("kept in", entry.path),
+        _line("record", entry.path),
     ]
     return lines
 
 
 def printed(name: str, data: bytes) -> list[str]:
-    """What a stream held, line by line, with nothing left in it that a terminal would obey."""
+    """The content of a stream, line by line, with control characters escaped."""
     if not data:
         return ["", f"{name}: nothing"]
     text = data.decode("utf-8", "surrogateescape")
@@ -106,7 +106,7 @@ def printed(name: str, data: bytes) -> list[str]:
 
 
 def _shown(line: str) -> str:
-    # Bytes that are no text come as lone surrogates; \xff says what they were.
+    # Bytes that are not UTF-8 arrive as lone surrogates and are shown as \xff.
     return "".join(
         f"\\x{ord(one) - 0xDC00:02x}" if "\udc80" <= one <= "\udcff" else printable(one)
         for one in line.removesuffix("\r").replace("\t", "    ")
@@ -179,7 +179,7 @@ def _refusals(result: dict[str, Any] | None) -> list[str]:
     refusals = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     lines = []
     for number, one in enumerate(refusals):
-        lines.append(_line("refused" if number == 0 else "", _refusal(one)))
+        lines.append(_line("blocked" if number == 0 else "", _refusal(one)))
         allow = one.get("allow")
         if isinstance(allow, dict) and isinstance(allow.get("flag"), str):
             lines.append(_line("", f"  allow: {allow['flag']}"))
@@ -216,11 +216,11 @@ def _refusal(one: dict[str, Any]) -> str:
 
 
 def _variables(environment: dict[str, Any]) -> list[str]:
-    told = []
+    listed = []
     for label, names in (("passed", environment["passed"]), ("set", environment["set"])):
         if names:
-            told.append(f"{', '.join(names)} {label}")
-    return [_line("variables", f"{'; '.join(told)} (names only)")] if told else []
+            listed.append(f"{', '.join(names)} {label}")
+    return [_line("variables", f"{'; '.join(listed)} (names only)")] if listed else []
 
 
 def _output(kept: dict[str, Any]) -> str:
@@ -231,5 +231,5 @@ def _output(kept: dict[str, Any]) -> str:
 
 def _stream(name: str, stream: dict[str, Any]) -> str:
     size = stream["bytes"] if stream["bytes"] is not None else stream["kept_bytes"]
-    told = f"{name} {size} byte{'s' if size != 1 else ''}"
-    return told + (f" (the first {stream['kept_bytes']} are kept)" if stream["cut"] else "")
+    text = f"{name} {size} byte{'s' if size != 1 else ''}"
+    return text + (f" (the first {stream['kept_bytes']} are kept)" if stream["cut"] else "")

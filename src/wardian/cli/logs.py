@@ -1,4 +1,4 @@
-"""``wardian logs``: what background commands printed, and how each command ended."""
+"""``wardian logs``: output of background commands, and how each command ended."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Examples:
   wardian logs dev --follow --command 3
 
 \b
-Exit code: 0, 2 usage, 3 no such sandbox.""",
+Exit code: 0 success, 2 usage, 3 no such sandbox.""",
 )
 @click.argument("name")
-@click.option("-f", "--follow", is_flag=True, help="Wait for more, until the sandbox ends.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing until the sandbox ends.")
 @click.option(
-    "--command", "number", type=click.IntRange(1), help="Only of the command with this number."
+    "--command", "number", type=click.IntRange(1), help="Only the command with this number."
 )
 def command(name: str, follow: bool, number: int | None) -> None:
-    """Show what the background commands of sandbox NAME printed, and a line for the start and the
-    end of each command.
+    """Print the output of background commands in sandbox NAME, and when each command started and
+    ended.
 
-    The last mebibyte is kept, in the memory of the sandbox's process. Once the sandbox has ended,
-    it is in a file that is kept for a week, or until the name is used again.
+    The last 1 MiB is kept. After the sandbox ends, its log stays for a week, or until the name is
+    used again.
     """
     from wardian.living.client import connect
     from wardian.living.names import checked_name
@@ -71,7 +71,7 @@ def _print(channel: Channel, name: str, *, follow: bool, number: int | None) -> 
 
 
 def _left(name: str) -> list[str] | None:
-    """The log of a sandbox that has ended, if it was kept."""
+    """The log of an ended sandbox, if there still is one."""
     from wardian.living.directory import LOG, SocketDirectory
 
     try:

@@ -1,4 +1,4 @@
-"""``wardian new``: a skill to start from, with a script, a case and a note on security."""
+"""``wardian new``: create a skill from a template, with a script, a case and security notes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Examples:
   wardian new csv-clean .agents/skills
 
 \b
-Exit code: 0 made, 2 usage, or the folder exists already.""",
+Exit code: 0 created, 2 usage, or the folder exists already.""",
 )
 @click.argument("name")
 @click.argument("directory", default=".", type=NamedPath(file_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(name: str, directory: Path, as_json: bool) -> None:
-    """Make the skill NAME as a folder in DIRECTORY, the current one unless given.
+    """Create the skill NAME as a folder in DIRECTORY (default: the current directory).
 
-    It passes `wardian check`, and its case passes `wardian test`. Nothing that exists is changed.
+    It passes `wardian check` and `wardian test`. Existing files are never changed.
     """
     from wardian.skills.template import make_skill
     from wardian.text import printable

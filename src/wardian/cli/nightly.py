@@ -1,4 +1,4 @@
-"""``wardian nightly``: measure, compare, find, propose, write it down."""
+"""``wardian nightly``: run a campaign, compare it with the last, write findings and proposals."""
 
 from __future__ import annotations
 
@@ -36,37 +36,44 @@ Examples:
   wardian nightly --config nightly.toml --budget 30m -o evaluation --resume
 
 \b
-Exit code: 0 nothing new, 1 new findings, 2 usage or a wrong nightly.toml,
-3 nothing to go on with, 125 it failed.""",
+Exit code: 0 nothing new, 1 new findings, 2 usage or an invalid nightly.toml,
+3 nothing to resume, 125 failed.""",
 )
 @click.option(
     "--config", "config_path", type=NamedPath(), metavar="FILE",
-    help="What to measure. [nightly.toml here, which may only narrow]",
+    help="What to measure (default: nightly.toml here, which may only narrow).",
 )  # fmt: skip
 @store_option
 @click.option(
     "-o", "--output", "directory", type=NamedPath(file_okay=False, path_type=Path),
-    default=Path("evaluation"), help="Where the documents go. [evaluation]",
+    default=Path("evaluation"), show_default=True, help="Write the documents to this directory.",
 )  # fmt: skip
-@click.option("--budget", metavar="DURATION", help="Begin nothing after so long: 30m.")
-@click.option("--resume", is_flag=True, help="Go on with the campaign that was broken off.")
-@click.option("--only", multiple=True, metavar="STEP", help="Only this step. Repeatable.")
-@click.option("--shard", metavar="I/N", help="The I-th of N parts; see wardian history merge.")
-@click.option("--campaign", "name", metavar="NAME", help="What shards of one campaign share.")
-@click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; twice as many as CPUs.")
+@click.option("--budget", metavar="DURATION", help="Start no new case after this time, e.g. 30m.")
+@click.option("--resume", is_flag=True, help="Resume the interrupted campaign.")
+@click.option("--only", multiple=True, metavar="STEP", help="Run only this step. Repeatable.")
+@click.option(
+    "--shard", metavar="I/N", help="Run part I of N; join parts with `wardian history merge`."
+)
+@click.option(
+    "--campaign", "name", metavar="NAME", help="A name shared by the shards of one campaign."
+)
+@click.option("--jobs", type=click.IntRange(1, 256), metavar="N",
+              help="Parallel jobs (default: twice the number of CPUs).")  # fmt: skip
 @click.option(
     "--in", "sandboxes", metavar="NAMES",
-    help="In these sandboxes only. Skills and suites run on `host` only if it is named here.",
+    help="Sandboxes, comma-separated. Skills and suites run on `host` only if named here.",
 )  # fmt: skip
 @click.option(
     "--try-wider", is_flag=True,
-    help="Try policies that allow more on skills and other code that does not ship, too.",
+    help="Also try wider policies on skills and other code that does not ship with wardian.",
 )  # fmt: skip
-@click.option("--executor", metavar="URL", help="dask://HOST:PORT: on that cluster.")
-@click.option("--date", "night", metavar="YYYY-MM-DD", help="The night it stands for. [today]")
+@click.option("--executor", metavar="URL", help="Run on a Dask cluster: dask://HOST:PORT.")
+@click.option(
+    "--date", "night", metavar="YYYY-MM-DD", help="Date of the campaign (default: today)."
+)
 @click.option(
     "--open-pr", "pulls", multiple=True, type=int, metavar="N", envvar="WARDIAN_OPEN_PR",
-    help="A pull request of ours is open: what is new becomes a comment. Repeatable.",
+    help="Number of an open pull request: new findings become a comment on it. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--open-issue",
@@ -75,15 +82,15 @@ Exit code: 0 nothing new, 1 new findings, 2 usage or a wrong nightly.toml,
     type=int,
     metavar="N",
     envvar="WARDIAN_OPEN_ISSUE",
-    help="Likewise.",
+    help="Number of an open issue, likewise. Repeatable.",
 )
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
-    """Measure skills, probes and suites in every sandbox, compare with the last time, explain
-    what changed, and propose what mends it.
+    """Measure skills, probes and suites in every sandbox, compare with the last campaign, explain
+    changes and propose fixes.
 
-    Results whose dependencies did not change are used again, so an unchanged night is short.
+    Results whose inputs did not change are reused, so an unchanged campaign is short.
     """
     ctx.exit(_run(**options))
 
@@ -124,7 +131,7 @@ def _run(
         night=_night(night),
         name=name or "",
     )
-    progress = Progress(bad="not as they should be", left=True)
+    progress = Progress(bad="unexpected", left=True)
     performing = _executor(executor, config)
     try:
         with Store.open(store_path) as store:
@@ -135,10 +142,10 @@ def _run(
     finally:
         progress.end()
         performing.close()
-    return _tell(done, directory, as_json=as_json)
+    return _report(done, directory, as_json=as_json)
 
 
-def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
+def _report(done: Night, directory: Path, *, as_json: bool) -> int:
     from wardian.measure.pages.documents.evaluation import headline
 
     campaign, decision = done.facts.campaign, done.decision
@@ -164,25 +171,24 @@ def _tell(done: Night, directory: Path, *, as_json: bool) -> int:
         output.print_text(f"{campaign.night}: {headline(done.facts)}")
         for one in done.facts.findings:
             proposal = one.document.get("proposal") or {}
-            mended = "  (a verified patch is there)" if proposal.get("verified") else ""
+            mended = "  (verified patch available)" if proposal.get("verified") else ""
             output.print_text(f"  {one.severity:<8} {one.title}{mended}")
         output.print_text(f"{decision.action}: {decision.reason}")
     for step, why in done.skipped:
         output.say(f"warning: {step}: {why}")
     if done.files:
-        output.say(f"{len(done.files)} documents in {directory}/")
+        output.say(f"wrote {len(done.files)} documents to {directory}/")
     return 0 if decision.action == "noop" else 1
 
 
 def _named(config: Config, jobs: int | None, sandboxes: str | None) -> Config:
-    """The configuration, and what the command line names."""
-    from wardian.measure.campaign.config import HOST
-    from wardian.sandbox.backends import check_backends
+    """The configuration, overridden by the command line."""
+    from wardian.measure.target import HOST, check_targets
 
     if jobs is not None:
         config = config._replace(jobs=jobs)
     if sandboxes is not None:
-        names = check_backends(sandboxes)
+        names = check_targets(sandboxes)
         config = config._replace(sandboxes=names, host_named=HOST in names)
     return config
 
@@ -194,9 +200,7 @@ def _steps(only: Sequence[str]) -> tuple[str, ...]:
     names = [name for one in only for name in one.split(",")]
     for name in names:
         if name not in STEPS:
-            raise UsageError(
-                f"--only: there is no step {name!r}", hint=f"steps: {', '.join(STEPS)}"
-            )
+            raise UsageError(f"--only: unknown step {name!r}", hint=f"steps: {', '.join(STEPS)}")
     return tuple(names)
 
 
@@ -207,7 +211,7 @@ def _shard(text: str | None) -> tuple[int, int]:
         return 1, 1
     found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        raise UsageError(f"--shard: {text!r} is not one of N parts: 1/3, 2/3, 3/3")
+        raise UsageError(f"--shard: {text!r} is not I/N, e.g. 1/3")
     return int(found[1]), int(found[2])
 
 
@@ -221,7 +225,7 @@ def _night(text: str | None) -> str:
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
-        raise UsageError(f"--date: {text!r} is no date: YYYY-MM-DD") from None
+        raise UsageError(f"--date: {text!r} is not a date (YYYY-MM-DD)") from None
 
 
 def _executor(url: str | None, config: Config) -> Executor:
@@ -231,7 +235,7 @@ def _executor(url: str | None, config: Config) -> Executor:
     if url is None:
         return Local(config.jobs)
     if not url.startswith("dask://"):
-        raise UsageError(f"--executor: {url!r} is none; dask://HOST:PORT is")
+        raise UsageError(f"--executor: {url!r} is not dask://HOST:PORT")
     from wardian.measure.campaign.cluster import Dask
 
     return Dask(url.removeprefix("dask://"))
@@ -246,5 +250,5 @@ def _listener(progress: Progress) -> Listener:
             progress.advance(bad=bad)
 
     return Listener(
-        lambda units: progress.plan(len(units)), done, lambda text: progress.tell(text[:100])
+        lambda units: progress.plan(len(units)), done, lambda text: progress.show(text[:100])
     )

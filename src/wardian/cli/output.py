@@ -1,4 +1,4 @@
-"""What every command prints the same way: errors, JSON documents, colour. stdout is data only."""
+"""Output shared by all commands: errors, JSON documents, colour. stdout is for data only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CODES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 
 
 def coloured(stream: Any) -> bool:
-    """NO_COLOR and FORCE_COLOR are obeyed, in this order; otherwise only a terminal gets colour."""
+    """Whether to use colour: NO_COLOR, then FORCE_COLOR, then whether the stream is a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -26,12 +26,12 @@ def coloured(stream: Any) -> bool:
 
 
 def styled(text: str, style: str, stream: Any) -> str:
-    """The text in a style, where the stream shows styles; it says the same without."""
+    """The text with ANSI codes if the stream shows colour."""
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if coloured(stream) else text
 
 
 def say(text: str) -> None:
-    """A line to the person at the terminal; if nobody can hear it, that is all right."""
+    """Print a line on stderr; a closed or broken stderr is ignored."""
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -40,30 +40,30 @@ def say(text: str) -> None:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """One document on stdout, in ASCII, whatever the locale."""
+    """Print one JSON document on stdout, ASCII-only in every locale."""
     import json
 
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
 
 
 def print_text(text: str) -> None:
-    """Text on stdout; what the locale can't show is escaped rather than an error."""
+    """Print text on stdout; characters outside the locale's encoding are escaped."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def valid(text: str) -> str:
-    """Text for JSON: bytes of a command line that are not UTF-8 become replacement characters."""
+    """Text for JSON: bytes that are not UTF-8 become replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def report(error: Exception, *, as_json: bool, own_codes: bool) -> int:
-    """Tell an error on stderr (and as a document, if asked) and return the exit code.
+    """Report an error on stderr (and as JSON on stdout) and return the exit code.
 
-    ``own_codes`` is False for ``exec``, whose guest may use every other code: whatever wardian
-    itself refuses there is 125.
+    ``own_codes`` is False for commands that exit with the guest's code: every error of wardian
+    itself is 125 there.
     """
-    message, hint, code = _told(error)
+    message, hint, code = _explained(error)
     if not own_codes:
         code = FAILED
     if as_json:
@@ -92,14 +92,14 @@ def say_error(message: str, hint: str | None) -> None:
 
 
 def say_hint(hint: str) -> None:
-    """A blank line, then the way out; it may have several lines."""
+    """A blank line, then ``hint: …``, which may have several lines."""
     from wardian.text import printable
 
     lines = "\n".join(printable(line) for line in hint.split("\n"))
     say(f"\n{styled('hint:', 'green', sys.stderr)} {lines}")
 
 
-def _told(error: Exception) -> tuple[str, str | None, int]:
+def _explained(error: Exception) -> tuple[str, str | None, int]:
     """Message, hint and exit code."""
     from wardian.errors import WardianError
 
@@ -107,15 +107,15 @@ def _told(error: Exception) -> tuple[str, str | None, int]:
         return str(error), error.hint, error.exit_code
     if isinstance(error, OSError):
         what = error.strerror or str(error)
-        if isinstance(error.filename, (str, bytes)):  # a descriptor's number says nothing
+        if isinstance(error.filename, (str, bytes)):  # not a descriptor's number
             what = f"{os.fsdecode(error.filename)}: {what}"
         return what[:1].lower() + what[1:], None, FAILED
     if isinstance(error, MemoryError):
-        return "there is not enough memory", "see: ulimit -v", FAILED
+        return "out of memory", "check: ulimit -v", FAILED
     if isinstance(error, ImportError):
-        return str(error), "install again: pip install --force-reinstall wardian", FAILED
+        return str(error), "reinstall: pip install --force-reinstall wardian", FAILED
     return (
         f"internal error: {type(error).__name__}: {error}",
-        "this is a fault in wardian; WARDIAN_DEBUG=1 shows where, please report it",
+        "this is a bug in wardian; please report it with the traceback (WARDIAN_DEBUG=1 prints it)",
         FAILED,
     )

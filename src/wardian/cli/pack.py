@@ -1,4 +1,4 @@
-"""``wardian pack``: a skill's directory into a .skill file, or a root file system around it."""
+"""``wardian pack``: pack a skill as a .skill file, or as a root file system."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ Exit code: 0 packed, 1 the skill has errors, 2 usage.""",
     "-o",
     "--output",
     type=NamedPath(dir_okay=False, path_type=Path),
-    help="Default: NAME.skill, or NAME.rootfs.tar",
+    help="The file to write (default: NAME.skill or NAME.rootfs.tar).",
 )
 @click.option(
     "--rootfs",
     is_flag=True,
-    help="A tar that holds its interpreters and libraries too, for `exec --rootfs`.",
+    help="Pack a tar with its interpreters and libraries, for `exec --rootfs`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def command(
     ctx: click.Context, directory: Path, output: Path | None, rootfs: bool, as_json: bool
 ) -> None:
-    """Check the skill in DIRECTORY and pack it, the same to the byte each time.
+    """Check the skill in DIRECTORY and pack it reproducibly.
 
-    Caches, version control, installed packages and the skill's own evals/ are left out.
+    Caches, version control, installed packages and evals/ are left out.
     """
     from wardian.skills.archive import pack
     from wardian.skills.checking import check
@@ -60,7 +60,7 @@ def command(
         _pack_rootfs(directory, output, as_json=as_json)
         return
     packed = pack(directory, output)
-    _tell(packed, "wardian.pack/1", {}, f"{len(packed.files)} files", as_json=as_json)
+    _report(packed, "wardian.pack/1", {}, f"{len(packed.files)} files", as_json=as_json)
 
 
 def _pack_rootfs(directory: Path, output: Path | None, *, as_json: bool) -> None:
@@ -70,10 +70,10 @@ def _pack_rootfs(directory: Path, output: Path | None, *, as_json: bool) -> None
     more = {"interpreters": list(packed.interpreters), "missing": list(packed.missing)}
     what = f"{len(packed.files):,} files"
     with_what = f", with {', '.join(packed.interpreters)}"
-    _tell(packed, "wardian.pack-rootfs/1", more, what, with_what, as_json=as_json)
+    _report(packed, "wardian.pack-rootfs/1", more, what, with_what, as_json=as_json)
 
 
-def _tell(
+def _report(
     packed: Packed | PackedRootfs,
     schema: str,
     more: dict[str, Any],

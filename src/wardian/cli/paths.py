@@ -1,4 +1,4 @@
-"""Paths as click takes them: a link on the way that a guest may have left is refused."""
+"""The click type for paths: refuses links that a guest may have left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wardian.sandbox.paths.whole_files import OPEN_ALREADY
 
 
 class NamedPath(click.Path):
-    """``click.Path``, whose links are looked at. The value stays as it was written."""
+    """``click.Path`` that refuses untrusted links. The value stays as typed."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Raises UsageError."""

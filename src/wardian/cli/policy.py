@@ -1,4 +1,4 @@
-"""``wardian policy``: the policy that a run would get, two compared, and the presets that ship."""
+"""``wardian policy``: show the policy of a run, compare two, list presets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Examples:
   wardian policy presets""",
 )
 def command() -> None:
-    """Show the policy that a run would get, and compare two."""
+    """Show the policy of a run, compare two policies, list presets."""
 
 
 def _show(args: list[str]) -> None:
@@ -40,17 +40,33 @@ def _show(args: list[str]) -> None:
 
     given, rest = parse(args, SHOW_OPTIONS)
     if rest:
-        raise UsageError(f"{rest[0]!r} is one word too many; policy show takes options only")
+        raise UsageError(f"unexpected argument {rest[0]!r}; policy show takes options only")
     policy = policy_of(given)
     if "json" in given:
         output.print_json(_document(policy))
         return
-    base = given["policy"][0] if "policy" in given else "default"
-    output.print_text(f"# {printable(base)}" + (", then options" if _changed(given) else ""))
+    output.print_text(
+        f"# {printable(_base(given))}" + (", then options" if _changed(given) else "")
+    )
     output.print_text(f"# {policy.digest}")
     for line in policy.to_toml().rstrip("\n").split("\n"):
         option = _KEYS.get(line.split(" = ")[0])
         output.print_text(line + (f"  # --{option}" if option in given else ""))
+
+
+def _base(given: Given) -> str:
+    """What the options are applied to."""
+    from wardian.cli import settings
+
+    name = settings.named_policy(given)
+    if name is not None:
+        return name
+    if not settings.has_user_file() and not settings.has_project_files():
+        return "default"
+    from wardian.cli.configured import layered
+
+    layers = layered({**given, "quiet": [""]})
+    return "default" if len(layers) == 1 else "default, then settings (wardian config show)"
 
 
 # key of a policy file → the option that changes it
@@ -67,14 +83,14 @@ command.add_command(
         "show",
         callback=_show,
         params=click_options(SHOW_OPTIONS),
-        help="Print the effective policy as TOML: the file or preset, then the options of exec.",
+        help="Print the effective policy as TOML. Takes the policy options of `wardian exec`.",
         epilog="""\b
 Examples:
   wardian policy show
   wardian policy show --policy strict.toml --memory 1G --json
 
 \b
-What it prints can be saved and given back with --policy.""",
+The output is a policy file: save it and pass it to --policy.""",
         add_help_option=False,
     )
 )
@@ -89,14 +105,17 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def presets(as_json: bool) -> None:
-    """List the presets that ship with wardian."""
-    from wardian.sandbox.policy.file import preset_names
+    """List the presets that ship with wardian, with descriptions."""
+    from wardian.sandbox.policy.file import preset_descriptions
 
+    found = preset_descriptions()
     if as_json:
-        output.print_json({"schema": "wardian.presets/1", "presets": preset_names()})
-    else:
-        for name in preset_names():
-            output.print_text(name)
+        document = {"presets": list(found), "descriptions": found}
+        output.print_json({"schema": "wardian.presets/1", **document})
+        return
+    width = max(map(len, found))
+    for name, description in found.items():
+        output.print_text(f"{name:<{width}}  {description}")
 
 
 @command.command(
@@ -107,17 +126,17 @@ Examples:
   wardian policy diff old.toml new.toml --json
 
 \b
-Exit code: 0 they allow the same, 1 they differ, 2 usage.""",
+Exit code: 0 equal, 1 different, 2 usage.""",
 )
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
-    """Tell in words what one policy allows and the other does not.
+    """List what one policy allows and the other does not.
 
-    A and B are policy files (*.toml, or with a slash) or shipped presets. What they allow is
-    compared, not how they are written: who may read a directory may read all in it.
+    A and B are policy files (*.toml, or with a slash) or presets. Compares what they allow, not how
+    they are written: read access to a directory includes everything in it.
     """
     from wardian.sandbox.policy.difference import differences
 
@@ -139,7 +158,7 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
 def _compared(a: str, b: str, found: list[PolicyDifference]) -> list[str]:
     lines = [f"A  {printable(a)}", f"B  {printable(b)}"]
     if not found:
-        return [*lines, "they allow the same"]
+        return [*lines, "no difference"]
     dimension = ""
     for one in found:
         if one.dimension != dimension:

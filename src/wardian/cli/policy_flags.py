@@ -1,4 +1,4 @@
-"""The flags by which a caller grants more, for commands that click parses: those of ``exec``."""
+"""The policy options of ``exec`` for commands that click parses."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from wardian.cli.options import POLICY_OPTIONS, Given, policy_of
 if TYPE_CHECKING:
     from wardian.sandbox.policy.policy import Policy
 
-# Each case has a /work of its own, and interpreters are the host's.
+# Each case has its own /work and uses the host's interpreters.
 _NOT_HERE = ("work", "rootfs")
 TABLE = tuple(option for option in POLICY_OPTIONS if option.name not in _NOT_HERE)
 PREFIX = "grant_"
 
 
 def policy_flags(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options; their values arrive as keywords that start with ``grant_``."""
+    """Add the options; their values are keyword arguments that start with ``grant_``."""
     import click
 
     for option in reversed(TABLE):
@@ -27,18 +27,18 @@ def policy_flags(function: Callable[..., Any]) -> Callable[..., Any]:
             metavar=option.metavar or None,
             is_flag=not option.metavar,
             multiple=option.several,
-            help=option.help + (" Repeatable." if option.several else ""),
+            help=option.described,
         )(function)
     return function
 
 
 def granted_policy(values: Mapping[str, Any]) -> Policy:
-    """The policy that these flags ask for. Raises UsageError and PolicyError."""
+    """The policy of these flags. Raises UsageError and PolicyError."""
     return policy_of(given_flags(values))
 
 
 def given_flags(values: Mapping[str, Any]) -> Given:
-    """These flags as the commands that run something parse them."""
+    """These flags in the form of ``options.parse``."""
     given: Given = {}
     for option in TABLE:
         value = values[PREFIX + option.name.replace("-", "_")]

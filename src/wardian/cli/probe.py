@@ -1,4 +1,4 @@
-"""``wardian probe``: what can a sandbox do, measured."""
+"""``wardian probe``: measure the capabilities of a sandbox."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Examples:
   wardian probe blame core__network__host_port""",
 )
 def command() -> None:
-    """Measure what a sandbox can do: one small program, one observation, one artifact."""
+    """Measure the capabilities of a sandbox. Each probe is one program that observes one thing."""
 
 
 @command.command(
@@ -43,16 +43,16 @@ Examples:
   wardian probe list --domain network --json
 
 \b
-Exit code: 0, 2 usage, 3 nothing matches.""",
+Exit code: 0 success, 2 usage, 3 nothing matches.""",
 )
 @click.argument("patterns", nargs=-1, metavar="[ID]...")
-@click.option("--domain", "domains", multiple=True, help="Only of this domain. Repeatable.")
+@click.option("--domain", "domains", multiple=True, help="Only probes of this domain. Repeatable.")
 @probes_option
 @json_option
 def list_probes(
     patterns: tuple[str, ...], domains: tuple[str, ...], probes_dir: str | None, as_json: bool
 ) -> None:
-    """List the specimens: ID, capability, language, what each shows."""
+    """List the probes: ID, capability, language, description."""
     from wardian.measure.probes import report
 
     found = chosen(probes_dir, patterns, domains)
@@ -73,22 +73,35 @@ def _measuring(function: Command) -> Command:
             "profiles",
             multiple=True,
             metavar="[SANDBOX=]NAME|FILE",
-            help="What to expect; the sandbox's own profile unless given. Repeatable.",
+            help="Expected outcomes (default: the sandbox's own profile). Repeatable.",
         ),
-        click.option("--domain", "domains", multiple=True, help="Only of this domain. Repeatable."),
         click.option(
-            "--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."
+            "--domain", "domains", multiple=True, help="Only probes of this domain. Repeatable."
         ),
-        click.option("--timeout", default="20s", metavar="DURATION", help="For each. [20s]"),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1, 256),
+            metavar="N",
+            help="Parallel jobs (default: number of CPUs).",
+        ),
+        click.option(
+            "--timeout",
+            default="20s",
+            show_default=True,
+            metavar="DURATION",
+            help="Time limit of each probe.",
+        ),
         click.option(
             "--artifacts",
             type=NamedPath(file_okay=False, path_type=Path),
-            default=Path("artifacts"),
-            help="Where the artifacts go: DIR/SANDBOX/ID.json. [artifacts]",
+            metavar="DIR",
+            help="Write the artifacts to DIR/SANDBOX/ID.json (default: keep none).",
         ),
-        click.option("--require-all", is_flag=True, help="What can't be asked here is a failure."),
+        click.option("--require-all", is_flag=True, help="Fail if a probe cannot run here."),
         click.option(
-            "--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML."
+            "--junit",
+            type=NamedPath(dir_okay=False, path_type=Path),
+            help="Write JUnit XML to this file.",
         ),
         probes_option,
         json_option,
@@ -100,7 +113,7 @@ def _measuring(function: Command) -> Command:
 
 
 _EXIT_CODES = """\b
-Exit code: 0 all as expected, 1 something unexpected, 2 usage, 3 nothing matches."""
+Exit code: 0 all as expected, 1 unexpected outcomes, 2 usage, 3 nothing matches."""
 
 
 @command.command(
@@ -115,7 +128,7 @@ Examples:
 @click.argument("patterns", nargs=-1, required=True, metavar="ID...")
 @_measuring
 def run(ctx: click.Context, patterns: tuple[str, ...], **options: Any) -> None:
-    """Measure the specimens named by ID, glob or capability, now."""
+    """Run the probes that match an ID, glob or capability."""
     ctx.exit(_measure(patterns, whole=False, **options))
 
 
@@ -130,7 +143,7 @@ Examples:
 )
 @_measuring
 def run_all(ctx: click.Context, **options: Any) -> None:
-    """Measure every specimen, now, whatever was measured before."""
+    """Run all probes. Earlier results are not reused."""
     ctx.exit(_measure((), whole=not options["domains"], **options))
 
 
@@ -147,14 +160,13 @@ def chosen(
 def targets_of(
     sandboxes: str, policy: str | None, profiles: Sequence[str], probes_dir: str | None
 ) -> tuple[list[Target], dict[str, Profile]]:
-    """The targets, and what is expected of each. Raises UsageError, PolicyError, InputError."""
+    """The targets and the expected outcomes of each. Raises UsageError, PolicyError, InputError."""
     from wardian.cli.options import base_policy
     from wardian.errors import UsageError
     from wardian.measure.probes import expectations, specimen
-    from wardian.measure.target import target
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import check_targets, target
 
-    names = check_backends(sandboxes)
+    names = check_targets(sandboxes)
     wanted = base_policy(policy)
     given: dict[str, str] = {}
     for text in profiles:
@@ -183,7 +195,7 @@ def _measure(
     domains: Sequence[str],
     jobs: int | None,
     timeout: str,
-    artifacts: Path,
+    artifacts: Path | None,
     require_all: bool,
     junit: Path | None,
     probes_dir: str | None,
@@ -197,16 +209,19 @@ def _measure(
     targets, expected = targets_of(sandboxes, policy, profiles, probes_dir)
     wanted = chosen(probes_dir, patterns, domains)
     for one in targets:
-        artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
+        if artifacts is not None:
+            artifact.clear(str(artifacts), one.name, [each.id for each in wanted], others=whole)
         if one.degraded:
-            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+            output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
     started = time.monotonic()
     progress = Progress(len(wanted) * len(targets))
+    on_done = counted(progress)
+    if artifacts is not None:
+        on_done = kept(str(artifacts), on_done)
     with witnesses() as env:
         found = measure(
             wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
-            timeout_s=timeout_s,
-            on_done=kept(str(artifacts), counted(progress)),
+            timeout_s=timeout_s, on_done=on_done,
         )  # fmt: skip
     progress.end()
     if junit is not None:
@@ -215,12 +230,13 @@ def _measure(
     if as_json:
         output.print_json(report.document(found, seconds))
     else:
-        _tell(found, require_all=require_all, matrix=len(found) > 3)
-    output.say(f"{report.summary(found)} in {seconds:.1f} s, in {artifacts}/")
+        _report(found, require_all=require_all, matrix=len(found) > 3)
+    where = f", in {artifacts}/" if artifacts is not None else ""
+    output.say(f"{report.summary(found)} in {seconds:.1f} s{where}")
     return 1 if any(report.unexpected(one, require_all=require_all) for one in found) else 0
 
 
-def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None:
+def _report(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None:
     from wardian.measure.probes import report
 
     for line in report.matrix(found) if matrix else map(report.one_line, found):
@@ -233,7 +249,7 @@ def _tell(found: Sequence[Artifact], *, require_all: bool, matrix: bool) -> None
 
 
 def counted(progress: Progress) -> Callable[[Artifact], None]:
-    """What counts each that is done."""
+    """A callback that advances the progress line."""
     from wardian.measure.probes.report import unexpected
 
     return lambda artifact: progress.advance(bad=unexpected(artifact))

@@ -1,4 +1,4 @@
-"""``wardian probe fuzz``: where a sandbox answers otherwise than the kernel below it."""
+"""``wardian probe fuzz``: find system calls that a sandbox answers differently from the kernel."""
 
 from __future__ import annotations
 
@@ -28,35 +28,37 @@ Examples:
   wardian probe fuzz --in bubblewrap --calls network,ipc --count 5000 --seed 7
 
 \b
-Exit code: 0 no news, 1 news, 2 usage, 3 no such call, 125 programs can't be run here.""",
+Exit code: 0 nothing new, 1 new differences, 2 usage, 3 no such call, 125 cannot run here.""",
 )
 @click.option(
     "--in",
     "sandbox",
     default="wardian",
     metavar="NAME",
-    help="In which sandbox: wardian, bubblewrap, gvisor, host. [wardian]",
+    show_default=True,
+    help="The sandbox: wardian, bubblewrap, gvisor or host.",
 )
-@click.option("--seconds", type=click.FloatRange(min=0.1), help="Stop after so long. [60]")
-@click.option("--count", type=click.IntRange(min=1), help="Stop after so many programs.")
-@click.option("--seed", type=click.IntRange(min=0, max=(1 << 63) - 1), help="Repeat a campaign.")
-@click.option("--calls", metavar="NAMES", help="Calls or groups of the table, with commas.")
-@click.option(
-    "--resume", type=NamedPath(), metavar="FILE|DIR", help="Go on where this state ended."
-)
+@click.option("--seconds", type=click.FloatRange(min=0.1), metavar="S",
+              help="Stop after S seconds (default: 60, unless --count is given).")  # fmt: skip
+@click.option("--count", type=click.IntRange(min=1), metavar="N", help="Stop after N programs.")
+@click.option("--seed", type=click.IntRange(min=0, max=(1 << 63) - 1), metavar="N",
+              help="Seed, to repeat a campaign (default: random).")  # fmt: skip
+@click.option("--calls", metavar="NAMES", help="Only these calls or groups, comma-separated.")
+@click.option("--resume", type=NamedPath(), metavar="FILE|DIR", help="Resume from this state.")
 @click.option(
     "--artifacts",
     default="artifacts",
     type=NamedPath(),
     metavar="DIR",
-    help="Where the state goes. [artifacts]",
+    show_default=True,
+    help="Write the state to this directory.",
 )
 @click.option(
     "--out",
     "-o",
     type=NamedPath(),
     metavar="DIR",
-    help="Where specimens of what is news go. [probes]",
+    help="Write probes for new differences to this directory (default: probes).",
 )
 @policy_option
 @json_option
@@ -74,10 +76,10 @@ def fuzz(
     policy: str | None,
     as_json: bool,
 ) -> None:
-    """Run short programs of system calls here and in a sandbox, and tell where they part.
+    """Run short programs of system calls on the host and in a sandbox, and report differences.
 
-    What the policy explains is counted by its reason. What it does not explain is seen again,
-    made as small as it gets, and written as a specimen.
+    Differences explained by the policy are counted by reason. Others are confirmed, minimised and
+    written as new probes.
     """
     from wardian.measure.fuzz import campaign, specimens
     from wardian.measure.fuzz import state as documents
@@ -106,15 +108,15 @@ def fuzz(
     if as_json:
         output.print_json(documents.document(state, out, path))
     else:
-        _tell(state)
-    output.say(f"{'interrupted; ' if interrupted else ''}to go on: --resume {path}")
+        _report(state)
+    output.say(f"{'interrupted; ' if interrupted else ''}resume with: --resume {path}")
     ctx.exit(130 if interrupted else 1 if state.news else 0)
 
 
 def _state(
     ctx: click.Context, sandbox: str, seed: int | None, calls: str | None, resume: str | None
 ) -> State:
-    """A new one, or the one to resume. Raises UsageError, InputError, NothingMatched."""
+    """A new state, or the one to resume. Raises UsageError, InputError, NothingMatched."""
     from click.core import ParameterSource
 
     from wardian.errors import UsageError
@@ -125,10 +127,10 @@ def _state(
         given = [name for name in ("sandbox", "seed", "calls")
                  if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
         if given:
-            raise UsageError("--resume has its own sandbox, seed and calls")
+            raise UsageError("--resume cannot be combined with --in, --seed or --calls")
         return state.load(resume)
     if sandbox not in NAMES:
-        raise UsageError(f"there is no sandbox {sandbox!r}", hint=f"sandboxes: {', '.join(NAMES)}")
+        raise UsageError(f"unknown sandbox {sandbox!r}", hint=f"sandboxes: {', '.join(NAMES)}")
     wanted = [one for one in (calls or "").split(",") if one]
     if seed is None:
         seed = int.from_bytes(os.urandom(4), "big")
@@ -141,12 +143,12 @@ def _target(sandbox: str, policy: str | None) -> Target:
 
     found = target(sandbox, base_policy(policy))
     if found.degraded:
-        output.say(f"{found.name} can't put up: {', '.join(found.degraded)}")
+        output.say(f"{found.name} does not support: {', '.join(found.degraded)}")
     return found
 
 
 def _default_out() -> str:
-    """The specimens of the repository; a directory here where wardian is installed."""
+    """The repository's probes; for an installed wardian, ``probes`` in the current directory."""
     from wardian.measure.probes.specimen import HERE, shipped
 
     return (
@@ -156,7 +158,7 @@ def _default_out() -> str:
     )
 
 
-def _tell(state: State) -> None:
+def _report(state: State) -> None:
     programs = state.counts["programs"]
     rate = programs / state.seconds if state.seconds else 0
     output.print_text(
@@ -172,7 +174,7 @@ def _tell(state: State) -> None:
         output.print_text(f"  {count:6}  {wall}: {reason}")
     for one in state.news.values():
         output.print_text(
-            f"\nnews: {one['signature']}  ({one['count']} programs, {one['specimen']})"
+            f"\nnew: {one['signature']}  ({one['count']} programs, {one['specimen']})"
         )
         if one["detail"]:
             output.print_text(f"  {one['detail']}")
@@ -182,7 +184,7 @@ def _tell(state: State) -> None:
 
 
 class _Progress(ProgressLine):
-    """How many programs were tried."""
+    """Counts the programs that ran."""
 
     def __init__(self, bounds: Bounds, first: int) -> None:
         super().__init__()
@@ -194,5 +196,5 @@ class _Progress(ProgressLine):
         if self._bounds.seconds is not None:
             parts.append(f"{seconds:.0f} of {self._bounds.seconds:.0f} s")
         if state.news:
-            parts.append(f"{len(state.news)} news")
-        self.tell(", ".join(parts))
+            parts.append(f"{len(state.news)} new")
+        self.show(", ".join(parts))

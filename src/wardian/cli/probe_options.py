@@ -1,4 +1,4 @@
-"""Options that several commands of ``wardian probe`` share."""
+"""Options shared by several measuring commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ probes_option = click.option(
     "probes_dir",
     type=NamedPath(),
     metavar="DIR",
-    help="Specimens of yours instead of those shipped.",
+    help="Use the probes in DIR (default: those that ship with wardian).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 in_option = click.option(
@@ -19,8 +19,10 @@ in_option = click.option(
     "sandboxes",
     default="wardian",
     metavar="NAMES",
-    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas.",
+    show_default=True,
+    help="Sandboxes, comma-separated: wardian, bubblewrap (with wardian's filter), "
+    "bubblewrap-stock, gvisor, host.",
 )
 policy_option = click.option(
-    "--policy", metavar="FILE|PRESET", help="Measure under this policy instead of the default."
+    "--policy", metavar="FILE|PRESET", help="Measure under this policy (default: default)."
 )

@@ -1,4 +1,4 @@
-"""``wardian probe diff | require | blame``: what measurements are good for."""
+"""``wardian probe diff | require | blame``: compare, require and explain outcomes."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Examples:
   wardian probe diff artifacts/bubblewrap artifacts/wardian --json
 
 \b
-Exit code: 0 nothing flipped, 1 something did or is gone, 2 usage, 125 not artifacts.""",
+Exit code: 0 no changes, 1 outcomes changed or disappeared, 2 usage, 125 not artifacts.""",
 )
 @click.argument("old", type=_directory)
 @click.argument("new", type=_directory)
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
-    """Tell what flipped between two directories of artifacts.
+    """Compare two directories of artifacts.
 
-    A probe flips when it is allowed here and blocked there, or changes its status. Directories of
-    one sandbox each are compared whatever the sandboxes are.
+    An outcome changed if the probe is allowed in one and blocked in the other, or its status
+    differs. Two directories of one sandbox each are compared even if the sandboxes differ.
     """
     from wardian.measure.probes import artifact, comparing
 
@@ -49,7 +49,7 @@ def diff(ctx: click.Context, old: Path, new: Path, as_json: bool) -> None:
         for line in comparing.lines(found):
             output.print_text(line)
     flips = sum(one.counts for one in found)
-    output.say(f"{flips} flipped or gone, {len(found) - flips} other differences")
+    output.say(f"{flips} changed or missing, {len(found) - flips} other differences")
     ctx.exit(1 if flips else 0)
 
 
@@ -61,14 +61,14 @@ Examples:
   wardian probe require network_loopback --from artifacts --in bubblewrap
 
 \b
-Exit code: 0 all hold, 1 one does not, 2 usage, 3 no such capability.""",
+Exit code: 0 all available, 1 some are not, 2 usage, 3 no such capability.""",
 )
 @click.argument("capabilities", nargs=-1, required=True, metavar="CAPABILITY...")
 @click.option(
-    "--from", "source", type=_directory, help="Artifacts to believe; measured now unless given."
+    "--from", "source", type=_directory, help="Use these artifacts (default: measure now)."
 )
 @click.option(
-    "--in", "sandbox", default="wardian", metavar="NAME", help="In which sandbox. [wardian]"
+    "--in", "sandbox", default="wardian", metavar="NAME", show_default=True, help="The sandbox."
 )
 @policy_option
 @probes_option
@@ -83,7 +83,7 @@ def require(
     probes_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Do these capabilities hold? For scripts that need to know before they start."""
+    """Exit with 0 if a sandbox has these capabilities. For use in scripts."""
     from wardian.errors import UsageError
     from wardian.measure.probes import artifact
     from wardian.measure.probes.comparing import holding
@@ -130,19 +130,19 @@ Examples:
   wardian probe blame 'core__network__*' --json
 
 \b
-Exit code: 0 answered, 1 not for all of them, 2 usage, 3 nothing matches.""",
+Exit code: 0 explained, 1 some could not be explained, 2 usage, 3 nothing matches.""",
 )
 @click.argument("patterns", nargs=-1, required=True, metavar="ID...")
 @policy_option
 @click.option(
-    "--launcher", type=NamedPath(), metavar="FILE", help="A launcher that can leave walls out."
+    "--launcher", type=NamedPath(), metavar="FILE", help="A launcher that can omit walls."
 )
-@click.option("--no-launcher", is_flag=True, help="Only what a policy can give up.")
+@click.option("--no-launcher", is_flag=True, help="Only remove walls that a policy can give up.")
 @click.option(
     "--in", "named", type=click.Choice(["host"]),
-    help="host: measure specimens of yours on the bare host, too.",
+    help="host: also run your own probes on the bare host.",
 )  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True, help="Every wall that was tried.")
+@click.option("-v", "--verbose", is_flag=True, help="Print every wall that was tried.")
 @probes_option
 @json_option
 @click.pass_context
@@ -157,10 +157,10 @@ def blame(
     probes_dir: str | None,
     as_json: bool,
 ) -> None:
-    """Tell which wall of wardian's blocks a probe, by taking walls away one at a time.
+    """Find the wall that blocks a probe, by removing walls one at a time.
 
-    Where no wall alone decides, each is tried as the only one. What ships with wardian is measured
-    on the bare host as well.
+    If no single wall is responsible, each wall is tried alone. Probes that ship with wardian also
+    run on the bare host.
     """
     from wardian.cli.options import base_policy
     from wardian.cli.probe import chosen

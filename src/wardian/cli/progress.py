@@ -1,4 +1,4 @@
-"""How far it is: one line on a terminal, nothing elsewhere."""
+"""Progress: one line on a terminal, nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ WIDTH = 24
 
 
 class ProgressLine:
-    """The line. What can't be written is not worth an error."""
+    """One line on stderr, rewritten in place. Write errors are ignored."""
 
     def __init__(self) -> None:
-        self.shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.visible = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
-    def tell(self, text: str) -> None:
-        """In place of what it said before."""
-        if self.shown:
+    def show(self, text: str) -> None:
+        """Replace the line."""
+        if self.visible:
             try:
                 sys.stderr.write(f"\r{text}\x1b[K")
                 sys.stderr.flush()
@@ -26,15 +26,15 @@ class ProgressLine:
                 pass
 
     def end(self) -> None:
-        """The line goes again."""
-        self.tell("")
+        """Clear the line."""
+        self.show("")
 
 
 class Progress(ProgressLine):
-    """How many are done and how many of them are bad; called from many threads."""
+    """Counts finished cases, and how many of them are bad. Thread-safe."""
 
     def __init__(self, total: int = 0, *, bad: str = "unexpected", left: bool = False) -> None:
-        """``bad`` is what those are called; ``left``: how long the rest will take is told, too."""
+        """``bad`` is the word for bad cases; ``left``: also show an estimate of the time left."""
         super().__init__()
         self.total, self.done, self.bad = total, 0, 0
         self._word, self._left = bad, left
@@ -42,23 +42,23 @@ class Progress(ProgressLine):
         self._lock = threading.Lock()
 
     def plan(self, total: int) -> None:
-        """So many there are to do, from now on."""
+        """Set the total and restart the clock."""
         with self._lock:
             self.total, self._begun = total, time.monotonic()
 
     def advance(self, *, bad: bool) -> None:
-        """One more is done."""
+        """Count one more."""
         with self._lock:
             self.done += 1
             self.bad += bad
-            told = f", {self.bad} {self._word}" if self.bad else ""
-            self.tell(bar(self.done, self.total) + told + (self._rest() if self._left else ""))
+            suffix = f", {self.bad} {self._word}" if self.bad else ""
+            self.show(bar(self.done, self.total) + suffix + (self._rest() if self._left else ""))
 
     def _rest(self) -> str:
         each = (time.monotonic() - self._begun) / max(self.done, 1)
         seconds = int(each * (self.total - self.done))
-        told = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
-        return f", about {told} left"
+        text = f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
+        return f", about {text} left"
 
 
 def bar(done: int, total: int) -> str:

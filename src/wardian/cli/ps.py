@@ -1,4 +1,4 @@
-"""``wardian ps``: the living sandboxes of this user, and what runs in them."""
+"""``wardian ps``: this user's living sandboxes and the commands in them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ Examples:
   wardian ps --json | jq -r '.sandboxes[].name'
 
 \b
-Exit code: 0, also if there is none.""",
+Exit code: 0, even if there are none.""",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(as_json: bool) -> None:
-    """List the sandboxes that `wardian up` started: for how long, since when idle, their memory,
-    work directory, and the commands that run with the ports that they listen on.
+    """List living sandboxes: age, idle time, memory, work directory, and running commands with the
+    ports they listen on.
 
-    MEMORY is what their processes have for themselves, without what they share with files. One
-    whose process does not answer within 5 seconds is listed as that.
+    MEMORY counts private memory, without file-backed pages. A sandbox that does not answer within 5
+    seconds is listed with that error.
     """
     from wardian.living.client import sandbox_names
 
@@ -86,7 +86,7 @@ def _command(one: dict[str, Any]) -> str:
 
 
 def _short(seconds: float) -> str:
-    """5s, 12m, 3h, 2d: what a person compares at a glance."""
+    """A duration in its largest unit: 5s, 12m, 3h, 2d."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"

@@ -1,4 +1,4 @@
-"""A run with a record of it: what ``--record`` adds to ``exec`` and ``run``."""
+"""Recording a run: what ``--record`` adds to ``exec`` and ``run``."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def recorded(
     *,
     spool: Spool | None,
 ) -> Result:
-    """The result of ``start``, and a record of it; ``spool`` has the output, if it was captured.
+    """Run ``start`` and record it; ``spool`` has the output if it was captured.
 
-    Raises what ``start`` does, and SandboxError if the record can't be begun; one that can't be
-    completed is told, and the result stands."""
+    Raises what ``start`` raises, and SandboxError if the record cannot be created. If it cannot be
+    completed, a warning is printed and the result returned."""
     from wardian.observe.record import KEPT_BYTES, Recording
 
     recording = Recording(directory, about)
@@ -44,14 +44,14 @@ def recorded(
         from wardian.text import printable
 
         output.say(
-            f"wardian: the run could not be recorded in {printable(directory)}: {problem}; "
-            "its result stands"
+            f"wardian: could not complete the record in {printable(directory)}: {problem}; "
+            "the result is not affected"
         )
     return result
 
 
 def given_by_the_caller(policy: Policy) -> Mapping[str, str]:
-    """The variables that may hold secrets: what passes by default holds none."""
+    """Variables that may hold secrets: all but those that pass by default."""
     from wardian.sandbox.policy.policy import Policy
 
     harmless = Policy.default().pass_env

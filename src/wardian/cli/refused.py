@@ -1,5 +1,5 @@
-"""What was refused, as a person reads it: the likely cause first, a line each where the terminal is
-wide enough, a few short ones where it is not. Pure, but for asking how wide that is."""
+"""Refusals formatted for people: the likely cause first; one line each if the terminal is wide
+enough, several short ones if not. Reads the width of the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Cells = tuple[str, str, str, str, str]
 
 SHOWN = 20
-WIDTH = 100  # where nobody says
+WIDTH = 100  # if stderr is no terminal and COLUMNS is unset
 LEAST_WIDTH = 40
 PROCESS_WIDTH = 32
 TARGET_WIDTH = 200
@@ -24,49 +24,54 @@ _SPACE = "  "
 
 
 def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) -> list[str]:
-    """The likely cause of a failure first; one line if nothing failed; none for what is no news."""
+    """The lines to print: the likely cause of a failure first; one line if the run succeeded; none
+    for routine refusals."""
     from wardian.sandbox.refusals.ranking import is_news, is_setting, likely_first
 
     failed = result.exit_code != 0
-    told = likely_first(result.refusals) if failed else list(result.refusals)
+    reported = likely_first(result.refusals) if failed else list(result.refusals)
     if not verbose:
-        told = [one for one in told if is_news(one, failed=failed)]
-    # What ended the run is told as its end.
-    told = [one for one in told if (one.kind, f"{one.action} limit") != ("limit", result.reason)]
+        reported = [one for one in reported if is_news(one, failed=failed)]
+    # The limit that ended the run is reported as its end.
+    reported = [
+        one for one in reported if (one.kind, f"{one.action} limit") != ("limit", result.reason)
+    ]
     dropped = result.refusals_dropped
-    if not told and (not dropped or result.reason == "not found"):
-        return []  # the path that was not found is the program's
-    if failed and not verbose and told:
-        settings, told = told, [one for one in told if not is_setting(one)]
-        if not told:  # seldom the cause: one line is enough
+    if not reported and (not dropped or result.reason == "not found"):
+        return []  # the missing path is the program itself
+    if failed and not verbose and reported:
+        settings, reported = reported, [one for one in reported if not is_setting(one)]
+        if not reported:  # rarely the cause: one line is enough
             names = dict.fromkeys(printable(one.target) for one in settings)
-            return [f"wardian: settings that were looked for are not shared: {', '.join(names)}"]
-    head = f"wardian: {len(told)} thing{'s were' if len(told) != 1 else ' was'} refused"
-    if not told:
+            return [
+                f"wardian: the program looked for files that are not shared: {', '.join(names)}"
+            ]
+    head = f"wardian: {len(reported)} access{'es were' if len(reported) != 1 else ' was'} blocked"
+    if not reported:
         paths = "1 path" if dropped == 1 else f"{dropped:,} paths"
-        return [f"wardian: {paths} could not be read, or too many to remember"]
+        return [f"wardian: {paths} were blocked but not recorded (unreadable, or too many)"]
     if not failed and not verbose:
-        return [f"{head}; -v tells what"]
-    if len(told) > 1 and failed:
-        head += ", the likely cause first"
-    shown = told if verbose else told[:SHOWN]
+        return [f"{head} (-v for details)"]
+    if len(reported) > 1 and failed:
+        head += ", likely cause first"
+    shown = reported if verbose else reported[:SHOWN]
     lines = [head, *_laid_out(shown, max(width or terminal_width(), LEAST_WIDTH))]
-    if len(told) > len(shown):
-        lines.append(f"  … and {len(told) - len(shown)} more; -v tells all")
+    if len(reported) > len(shown):
+        lines.append(f"  … and {len(reported) - len(shown)} more (-v for all)")
     if dropped:
-        lines.append(f"  … and {dropped:,} more, too many to remember")
+        lines.append(f"  … and {dropped:,} more, not recorded")
     return lines
 
 
 def live_line(refusal: Refusal) -> str:
-    """One that has just happened."""
+    """The line for a refusal, printed as it happens."""
     _, wanted, process, reason, allow = _cells(refusal)
     parts = (f"wardian: blocked {wanted}", process, reason, allow)
     return _SPACE.join(part for part in parts if part)
 
 
 def terminal_width() -> int:
-    """Columns of the terminal that standard error goes to, or what COLUMNS says."""
+    """Columns of the terminal on stderr, else COLUMNS, else 100."""
     try:
         return os.get_terminal_size(2).columns or WIDTH
     except OSError:
@@ -84,7 +89,7 @@ def _laid_out(refusals: Sequence[Refusal], width: int) -> list[str]:
     if all(len(line) <= width for line in lines):
         return lines
     margin = len(_SPACE) * 3 + widths[0]
-    second = min(widths[1], max(width - margin - widths[2], 0))  # where the process stands
+    second = min(widths[1], max(width - margin - widths[2], 0))  # column of the process
     lines = []
     for row, after in zip(rows, [*rows[1:], None], strict=True):
         same = after is not None and after[2:] == row[2:]
@@ -93,7 +98,7 @@ def _laid_out(refusals: Sequence[Refusal], width: int) -> list[str]:
 
 
 def _cells(one: Refusal) -> Cells:
-    """Kind, what was wanted, who asked, why not, what would allow it."""
+    """Kind, action and target, process, reason, and the option that would allow it."""
     wanted = one.target if one.target.startswith(f"{one.action}(") else f"{one.action} {one.target}"
     wanted = _shortened(printable(wanted), TARGET_WIDTH)
     return (
@@ -106,8 +111,8 @@ def _cells(one: Refusal) -> Cells:
 
 
 def _stacked(row: Cells, kind_width: int, second: int, width: int, *, alone: bool) -> list[str]:
-    """The same on several lines: what was wanted and by whom, then why not and what would allow it,
-    unless the next one has the same to say (not ``alone``)."""
+    """The cells on several lines: target and process, then reason and option, unless the next row
+    repeats those (not ``alone``)."""
     kind, wanted, process, reason, allow = row
     margin = _SPACE + " " * kind_width + _SPACE
     first = f"{_SPACE}{kind:<{kind_width}}{_SPACE}{wanted:<{second}}{_SPACE}{process}".rstrip()
@@ -119,7 +124,7 @@ def _stacked(row: Cells, kind_width: int, second: int, width: int, *, alone: boo
     if allow and len(lines[-1]) + len(_SPACE) + len(allow) <= width:
         lines[-1] += _SPACE + allow
     elif allow:
-        lines.append(margin + allow)  # whole, whatever its length: it is there to be copied
+        lines.append(margin + allow)  # never wrapped: it is there to be copied
     return [first, *lines]
 
 
@@ -134,7 +139,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _shortened(text: str, most: int) -> str:
-    """The start and, of what is long, the end: that is where paths differ."""
+    """Shorten in the middle: paths differ at their ends."""
     if len(text) <= most:
         return text
     if most <= PROCESS_WIDTH:
@@ -144,7 +149,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def shell_words(flag: str) -> str:
-    """The option as a line that can be pasted: what a terminal can't show is spelled in $'…'."""
+    """The option, quoted for a shell; unprintable characters become $'…'."""
     if flag.isprintable():
         return flag
     import shlex

@@ -1,4 +1,4 @@
-"""``wardian report``: what was measured, as pages to look at."""
+"""``wardian report``: write measurements as a static website."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Examples:
   wardian report --store nightly.sqlite --serve
 
 \b
-The pages need no network, work without JavaScript, and are better with it.
-Exit code: 0 fine, 2 usage, 3 nothing in the store.""",
+The pages need no network and work without JavaScript.
+Exit code: 0 success, 2 usage, 3 nothing in the store.""",
 )
 @click.option(
-    "--store", "path", type=NamedPath(), metavar="PATH", help="The store; your own unless given."
+    "--store", "path", type=NamedPath(), metavar="PATH", help="The store (default: your own)."
 )
 @click.option(
     "-o",
@@ -33,31 +33,31 @@ Exit code: 0 fine, 2 usage, 3 nothing in the store.""",
     metavar="DIR",
     default=DIRECTORY,
     show_default=True,
-    help="Where the pages go.",
+    help="Write the pages to this directory.",
 )
 @click.option(
     "--campaign",
     default="last",
     show_default=True,
     metavar="NAME",
-    help="Which one: a night (2026-01-31), an id, how its uid begins, or last.",
+    help="The campaign: a date (2026-01-31), an ID or a prefix of it, or last.",
 )
 @click.option(
-    "--against", metavar="NAME", help="Compare with this one; the one before it unless given."
+    "--against", metavar="NAME", help="Compare with this campaign (default: the one before)."
 )
-@click.option("--open", "opened", is_flag=True, help="Show it in the browser.")
+@click.option("--open", "opened", is_flag=True, help="Open the report in a browser.")
 @click.option(
     "--serve",
     "served",
     is_flag=True,
-    help="Serve it on loopback, up to date while a campaign runs, until interrupted.",
+    help="Serve the report on loopback until Ctrl-C; follows a running campaign.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="With --serve; a free one unless given.",
+    help="Port for --serve (default: a free one).",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
@@ -70,9 +70,9 @@ def command(
     port: int,
     as_json: bool,
 ) -> None:
-    """Draw a campaign and its history as a static site: self-contained pages in DIR.
+    """Write a campaign and its history as self-contained HTML pages in DIR.
 
-    Overview, capabilities by sandbox, system calls, skills, suites, and a timeline over nights.
+    Pages: overview, capabilities by sandbox, system calls, skills, suites, timeline.
     """
     from wardian.measure.store.store import Store
 
@@ -119,4 +119,4 @@ def _open(place: str) -> None:
 
     url = place if "://" in place else "file://" + os.path.abspath(place)
     if not webbrowser.open(url):
-        output.say(f"no browser could be started; open {url}")
+        output.say(f"cannot start a browser; open {url}")

@@ -1,4 +1,4 @@
-"""``wardian run``: a skill's script in the sandbox, with its interpreter and its dependencies."""
+"""``wardian run``: run a skill's script in the sandbox, with its interpreter and dependencies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from wardian.cli.running import RunWatcher
     from wardian.runner.location import Located
 
-HELP = """Run SCRIPT of SKILL in a sandbox: no network, no host files, no other processes.
+HELP = """Run SCRIPT of SKILL in a sandbox without network, host files or other processes.
 
 SKILL is a directory, a .skill, .zip or tar file, or the name of a skill that `wardian list` shows.
-SCRIPT is relative to it, with or without scripts/; without one, the scripts are listed. The skill
-is at /skill, where changes vanish with the run; the script starts in /work, which is its own unless
---work is given. --out keeps what it wrote in both.
+SCRIPT is relative to it, with or without scripts/; without SCRIPT, the scripts are listed.
+
+The skill is at /skill. The script starts in /work, which is private and temporary unless --work is
+given. Changes to /skill and to a private /work are discarded after the run; --out keeps them.
 Exit codes are those of `wardian exec`.
 """
 EXAMPLES = """\b
@@ -29,18 +30,20 @@ Examples:
   wardian run --rootfs csv-report.rootfs.tar /skill report.py --work . -- sales.csv
 
 \b
-Options stand anywhere before the script's arguments, which follow --."""
+Options may come anywhere before `--`; the script's arguments follow it."""
 
 
 def run(args: list[str]) -> int:
-    """Run the command line after ``wardian run`` and return its exit code. Raises WardianError."""
+    """Run ``wardian run ARGS`` and return its exit code. Raises WardianError."""
     given, words = parse_between(args, RUN_OPTIONS)
     if "help" in given:
         from wardian.cli import commands
 
         return commands.run(["run", "--help"])
     if not words:
-        raise UsageError("no skill was given", hint="wardian run SKILL SCRIPT [OPTIONS] -- ARGS…")
+        raise UsageError(
+            "no skill given", hint="usage: wardian run SKILL SCRIPT [OPTIONS] -- ARGS…"
+        )
     return run_script(words, given)
 
 

@@ -1,5 +1,5 @@
-"""What ``exec`` and ``run`` share: one run on this terminal or into a document, recorded where that
-is asked for, and what is said of it afterwards. ``trace`` watches such a run."""
+"""One run, for ``exec`` and ``run``: on this terminal or captured into a document, recorded if the
+caller wants that, and summarised afterwards. ``trace`` watches such a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 from wardian.cli import output
 from wardian.cli.options import ASK, Given, choice, one
-from wardian.cli.settings import record_directory
+from wardian.cli.settings import backend_of, record_directory
 from wardian.cli.signals import Forwarding, restore_terminal, terminal_state
 from wardian.errors import BackendError, UsageError
 
@@ -27,51 +27,50 @@ if TYPE_CHECKING:
     from wardian.sandbox.sandbox import Sandbox
 
     class RunWatcher(Protocol):
-        """Sees a run that a command starts, and tells of it in the command's place."""
+        """Watches a run that a command starts, and reports it in the command's place."""
 
         def sandbox(
             self, policy: Policy, *, backend_name: str, private_work: bool = False
         ) -> Sandbox: ...
 
-        def told(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
-            """The exit code; ``about`` is what the command itself would add to the document."""
+        def report(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
+            """Report the run and return the exit code; ``about`` is added to the JSON document."""
 
 
 TTY_CHOICES = ("auto", "yes", "no")
 WORK = "/work"
 CONNECTION_FILES = 4096
-# Ends that a person brings about by hand need no explanation: HUP, INT, PIPE, TERM.
+# Signals that people send on purpose need no explanation: HUP, INT, PIPE, TERM.
 ORDINARY_SIGNALS = (1, 2, 13, 15)
-# Python's own, started by many programs; it ends some milliseconds after the program that has it.
+# A helper process of Python that ends some milliseconds after its parent.
 TRACKER = "multiprocessing.resource_tracker"
 
 
 def wants_tty(given: Given) -> bool:
-    """Is the guest to have a terminal of its own? Raises UsageError."""
+    """Whether the guest gets a terminal of its own. Raises UsageError."""
     wanted = choice(given, "tty", TTY_CHOICES)
     if "json" in given:
         if wanted == "yes":
-            raise UsageError("--tty yes and --json exclude each other")
+            raise UsageError("--tty yes and --json cannot be combined")
         return False
     if wanted == "auto":
         return os.isatty(0) and os.isatty(1)
     if wanted == "yes" and not (os.isatty(0) and os.isatty(1)):
         raise UsageError(
             "--tty yes needs a terminal as standard input and output",
-            hint="leave it out, or make a terminal: script -qc 'wardian exec …' /dev/null",
+            hint="omit --tty, or run under a terminal: script -qc 'wardian exec …' /dev/null",
         )
     return wanted == "yes"
 
 
 def working_directory(given: Given) -> str | None:
-    """Where the command starts, as the guest sees it; None for where it would anyway."""
+    """The working directory inside; None for the default."""
     cwd = one(given, "cwd")
     return os.path.join(WORK, cwd) if cwd is not None else None
 
 
 def for_guest(policy: Policy) -> Policy:
-    """The policy of a run: with the network, also the indexes that this user's packages come
-    from."""
+    """The policy of a run; with network, it also gets the user's package index settings."""
     if policy.network == "none":
         return policy
     from wardian.runner.guest_indexes import with_indexes
@@ -79,7 +78,7 @@ def for_guest(policy: Policy) -> Policy:
     return with_indexes(policy, os.environ)
 
 
-# Running, in two ways, and both with a record of it or without
+# Running: passed through or captured, recorded or not
 
 
 def ran(
@@ -93,9 +92,9 @@ def ran(
     spool: Spool | None = None,
     hints: list[str] | None = None,
 ) -> Result:
-    """``policy`` is the caller's own; the sandbox's may have more, for the skill, of which a record
-    wants name, origin, script (none for a command), folder and requests. ``spool`` gets the output,
-    ``hints`` the lines that were printed during the run."""
+    """Run the command. ``policy`` is the caller's; the sandbox's may allow more, for the skill.
+    ``skill`` is what a record notes: name, origin, script (empty for a command), folder, requests.
+    ``spool`` receives the output, ``hints`` the lines printed during the run."""
     cwd = working_directory(given)
     if sandbox.policy.network == "names":
         make_room()
@@ -117,7 +116,7 @@ def ran(
         kind="run" if skill is not None and skill[2] else "exec",
         command=tuple(argv),
         policy=sandbox.policy,
-        backend=one(given, "backend") or "wardian",
+        backend=backend_of(given),
         cwd=cwd,
         given=given_by_the_caller(policy),
         skill=RecordedSkill(*skill) if skill is not None else None,
@@ -132,7 +131,7 @@ class _NoQuestions:
 
 
 def _questions(sandbox: Sandbox, given: Given) -> TerminalQuestions | _NoQuestions:
-    """Who is asked about what no rule allows. Raises UsageError without a terminal."""
+    """The questions of ``--net ask``. Raises UsageError without a terminal."""
     if ASK not in given.get("net", ()):
         return _NoQuestions()
     from wardian.cli.asking import TerminalQuestions
@@ -143,7 +142,7 @@ def _questions(sandbox: Sandbox, given: Given) -> TerminalQuestions | _NoQuestio
 
 
 def make_room() -> None:
-    """For connections of a network by name: two descriptors each, in this process."""
+    """Raise RLIMIT_NOFILE: each connection of a network by name takes two descriptors here."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -153,7 +152,7 @@ def make_room() -> None:
 
 
 def _hinting(policy: Policy, hints: list[str] | None, *, tty: bool) -> OnUnreached:
-    """Prints what a package tool lacks, as it happens; loaded when there is something to print."""
+    """A callback that prints hints for package tools; it imports its work when first called."""
     callbacks: list[OnUnreached] = []
 
     def show(unreached: Unreached) -> None:
@@ -175,13 +174,14 @@ def passed_through(
     heard: OnUnreached | None = None,
     questions: TerminalQuestions | None = None,
 ) -> Result:
-    """Run the command on our own standard streams, or with ``tty`` on a terminal beside ours."""
+    """Run the command on our standard streams, or with ``tty`` on a pseudo-terminal."""
     saved = terminal_state() if tty else None
     try:
         with Forwarding() as signals:
             process = sandbox.start_inherited(
                 argv,
                 cwd=cwd,
+                env=_prompt(sandbox, argv) if tty else None,
                 tty=tty,
                 copies=copies,
                 on_unreached=heard,
@@ -196,9 +196,17 @@ def passed_through(
             restore_terminal(saved)
 
 
+def _prompt(sandbox: Sandbox, argv: Sequence[str]) -> dict[str, str] | None:
+    """Variables for the prompt of a shell; what the caller sets wins."""
+    from wardian.cli.prompt import prompt_variables
+
+    given = dict(sandbox.policy.set_env)
+    return {k: v for k, v in prompt_variables(argv).items() if k not in given} or None
+
+
 def _saying(heard: OnUnreached, *, tty: bool) -> OnRefusal:
-    """Prints what a network by name refuses, at once: a program may wait for it long. Names are
-    for ``heard``, too."""
+    """A callback that prints refusals of a network by name at once, since a program may hang on
+    them. Refused names also go to ``heard``."""
 
     def show(refusal: Refusal) -> None:
         from wardian.cli.hints import unreached_name
@@ -220,7 +228,7 @@ def captured(
     heard: OnUnreached | None = None,
     questions: TerminalQuestions | None = None,
 ) -> Result:
-    """Standard input is ours still; output goes into the spool. The guest itself sees pipes."""
+    """Run the command on our standard input, with its output captured in the spool."""
     kept: list[int] = []
     try:
         kept += [os.dup(1), os.dup(2)]
@@ -228,8 +236,8 @@ def captured(
         for fd in kept:
             os.close(fd)
         raise BackendError(
-            f"output can't be kept: {(error.strerror or '').lower()}",
-            hint="run without --json, or see ulimit -n",
+            f"cannot capture output: {(error.strerror or '').lower()}",
+            hint="run without --json, or raise the limit of open files: ulimit -n",
         ) from None
     with Forwarding() as signals:
         try:
@@ -247,8 +255,8 @@ def captured(
         return signals.attend(process)
 
 
-class spooled:  # noqa: N801 - used like a function; contextlib costs a start more than this
-    """A spool, where a document is asked for; None otherwise. Raises BackendError."""
+class spooled:  # noqa: N801 - used like a function; importing contextlib is slower
+    """A context manager: a spool with ``as_json``, else None. Raises BackendError."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._spool: Spool | None = None
@@ -266,7 +274,7 @@ class spooled:  # noqa: N801 - used like a function; contextlib costs a start mo
 
 
 def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
-    """The result as JSON on stdout, with its output and ``more``."""
+    """Print the result as JSON on stdout, with its output and ``more``."""
     from wardian.cli.spool import SpooledDocument, print_json
 
     within = SpooledDocument(spool)
@@ -275,18 +283,18 @@ def print_document(result: Result, more: dict[str, Any], spool: Spool) -> None:
 
 
 def document_of(result: Result, output_in: SpooledDocument | None = None) -> dict[str, Any]:
-    """Output that was spooled is put in when the document is written."""
+    """The result as a document; spooled output is inserted when it is written."""
     document = result.document(output=True)
     document["command"] = [output.valid(word) for word in result.command]
     document["detail"] = output.valid(result.detail)
     return document if output_in is None else document | output_in.fields()
 
 
-# What is said of it
+# Reporting
 
 
-def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
-    """Say on standard error what happened, where that is wanted or needs saying."""
+def report_result(result: Result, *, verbose: bool, quiet: bool) -> None:
+    """Print a summary on stderr if it is wanted or needed."""
     if verbose or (not quiet and noteworthy(result)):
         from wardian.cli.summary import overlooked, summary
 
@@ -300,7 +308,7 @@ def tell(result: Result, *, verbose: bool, quiet: bool) -> None:
 
 
 def _name_left_out() -> None:
-    """Environments of PATH that a guest may have written to: a run that failed may miss them."""
+    """Print the environments on PATH that were skipped because a guest may have written to them."""
     from wardian.sandbox.root.active import left_out
     from wardian.sandbox.root.programs import skipped_entries
 
@@ -309,16 +317,16 @@ def _name_left_out() -> None:
         if entry not in named:
             from wardian.text import printable, quoted
 
-            told = f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}"
+            line = f"wardian: PATH: {printable(entry)} was skipped: {printable(why)}"
             prefix, name = os.path.split(entry)
-            share = f"; share it: --read {quoted(prefix)}" if name == "bin" else ""
-            output.say(told + (share if prefix.isprintable() else ""))
+            share = f"; to share it: --read {quoted(prefix)}" if name == "bin" else ""
+            output.say(line + (share if prefix.isprintable() else ""))
 
 
 def again(
     result: Result, given: Given, before: Sequence[str], after: Sequence[str]
 ) -> dict[str, list[str]]:
-    """For the document: the command that widens the learned policy a run failed under, if any."""
+    """For the document: the command that widens the learned policy after a failed run, if any."""
     if result.ok or "policy" not in given:
         return {}
     from wardian.cli.again import learn_again
@@ -327,18 +335,18 @@ def again(
     return {"learn_again": [output.valid(word) for word in words]} if words else {}
 
 
-def tell_again(again: dict[str, list[str]], given: Given) -> None:
-    """Print that command, before anything else that is printed of the run."""
+def print_again(again: dict[str, list[str]], given: Given) -> None:
+    """Print that command, before the summary."""
     if again and "quiet" not in given and "json" not in given:
-        from wardian.cli.again import tell
+        from wardian.cli import again as learning
 
-        tell(again["learn_again"])
+        learning.print_again(again["learn_again"])
 
 
-def tell_missing(
+def print_missing(
     result: Result, given: Given, skill: Located | None = None, script: Chosen | None = None
 ) -> list[str]:
-    """Print what brings a module that the run missed; returns the lines."""
+    """Print hints for a module that the run missed; returns the lines."""
     failed = result.exit_code != 0
     if "quiet" in given or not (may_miss_a_module(result) or (skill is not None and failed)):
         return []
@@ -351,27 +359,27 @@ def tell_missing(
 
 
 def may_miss_a_module(result: Result) -> bool:
-    """Is it worth reading the last words of a run for one?"""
+    """Whether the end of standard error may name a missing module."""
     if not result.stderr_tail or result.exit_code != 0:
         return bool(result.stderr_tail)
-    # In a pipeline another program's exit code is the run's: then these must be the last words.
+    # In a pipeline the exit code may be another program's: then only the last line counts.
     last = result.stderr_tail.rstrip().rpartition(b"\n")[2]
     return b"No module named" in last or last.startswith(b"Node.js v")
 
 
 def noteworthy(result: Result) -> bool:
-    """Something happened that the exit code alone does not tell."""
+    """Whether the run needs a summary beyond its exit code."""
     if result.reason == "signal":
         return result.signal not in ORDINARY_SIGNALS
     if result.reason != "exited" or result.truncated or result.backend == "host":
         return True
     if given_up(result) or left_running_news(result) or lookups_unseen(result):
         return True
-    return worth_telling(result)
+    return has_notable_refusals(result)
 
 
-def worth_telling(result: Result) -> bool:
-    """Something was refused that programs do not look for as a matter of course."""
+def has_notable_refusals(result: Result) -> bool:
+    """Whether a refusal was not routine."""
     if not result.refusals:
         return result.refusals_dropped > 0
     from wardian.sandbox.refusals.ranking import is_news
@@ -380,7 +388,7 @@ def worth_telling(result: Result) -> bool:
 
 
 def lookups_unseen(result: Result) -> bool:
-    """It failed, and what it looked for and did not find was not watched on this host."""
+    """Whether the run failed and this host could not observe lookups of missing files."""
     from wardian.sandbox.run.protections import UNSEEN
 
     failed = result.reason == "exited" and result.exit_code != 0
@@ -388,16 +396,15 @@ def lookups_unseen(result: Result) -> bool:
 
 
 def left_running_news(result: Result) -> bool:
-    """A process was ended that does not look like one of those which end by themselves soon."""
+    """Whether a process was ended that would not have exited by itself soon."""
     return result.left_running_more > 0 or any(
         TRACKER not in one.command for one in result.left_running
     )
 
 
 def given_up(result: Result) -> list[Protection]:
-    """Walls that were wanted and did not stand, by the caller's own leave.
+    """Walls that were requested and available, but given up by the caller.
 
-    A wall that this kernel lacks, and that the policy did not insist on, is not among them; it is
-    in the result.
+    Walls that this kernel lacks, and that the policy does not require, are not among them.
     """
     return [p for p in result.protections if p.requested and p.available and not p.enforced]

@@ -1,28 +1,132 @@
-"""The user's own settings: flag, then ``WARDIAN_…``, then ``~/.config/wardian/config.toml``.
+"""Settings: flag, then ``WARDIAN_…``, then project files (which may only tighten), then the user's
+file, then what ships. docs/configuration.md describes them.
 
-There is one so far: the directory in which runs are recorded. Every run asks for it, so that a file
-that is not there must cost one look, and nothing heavy is imported.
+Every run comes through here, so this module is small: where there is no file it costs a few calls
+of access(2), and nothing is imported. ``configured`` reads files.
 """
 
 from __future__ import annotations
 
 import os
 
-from wardian.errors import InputError, UsageError
+from wardian.errors import UsageError
 from wardian.homes import own_directory
 
+TYPE_CHECKING = False  # importing typing costs half a start of Python
+if TYPE_CHECKING:
+    from wardian.cli.options import Given
+    from wardian.sandbox.policy.policy import Policy
+
 VARIABLE = "WARDIAN_RECORD"
+POLICY_VARIABLE = "WARDIAN_POLICY"
+BACKEND_VARIABLE = "WARDIAN_BACKEND"
 OFF = "none"
-MAX_BYTES = 1 << 20
-# table → key
-_KNOWN = {"record": ("dir",)}
+PROJECT_FILE = "wardian.toml"
+PYPROJECT = "pyproject.toml"
+DEFAULT_BACKEND = "wardian"
+
+
+def settings_file() -> str:
+    """The path of the user's settings."""
+    return os.path.join(own_directory("config"), "config.toml")
+
+
+def trust_file() -> str:
+    """The path of the digests of project files that the user trusts."""
+    return os.path.join(own_directory("state"), "trusted-projects.json")
+
+
+def limit_variable(name: str) -> str:
+    """The variable of a limit: ``time`` → ``WARDIAN_TIME``."""
+    return f"WARDIAN_{name.upper()}"
+
+
+def directories() -> list[str]:
+    """The working directory and its parents, the root last; none if it was deleted."""
+    try:
+        at = os.getcwd()
+    except OSError:
+        return []
+    found = [at]
+    while at != "/" and (above := os.path.dirname(at)) != at:
+        found.append(above)
+        at = above
+    return found
+
+
+def has_project_files() -> bool:
+    """Whether a project file may apply here, or one that was trusted may be missing."""
+    if os.access(trust_file(), os.F_OK):
+        return True
+    for directory in directories():
+        place = directory.rstrip("/")
+        if os.access(f"{place}/{PROJECT_FILE}", os.F_OK) or os.access(
+            f"{place}/{PYPROJECT}", os.F_OK
+        ):
+            return True
+    return False
+
+
+def has_user_file() -> bool:
+    """Whether the user has settings; also True for a path that cannot be read, to report that."""
+    return os.access(settings_file(), os.F_OK)
+
+
+def named_policy(given: Given) -> str | None:
+    """The policy that the caller names, by option or variable."""
+    if "policy" in given:
+        return given["policy"][0]
+    return os.environ.get(POLICY_VARIABLE) or None
+
+
+def policy_before_options(given: Given) -> Policy:
+    """The policy to which the options of a run are applied. Raises WardianError."""
+    from wardian.cli.options import base_policy
+
+    name = named_policy(given)
+    if name is not None:
+        return base_policy(name)
+    if not has_user_file() and not has_project_files():
+        return base_policy(None)
+    from wardian.cli import configured
+
+    return configured.configured_policy(given)
+
+
+def backend_of(given: Given) -> str:
+    """The backend of a run. Raises WardianError."""
+    if "backend" in given:
+        return given["backend"][0]
+    name = os.environ.get(BACKEND_VARIABLE)
+    if name:
+        if name == "host":
+            raise UsageError(
+                f"{BACKEND_VARIABLE}: host is only accepted on the command line",
+                hint="run without a sandbox: --backend host",
+            )
+        return name
+    if not has_user_file():
+        return DEFAULT_BACKEND
+    from wardian.cli import configured
+
+    return configured.user_settings().backend or DEFAULT_BACKEND
+
+
+def with_accepted(policy: Policy, given: Given) -> Policy:
+    """The policy without the walls that the backend lacks and the user's file accepts to lack.
+    Raises WardianError."""
+    if not has_user_file():
+        return policy
+    from wardian.cli import configured
+
+    return configured.accepting(policy, backend_of(given))
 
 
 def record_directory(flag: str | None) -> str | None:
-    """Where this run is to be recorded, absolute; None for nowhere. Raises WardianError."""
+    """The directory to record this run in; None for no record. Raises WardianError."""
     if flag is not None:
         if not flag:
-            raise UsageError("--record: a directory is needed")
+            raise UsageError("--record: must be a directory")
         return None if flag == OFF else os.path.abspath(os.path.expanduser(flag))
     given = os.environ.get(VARIABLE)
     if given is not None:
@@ -32,66 +136,8 @@ def record_directory(flag: str | None) -> str | None:
         if not os.path.isabs(path):
             raise UsageError(f"{VARIABLE}: {given!r} is not an absolute path")
         return os.path.normpath(path)
-    return _from_file()
-
-
-def settings_file() -> str:
-    """Where the user's settings would be."""
-    return os.path.join(own_directory("config"), "config.toml")
-
-
-def _from_file() -> str | None:
-    path = settings_file()
-    try:
-        os.stat(path)
-    except OSError:
+    if not has_user_file():
         return None
-    text = _text_of(path)
-    document = _parsed(path, text)
-    directory = document.get("record", {}).get("dir")
-    if directory is None:
-        return None
-    if not isinstance(directory, str):
-        raise _error(path, text, ["record", "dir"], "dir: expected a string")
-    if directory == OFF:
-        return None
-    expanded = os.path.expanduser(directory)
-    if not os.path.isabs(expanded):
-        raise _error(path, text, ["record", "dir"], f"dir: {directory!r} is not an absolute path")
-    return os.path.normpath(expanded)
+    from wardian.cli import configured
 
-
-def _text_of(path: str) -> str:
-    from wardian.sandbox.paths.whole_files import read_decisive
-
-    try:
-        return read_decisive(path, MAX_BYTES).decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8 text", path=path) from None
-
-
-def _parsed(path: str, text: str) -> dict[str, dict[str, object]]:
-    from wardian import toml
-
-    document = toml.parse(text, path, InputError)
-    for table, content in document.items():
-        if table not in _KNOWN:
-            raise _error(
-                path, text, [table], f"unknown table [{table}]", toml.suggest(table, _KNOWN)
-            )
-        if not isinstance(content, dict):
-            raise _error(path, text, [table], f"{table} must be a table: write [{table}]")
-        for key in content:
-            if key not in _KNOWN[table]:
-                message = f"unknown key {key!r} in [{table}]"
-                raise _error(path, text, [table, key], message, toml.suggest(key, _KNOWN[table]))
-    return document
-
-
-def _error(
-    path: str, text: str, keys: list[str], message: str, hint: str | None = None
-) -> InputError:
-    from wardian import toml
-
-    line, column = toml.locate(text, keys)
-    return InputError(message, path=path, line=line, column=column, hint=hint)
+    return configured.user_settings().record

@@ -1,4 +1,4 @@
-"""``wardian show``: one skill as a whole, or the block that agents are told of many."""
+"""``wardian show``: describe skills, or print the <available_skills> block for an agent."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Examples:
   wardian show --prompt skills/pdf skills/docx
 
 \b
-Exit code: 0 shown, 2 usage, 3 no such skill.""",
+Exit code: 0 success, 2 usage, 3 no such skill.""",
 )
 @click.argument("skills", nargs=-1)
 @click.option("--prompt", is_flag=True, help="Print the <available_skills> block for an agent.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(skills: tuple[str, ...], prompt: bool, as_json: bool) -> None:
-    """Show what SKILLS are: fields, scripts with interpreter, dependencies, sizes.
+    """Describe SKILLS: metadata, scripts with their interpreters, dependencies, sizes.
 
-    Each is a path, or the name of a skill that `wardian list` finds. With --prompt and no
-    SKILLS, all that it finds.
+    Each is a path, or the name of a skill that `wardian list` shows. With --prompt and no SKILLS,
+    all listed skills are included.
     """
     from wardian.errors import UsageError
 
     if prompt and as_json:
-        raise UsageError("--prompt and --json exclude each other")
+        raise UsageError("--prompt and --json cannot be combined")
     if not skills and not prompt:
-        raise UsageError("name a skill", hint="`wardian list` tells which there are")
+        raise UsageError("no skill given", hint="list skills: wardian list")
     if prompt:
         from wardian.skills.prompt import available_skills
 
@@ -73,7 +73,7 @@ def _path(skill: str) -> Path:
     for one in discover(Path()):
         if one.name == skill and one.shadowed_by is None:
             return one.path
-    raise NothingMatched(f"no skill called {skill!r}", hint="`wardian list` tells which there are")
+    raise NothingMatched(f"no skill called {skill!r}", hint="list skills: wardian list")
 
 
 def _described(path: Path) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _installed(path: Path) -> dict[str, Any] | None:
 
 
 def _inline(folder: Path, script: Script) -> dict[str, Any]:
-    """What the script's own `# /// script` block declares; nothing if it can't be read."""
+    """The dependencies in the script's `# /// script` block, if it has a valid one."""
     from wardian.skills.dependencies import DeclarationError, inline_metadata
     from wardian.skills.reading import read_inside
 
@@ -175,13 +175,13 @@ def _page(document: dict[str, Any]) -> str:
 
 def _needs(document: dict[str, Any]) -> list[tuple[str, str]]:
     needs = document["dependencies"]
-    told = [
+    rows = [
         ("python needs", ", ".join(needs["python"])),
         ("python", needs["requires_python"] or ""),
         ("node needs", ", ".join(f"{name} {wish}" for name, wish in needs["node"].items())),
-        ("said in prose", ", ".join(needs["prose"])),
+        ("mentioned", ", ".join(needs["prose"])),
     ]
-    return [(label, value) for label, value in told if value]
+    return [(label, value) for label, value in rows if value]
 
 
 def _script(script: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Signals and the terminal while a guest runs: what comes to us is handed on to the guest."""
+"""Forwarding of signals to the guest, and the state of the terminal during a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         def pump(self) -> Outcome_co: ...
 
 else:
-    import _signal as signal  # without the enums of signal, which cost as much as ten modules
+    import _signal as signal  # the enums of `signal` take as long to import as ten modules
 
 FORWARDED = (
     signal.SIGINT,
@@ -39,8 +39,8 @@ HANGUP_S = 0.05
 
 
 class Forwarding:
-    """While it is entered, every signal that comes is handed on to the guest, and what comes
-    before there is one waits for it. What was ignored when we were started stays ignored."""
+    """A context manager that forwards signals to the guest; signals that arrive before the guest
+    starts are kept for it. Signals that were ignored at our start stay ignored."""
 
     def __init__(self) -> None:
         self._process: Attended[object] | None = None
@@ -62,7 +62,7 @@ class Forwarding:
             signal.signal(number, handler)
 
     def attend(self, process: Attended[Outcome_co]) -> Outcome_co:
-        """Wait for the end of the run."""
+        """Wait for the run to end."""
         self._process = process
         for number in self._waiting:
             self._forward(number, None)
@@ -71,7 +71,7 @@ class Forwarding:
     def _forward(self, number: int, frame: FrameType | None) -> None:
         if self._process is None:
             if number == signal.SIGINT and number in self._waiting:
-                raise KeyboardInterrupt  # nothing may ever start, for a share that does not answer
+                raise KeyboardInterrupt  # the start may hang, e.g. on a dead network share
             self._waiting.append(number)
             return
         if number == signal.SIGINT:
@@ -82,7 +82,7 @@ class Forwarding:
             self._interrupts.append(now)
         self._process.send_signal(number)
         if number == signal.SIGHUP and not all(os.isatty(fd) for fd in self._terminals):
-            # The terminal itself is gone: a guest that ignores this goes with it.
+            # The terminal is gone: kill a guest that ignores SIGHUP.
             signal.setitimer(signal.ITIMER_REAL, HANGUP_S)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
@@ -90,7 +90,7 @@ class Forwarding:
             self._process.kill()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        # The guest's group is an orphaned one, which SIGTSTP does not stop; SIGSTOP does.
+        # The guest's process group is orphaned, so SIGTSTP does not stop it; SIGSTOP does.
         process = self._process
         if process is not None:
             process.send_signal(signal.SIGSTOP)
@@ -112,7 +112,7 @@ def terminal_state() -> list[Any] | None:
 
 
 def restore_terminal(saved: list[Any]) -> None:
-    """The supervisor does this itself; it is done here too in case it was killed."""
+    """Restore the terminal. The supervisor does it too, unless it was killed."""
     import termios
 
     try:
@@ -122,4 +122,4 @@ def restore_terminal(saved: list[Any]) -> None:
         termios.tcsetattr(0, termios.TCSADRAIN, saved)
         signal.signal(signal.SIGTTOU, previous)
     except termios.error:
-        sys.stderr.flush()  # the terminal itself is gone
+        sys.stderr.flush()  # the terminal is gone

@@ -1,5 +1,5 @@
-"""What a guest prints while a document is asked for: in files without a name, not in memory, and
-from there into the document piece by piece. 64 MiB of output are 400 MB once they are escaped."""
+"""Captured guest output for ``--json``: kept in unnamed files, not in memory, and copied into the
+document piece by piece. 64 MiB of output can be 400 MB once escaped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAMES = ("stdout", "stderr")
-ROOM = 160 << 20  # for both streams at the default limit, and some to spare
+ROOM = 160 << 20  # both streams at the default limit, with some to spare
 _CHUNK = 3 << 16  # a multiple of three: pieces of base64 then need no padding
 
 
@@ -30,8 +30,8 @@ class Spool:
         except OSError as error:
             self.close()
             raise BackendError(
-                f"output can't be kept: {(error.strerror or '').lower()}",
-                hint="run without --json, or see ulimit -n",
+                f"cannot capture output: {(error.strerror or '').lower()}",
+                hint="run without --json, or raise the limit of open files: ulimit -n",
             ) from None
 
     def __enter__(self) -> Spool:
@@ -41,24 +41,24 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """The files go with their descriptors."""
+        """Close and thereby delete the files."""
         while self.fds:
             os.close(self.fds.pop())
 
     def pieces(self, stream: int) -> Iterator[bytes]:
-        """All of it; ``stream`` is 0 or 1."""
+        """The bytes of stream 0 or 1."""
         at = 0
         while piece := os.pread(self.fds[stream], _CHUNK, at):
             yield piece
             at += len(piece)
 
     def beginning(self, most: int) -> tuple[bytes, bytes]:
-        """At most so many bytes of each stream."""
+        """At most ``most`` bytes of each stream."""
         stdout, stderr = (os.pread(fd, most, 0) for fd in self.fds)
         return stdout, stderr
 
     def is_text(self, stream: int) -> bool:
-        """Is all of it UTF-8?"""
+        """Whether the stream is valid UTF-8."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             for piece in self.pieces(stream):
@@ -69,7 +69,7 @@ class Spool:
         return True
 
     def text(self, stream: int) -> Iterator[str]:
-        """It as text, with replacement characters for what is none."""
+        """The stream as text, with replacement characters for invalid UTF-8."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         for piece in self.pieces(stream):
             yield decoder.decode(piece)
@@ -77,7 +77,7 @@ class Spool:
 
 
 def _file_without_a_name(name: str) -> int:
-    """On disk if there is room, where it takes no memory."""
+    """An unnamed file on disk, or in memory if the disk is full."""
     base = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - nothing in it gets a name
     try:
         room = os.statvfs(base)
@@ -89,14 +89,14 @@ def _file_without_a_name(name: str) -> int:
 
 
 class SpooledDocument:
-    """A document with the spooled output in it, written without ever being whole."""
+    """Writes a document with spooled output in pieces."""
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
         self._mark = f"spooled-{os.urandom(16).hex()}-"
 
     def fields(self) -> dict[str, str]:
-        """What stands for the output in the document until it is written."""
+        """Placeholders for the output, replaced when the document is written."""
         fields = {name: f"{self._mark}{name}" for name in NAMES}
         for i, name in enumerate(NAMES):
             if not self._spool.is_text(i):
@@ -104,7 +104,7 @@ class SpooledDocument:
         return fields
 
     def write(self, document: dict[str, Any], write: Callable[[str], object]) -> None:
-        """As ``json.dumps`` with an indentation of 2 would have it, and a newline."""
+        """Write the same text as ``json.dumps(document, indent=2)``, and a newline."""
         import json
 
         left = json.dumps(document, indent=2) + "\n"
@@ -132,7 +132,7 @@ class SpooledDocument:
 
 
 def print_json(document: dict[str, Any], within: SpooledDocument | None) -> None:
-    """On stdout, in ASCII, whatever the locale."""
+    """Print the document on stdout, ASCII-only in every locale."""
     if within is None:
         from wardian.cli import output
 

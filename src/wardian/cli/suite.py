@@ -1,4 +1,4 @@
-"""``wardian suite``: other people's tests, in any sandbox, compared with a baseline."""
+"""``wardian suite``: run third-party test suites in any sandbox and compare with a baseline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Examples:
   wardian suite catalogue gvisor/test/syscalls""",
 )
 def command() -> None:
-    """Run suites of tests that others wrote, in any sandbox, and compare."""
+    """Run third-party test suites in any sandbox and compare with a baseline."""
 
 
 @command.command(
@@ -41,24 +41,26 @@ Examples:
   wardian suite run ./epoll_test --filter 'EpollTest.*' --isolate case
 
 \b
-Exit code: 0 nothing is lost (without a baseline: all passed), 1 findings, 2 usage, 3 nothing
-matches.""",
+Exit code: 0 no regressions (without a baseline: all passed), 1 findings, 2 usage,
+3 nothing matches.""",
 )
 @click.argument("paths", nargs=-1, required=True, type=NamedPath(), metavar="DIR|BINARY...")
 @click.option(
     "--in",
     "sandboxes",
     default="wardian",
+    show_default=True,
     metavar="NAMES",
-    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas.",
+    help="Sandboxes, comma-separated: wardian, bubblewrap, gvisor, host.",
 )
 @click.option(
     "--baseline",
     metavar="NAME|none",
-    help="Compare with this sandbox; host, if it is among several of --in.",
+    help="Compare with this sandbox (default: host, if --in names it among others).",
 )
-@click.option("--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs.")
-@click.option("--shard", metavar="I/N", help="Only the I-th of N parts of the cases.")
+@click.option("--jobs", type=click.IntRange(1, 256), metavar="N",
+              help="Parallel jobs (default: number of CPUs).")  # fmt: skip
+@click.option("--shard", metavar="I/N", help="Run part I of N of the cases.")
 @click.option(
     "--filter",
     "only",
@@ -67,45 +69,55 @@ matches.""",
     help="Only cases that match: CASE, PROGRAM or PROGRAM:CASE. Repeatable.",
 )
 @click.option(
-    "--exclude", "without", multiple=True, metavar="GLOB", help="None that match. Repeatable."
+    "--exclude", "without", multiple=True, metavar="GLOB", help="Skip cases that match. Repeatable."
 )
-@click.option("--timeout", default="60s", metavar="DURATION", help="For each case. [60s]")
+@click.option("--timeout", default="60s", show_default=True, metavar="DURATION",
+              help="Time limit of each case.")  # fmt: skip
 @click.option(
     "--isolate",
     type=click.Choice(["program", "case"]),
     default="program",
-    help="A fresh sandbox for each. [program]",
+    show_default=True,
+    help="Use a fresh sandbox for each program or each case.",
 )
 @click.option(
     "--protocol",
     default="auto",
     metavar="NAME",
-    help="auto, gtest, tap, exit: how programs tell their results. [auto]",
+    show_default=True,
+    help="How programs report results: auto, gtest, tap or exit.",
 )
 @click.option(
-    "--policy", default="conformance", metavar="FILE|PRESET", help="The policy. [conformance]"
+    "--policy", default="conformance", show_default=True, metavar="FILE|PRESET", help="The policy."
 )
-@click.option("--read", "reads", multiple=True, metavar="PATH[:AT]", help="Share besides.")
-@click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
+@click.option("--read", "reads", multiple=True, metavar="PATH[:AT]",
+              help="Share a path read-only. Repeatable.")  # fmt: skip
+@click.option("--env", "env", multiple=True, metavar="NAME=VALUE",
+              help="Set a variable. Repeatable.")  # fmt: skip
 @click.option(
     "--source",
     "sources",
     type=NamedPath(exists=True, path_type=Path),
-    help="The tests' sources: results are also told by system call.",
+    help="Sources of the tests, to group results by system call.",
 )
 @click.option(
     "-o",
     "--output",
     "directory",
     type=NamedPath(file_okay=False, path_type=Path),
-    help="Keep the result of each program in DIR/SANDBOX/PROGRAM.json.",
+    metavar="DIR",
+    help="Write the result of each program to DIR/SANDBOX/PROGRAM.json.",
 )
-@click.option("--resume", is_flag=True, help="What is in -o DIR and unchanged is not run again.")
-@click.option("--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--resume", is_flag=True, help="Skip programs with an unchanged result in -o DIR.")
 @click.option(
-    "--blame", is_flag=True, help="Find the wall that each lost case meets, by taking walls away."
+    "--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML to this file."
 )
-@click.option("--all", "every", is_flag=True, help="Shorten no list.")
+@click.option(
+    "--blame",
+    is_flag=True,
+    help="Find the wall behind each regression, by removing walls one at a time.",
+)
+@click.option("--all", "every", is_flag=True, help="Print all entries of each list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def run(
@@ -133,8 +145,8 @@ def run(
 ) -> None:
     """Run the cases of test programs, each program in a fresh sandbox, and compare.
 
-    A crash or a hang costs one case: the rest of the program runs on in another sandbox. With a
-    baseline, what passes there and not elsewhere is told by cause, with what was refused.
+    A crash or a hang fails one case; the rest of the program continues in another sandbox. With a
+    baseline, cases that pass only there are listed by cause, with the refusals.
     """
     from wardian.errors import NothingMatched, UsageError
     from wardian.measure.suites import report
@@ -145,7 +157,7 @@ def run(
     from wardian.measure.suites.suite import OnProgress, run_suite
 
     if resume and directory is None:
-        raise UsageError("--resume needs the directory of the results: -o DIR")
+        raise UsageError("--resume needs the directory of earlier results: -o DIR")
     names, baseline = _names(sandboxes, baseline)
     if blame and baseline is None:
         raise UsageError("--blame needs a baseline", hint="add one: --baseline host")
@@ -177,18 +189,18 @@ def run(
     finally:
         progress.end()
     if not any(one.outcomes for one in results):
-        raise NothingMatched("no case matches", hint="see --filter, --exclude and --shard")
-    told = report.SuiteReport(results, targets, baseline, calls_of, time.monotonic() - started)
+        raise NothingMatched("no case matches", hint="check --filter, --exclude and --shard")
+    measured = report.SuiteReport(results, targets, baseline, calls_of, time.monotonic() - started)
     if junit is not None:
-        junit.write_text(report.junit(told), encoding="utf-8")
-    _tell(told, as_json=as_json, every=every)
-    ctx.exit(1 if report.is_bad(told) else 0)
+        junit.write_text(report.junit(measured), encoding="utf-8")
+    _report(measured, as_json=as_json, every=every)
+    ctx.exit(1 if report.is_bad(measured) else 0)
 
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """What ends us ends what we run as well: on the host nothing else would. A signal that is
-    ignored, as after nohup, stays so."""
+    """End running tests when a signal ends us; on the host nothing else would. Ignored signals
+    (nohup) stay ignored."""
     import signal
 
     def end(number: int, frame: object) -> None:
@@ -209,14 +221,14 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _names(sandboxes: str, baseline: str | None) -> tuple[list[str], str | None]:
     """The sandboxes, the baseline among them, and the baseline."""
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import check_targets
 
-    names = list(check_backends(sandboxes))
+    names = list(check_targets(sandboxes))
     if baseline is None:
         baseline = "host" if "host" in names and len(names) > 1 else "none"
     if baseline == "none":
         return names, None
-    baseline = check_backends(baseline)[0]
+    baseline = check_targets(baseline)[0]
     return (names if baseline in names else [*names, baseline]), baseline
 
 
@@ -244,13 +256,13 @@ def _variables(env: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _announce(targets: Sequence[Target], baseline: str | None, passed_over: Sequence[str]) -> None:
     for one in targets:
         if one.degraded:
-            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+            output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
     if "host" in [one.name for one in targets] and os.geteuid() == 0 and baseline == "host":
-        output.say("the host runs them as root, sandboxes as an ordinary user: compare as one")
+        output.say("warning: root on the host, a user in sandboxes: run as a user to compare")
     if passed_over:
-        told = ", ".join(os.path.basename(one) for one in passed_over[:5])
+        names = ", ".join(os.path.basename(one) for one in passed_over[:5])
         more = f" and {len(passed_over) - 5} more" if len(passed_over) > 5 else ""
-        output.say(f"not googletest's, so passed over: {told}{more}")
+        output.say(f"skipped, not googletest: {names}{more}")
 
 
 def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
@@ -261,24 +273,27 @@ def _calls_of(sources: Path | None) -> dict[str, tuple[str, ...]]:
     return calls_of_cases(read_catalogue(str(sources)))
 
 
-def _tell(told: SuiteReport, *, as_json: bool, every: bool) -> None:
+def _report(measured: SuiteReport, *, as_json: bool, every: bool) -> None:
     from wardian.measure.suites import report
 
     if as_json:
-        output.print_json(report.document(told))
+        output.print_json(report.document(measured))
     else:
-        for line in report.table(told):
+        for line in report.table(measured):
             output.print_text(line)
-        for lines in (report.call_lines(told, every=every), report.troubles(told, every=every)):
+        for lines in (
+            report.call_lines(measured, every=every),
+            report.troubles(measured, every=every),
+        ):
             for line in ("", *lines) if lines else ():
                 output.print_text(line)
-    for line in report.summary(told):
+    for line in report.summary(measured):
         output.say(line)
-    output.say(f"in {told.seconds:.1f} s")
+    output.say(f"in {measured.seconds:.1f} s")
 
 
 class SuiteProgress(ProgressLine):
-    """How many programs and cases are done; called from many threads."""
+    """Counts finished programs and cases. Thread-safe."""
 
     def __init__(self, total: int) -> None:
         import threading
@@ -290,7 +305,7 @@ class SuiteProgress(ProgressLine):
         self._last = 0.0
 
     def case(self, sandbox: str, program: str, case: str, status: str) -> None:
-        """One more case has ended."""
+        """Count one case."""
         from wardian.measure.suites.outcomes import BAD
 
         with self._lock:
@@ -302,7 +317,7 @@ class SuiteProgress(ProgressLine):
             self._show(f"{sandbox}: {program}")
 
     def program(self, result: ProgramResult, kept: bool) -> None:
-        """One more program is done, or was done already."""
+        """Count one program; ``kept``: its result was reused."""
         with self._lock:
             self._done += 1
             if kept:
@@ -310,20 +325,20 @@ class SuiteProgress(ProgressLine):
             self._show(f"{result.sandbox}: {result.program}", now=True)
 
     def second_look(self, count: int) -> None:
-        """So many cases are run once more, by themselves."""
+        """``count`` cases run again, each alone."""
         with self._lock:
             self._again = count
 
     def _show(self, what: str, *, now: bool = False) -> None:
         at = time.monotonic()
-        if not self.shown or (at - self._last < 0.1 and not now):
+        if not self.visible or (at - self._last < 0.1 and not now):
             return
         self._last = at
         from wardian.text import printable
 
-        again = f", {self._again} to look at again" if self._again is not None else ""
+        again = f", {self._again} to repeat" if self._again is not None else ""
         text = f"{self._done}/{self._total} programs, {self._cases} cases, {self._bad} not passed"
-        self.tell(f"{text}{again}  {printable(what)[:40]}")
+        self.show(f"{text}{again}  {printable(what)[:40]}")
 
 
 @command.command(
@@ -334,13 +349,13 @@ Examples:
   wardian suite catalogue tests/ --json
 
 \b
-Exit code: 0, 1 the table names tests that are not there, 2 usage, 3 no case there.""",
+Exit code: 0 success, 1 the table names missing tests, 2 usage, 3 no cases found.""",
 )
 @click.argument("path", type=NamedPath(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def catalogue(ctx: click.Context, path: Path, as_json: bool) -> None:
-    """Tell which system calls the googletest sources at PATH exercise, case by case."""
+    """List the system calls that the googletest sources at PATH exercise, by case."""
     from wardian.measure.suites import catalogue as work
 
     found = work.read_catalogue(str(path))

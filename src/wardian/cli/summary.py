@@ -1,4 +1,4 @@
-"""A run's result as a person reads it: a few lines, the guest's own text made harmless. Pure."""
+"""A run's result formatted for people, with guest-controlled text escaped. Pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _SIZES = ("memory", "disk", "output")
 _DURATIONS = ("time", "cpu")
 SHOWN_LEFT = 3
 UNSEEN_LINE = (
-    "wardian: files that it looked for and that are not shared may be the cause; "
-    "this host shows them only with --explain"
+    "wardian: missing files may be the cause; this host reports lookups only with --explain"
 )
 COMMAND_WIDTH = 60
 
@@ -33,8 +32,8 @@ COMMAND_WIDTH = 60
 def summary(
     result: Result, *, verbose: bool, width: int | None = None, lives_on: bool = False
 ) -> list[str]:
-    """The lines to print; ``width`` is the terminal's, unless it is this process's. ``lives_on``:
-    what the command left running goes on in its sandbox."""
+    """The lines to print; ``width`` is the terminal's (default: this process's). ``lives_on``:
+    processes left running continue in a living sandbox."""
     lines = []
     if verbose:
         lines += [_policy_line(result), *_walls(result.protections), *_limits(result.limits)]
@@ -58,15 +57,15 @@ def _walls(protections: Sequence[Protection]) -> list[str]:
         return []
     lines = ["walls"]
     for wall in protections:
-        state = "stands" if wall.enforced else "does not stand"
+        state = "enforced" if wall.enforced else "off"
         why = wall.note
         if not wall.enforced and not why:
             why = (
-                "not asked for"
+                "not requested"
                 if not wall.requested
                 else "given up"
                 if wall.available
-                else "this host has none"
+                else "not available on this host"
             )
         lines.append(f"  {wall.name:<32}{state}{': ' + printable(why) if why else ''}")
     return lines
@@ -76,13 +75,13 @@ def _limits(limits: Sequence[Limit]) -> list[str]:
     lines = ["limits"] if limits else []
     for limit in limits:
         value = shown_limit(limit)
-        held = f"held by {limit.mechanism}" if limit.value is not None else ""
+        held = f"enforced by {limit.mechanism}" if limit.value is not None else ""
         lines.append(f"  {limit.name:<12}{value:<10}{held}".rstrip())
     return lines
 
 
 def shown_limit(limit: Limit) -> str:
-    """The value with its unit, as an option would spell it."""
+    """The value with its unit, as an option takes it."""
     if limit.value is None:
         return "none"
     if limit.name in _SIZES:
@@ -93,15 +92,15 @@ def shown_limit(limit: Limit) -> str:
 
 
 def weaker(result: Result) -> list[str]:
-    """Which walls were given up, as was asked for."""
+    """Lines that name the walls given up by the caller."""
     if result.backend == "host":
-        return ["wardian: backend host: this ran without any sandbox"]
+        return ["wardian: backend host: ran without a sandbox"]
     names = ", ".join(wall.name for wall in given_up(result))
-    return [f"wardian: ran without {names}, as was asked for"] if names else []
+    return [f"wardian: ran without {names}, as requested"] if names else []
 
 
 def _left_running(result: Result, *, verbose: bool, lives_on: bool) -> list[str]:
-    """What was ended because the command had ended, or goes on; those that listened first."""
+    """Processes that outlived the command; those that listen on a port first."""
     total = len(result.left_running) + result.left_running_more
     if not (total if verbose else left_running_news(result)):
         return []
@@ -120,9 +119,9 @@ def _left_running(result: Result, *, verbose: bool, lives_on: bool) -> list[str]
 
 
 def ending(result: Result) -> list[str]:
-    """What ended it, where the exit code alone does not tell."""
+    """What ended the run, if the exit code does not say it."""
     if result.truncated and result.reason != "output limit":
-        return ["wardian: the output was cut at its limit"]
+        return ["wardian: output was truncated at its limit"]
     if result.reason.endswith(" limit"):
         return [_struck(result)]
     if result.reason == "signal" and result.signal not in ORDINARY_SIGNALS:
@@ -135,29 +134,33 @@ def ending(result: Result) -> list[str]:
 
 
 def left_behind(words: Sequence[str]) -> str | None:
-    """For a run that failed in a /work of its own: the hint, if a word of its command line names
-    something in the directory that it was called from."""
+    """The hint for a run that failed in a private /work, if a word of its command line names a file
+    in the current directory."""
     for word in words:
         if word and not word.startswith(("-", "/")) and os.path.lexists(word):
-            return f"{word} is in this directory, which is not shared with the run: --work ."
+            return f"{word} is in this directory, which is not shared; to share it: --work ."
     return None
 
 
 def overlooked(program: str) -> str | None:
-    """For a program that was not found inside: the hint, if it is there outside."""
+    """The hint for a program that was not found inside but exists on the host."""
     if "/" not in program or not os.path.isfile(program):
         return None
     shared = f"--read {shell_word(program)}" if program.startswith("/") else "--work ."
-    return f"{program} is on the host, but not shared with the guest: {shared}"
+    return f"{program} exists on the host but is not shared; to share it: {shared}"
 
 
 def _struck(result: Result) -> str:
     name = result.reason.removesuffix(" limit")
     limit = next((one for one in result.limits if one.name == name), None)
     value = f" of {shown_limit(limit)}" if limit is not None and limit.value is not None else ""
-    told = next((one for one in result.refusals if (one.kind, one.action) == ("limit", name)), None)
-    more = f"; allow more: {shell_words(told.allow.flag)}" if told and told.allow else ""
-    return f"wardian: ended by its {name} limit{value}{more}"
+    refusal = next(
+        (one for one in result.refusals if (one.kind, one.action) == ("limit", name)), None
+    )
+    more = (
+        f"; to allow more: {shell_words(refusal.allow.flag)}" if refusal and refusal.allow else ""
+    )
+    return f"wardian: ended by the {name} limit{value}{more}"
 
 
 def _signal_name(number: int | None) -> str:
@@ -170,7 +173,7 @@ def _signal_name(number: int | None) -> str:
 
 
 def figures(result: Result) -> str:
-    """The end and what was used, on one line."""
+    """Exit code and resource usage on one line."""
     usage = result.usage
     parts = [f"exit {result.exit_code}", f"{usage.wall_s:.2f} s", f"{usage.cpu_s:.2f} s CPU"]
     parts.append(human_bytes(usage.peak_memory_bytes))

@@ -1,5 +1,5 @@
-"""How the results of commands in a named sandbox are put into words; used by the process that holds
-it, so that a client need not load what it takes."""
+"""Formats the results of commands in a living sandbox, in its supervising process, so that clients
+need not import this."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rendering(*, rootfs: bool) -> Rendering:
-    """As ``exec`` prints them. With a ``rootfs`` of its own no package is advised."""
+    """Results as ``exec`` prints them. With a ``rootfs``, no packages are suggested."""
     return Rendering(
         is_news=running.noteworthy,
         lines=lambda result, verbose, width: _lines(result, verbose, width, rootfs=rootfs),

@@ -1,4 +1,4 @@
-"""``wardian syscalls coverage | docs``: what was measured, and the pages that tell of it."""
+"""``wardian syscalls coverage | docs``: measure system calls, and write the reference pages."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ DEFAULT_IN = "wardian,host"
 _directory = NamedPath(exists=True, file_okay=False, path_type=Path)
 
 _from_option = click.option(
-    "--from", "source", type=_directory, help="Artifacts to believe; measured now unless given."
+    "--from", "source", type=_directory, help="Use these artifacts (default: measure now)."
 )
 _in_option = click.option(
     "--in",
     "sandboxes",
     metavar="NAMES",
-    help="In which sandboxes: wardian, bubblewrap, gvisor, host; several with commas. "
-    f"[{DEFAULT_IN}, or all that --from has]",
+    help="Sandboxes, comma-separated: wardian, bubblewrap, gvisor, host "
+    f"(default: {DEFAULT_IN}, or all in --from).",
 )
 _skills_option = click.option(
     "--skills",
     type=NamedPath(),
     metavar="DIR",
-    help="Skills whose cases are traced; those of wardian's repository.",
+    help="Trace the cases of these skills (default: those of wardian's repository).",
 )
 _jobs_option = click.option(
-    "--jobs", type=click.IntRange(1, 256), help="So many at once; as many as CPUs."
+    "--jobs",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Parallel jobs (default: number of CPUs).",
 )
 
 
@@ -50,21 +53,22 @@ Examples:
   wardian syscalls coverage --in wardian,bubblewrap,gvisor,host --artifacts out --json
 
 \b
-Exit code: 0 fine, 1 something differs from the host and policy does not explain it, 2 usage,
-3 nothing was measured, 125 not artifacts.""",
+Exit code: 0 success, 1 differences from the host that policy does not explain, 2 usage,
+3 nothing measured, 125 not artifacts.""",
 )
 @_in_option
 @_from_option
 @click.option(
     "--artifacts",
     type=NamedPath(file_okay=False, path_type=Path),
-    help="Keep what is measured now: DIR/SANDBOX/ID.json.",
+    metavar="DIR",
+    help="Write the artifacts to DIR/SANDBOX/ID.json.",
 )
 @policy_option
 @probes_option
 @_skills_option
-@click.option("--no-use", is_flag=True, help="Trace no programs and no skills.")
-@click.option("--retrace", is_flag=True, help="Trace programs again that were traced before.")
+@click.option("--no-use", is_flag=True, help="Do not trace programs and skills.")
+@click.option("--retrace", is_flag=True, help="Trace programs again; do not reuse earlier traces.")
 @_jobs_option
 @json_option
 @click.pass_context
@@ -81,28 +85,30 @@ def coverage(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Measure which system calls a sandbox supports: a matrix, counts, and what programs need.
+    """Measure which system calls a sandbox supports, and which ones programs need.
 
-    Specimens check each call's effects and errors in each sandbox. A call is supported if all its
-    checks hold, partly if some do, denied if it is refused, missing if it is not there. Then
-    interpreters, common tools and skills are traced: how many of their calls are supported?
+    Probes check each call's effects and errors in each sandbox. A call is supported if all checks
+    pass, partial if some do, denied if it is refused, missing if it is not implemented. Then
+    interpreters, common tools and skills are traced, to count their supported calls.
     """
     from wardian.errors import UsageError
     from wardian.measure.syscalls import report
 
     if source is not None and (artifacts is not None or policy is not None):
-        raise UsageError("--from: nothing is measured then; leave out --artifacts and --policy")
+        raise UsageError(
+            "--from cannot be combined with --artifacts or --policy: nothing is measured"
+        )
     found, matrix = gathered(sandboxes, source, artifacts, policy, probes_dir, jobs)
     uses = [] if no_use else used(skills, jobs, "again" if retrace else "usual")
     if as_json:
         output.print_json(report.document(matrix, found, uses))
     else:
-        _tell(matrix, uses)
+        _report(matrix, uses)
     output.say(report.summary(matrix))
     ctx.exit(1 if matrix.unexplained else 0)
 
 
-def _tell(matrix: Matrix, uses: Sequence[CallUse]) -> None:
+def _report(matrix: Matrix, uses: Sequence[CallUse]) -> None:
     from wardian.measure.syscalls import report
 
     parts = [
@@ -125,7 +131,7 @@ Examples:
   wardian syscalls docs --check -o docs/reference
 
 \b
-Exit code: 0 written, or as it should be; 1 --check found a page that is not; 2 usage.""",
+Exit code: 0 written, or up to date; 1 --check found a stale page; 2 usage.""",
 )
 @click.option(
     "-o",
@@ -133,10 +139,13 @@ Exit code: 0 written, or as it should be; 1 --check found a page that is not; 2 
     "place",
     type=NamedPath(file_okay=False, path_type=Path),
     default=Path("docs/reference"),
-    help="Where the pages go. [docs/reference]",
+    show_default=True,
+    help="Write the pages to this directory.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; is the reference page up to date?")
-@click.option("--no-analysis", is_flag=True, help="Only the reference page: nothing is measured.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; check that the reference page is up to date."
+)
+@click.option("--no-analysis", is_flag=True, help="Write only the reference page; measure nothing.")
 @_in_option
 @_from_option
 @policy_option
@@ -158,10 +167,10 @@ def docs(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Write the pages about system calls: syscalls.md and GVISOR_SYSCALL_ANALYSIS.md.
+    """Write the reference pages syscalls.md and GVISOR_SYSCALL_ANALYSIS.md.
 
-    The first is the table with everything known of each call, the same on every machine. The second
-    is the analysis of what was measured: matrix, gaps, recommendations, gVisor's tests.
+    The first describes each call and is the same on every machine. The second analyses
+    measurements: matrix, gaps, recommendations, gVisor's tests.
     """
     from wardian.measure.pages.documents import syscalls as pages
 
@@ -199,7 +208,7 @@ def _content(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write the file atomically."""
     import os
 
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -211,7 +220,7 @@ def _write(path: Path, text: str) -> None:
         raise
 
 
-# What both need
+# Shared by both
 
 
 def gathered(
@@ -227,9 +236,9 @@ def gathered(
     from wardian.errors import NothingMatched
     from wardian.measure.syscalls import measuring
     from wardian.measure.syscalls.matrix import build
-    from wardian.sandbox.backends import check_backends
+    from wardian.measure.target import check_targets
 
-    wanted = check_backends(sandboxes) if sandboxes is not None else ()
+    wanted = check_targets(sandboxes) if sandboxes is not None else ()
     decided = measuring.decisions(base_policy(policy))
     if source is not None:
         found = measuring.read(str(source))
@@ -238,13 +247,13 @@ def gathered(
     matrix = build(found, found[0].machine, wanted, decided)
     for name in wanted:
         if name not in matrix.sandboxes:
-            output.say(f"there are no measurements in {name}")
+            output.say(f"no measurements in {name}")
     for name in matrix.sandboxes:
         ones = [one for one in found if one.sandbox == name]
         if all(one.status == "not_run" for one in ones):
             output.say(f"nothing could be measured in {name}: {ones[0].cause}")
     if not any(line.cells for line in matrix.lines):
-        raise NothingMatched("nothing was measured")
+        raise NothingMatched("nothing measured")
     return found, matrix
 
 
@@ -265,13 +274,13 @@ def _measured(
     targets, expected = targets_of(names, policy, (), probes_dir)
     for one in targets:
         if one.degraded:
-            output.say(f"{one.name} can't put up: {', '.join(one.degraded)}")
+            output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
     progress = Progress(len(wanted) * len(targets))
 
     def again(count: int) -> None:
         progress.end()
         progress.total += count
-        output.say(f"{count} measurements are made again: something differs from the host")
+        output.say(f"repeating {count} measurements that differ from the host")
 
     try:
         return measuring.measured(
@@ -283,7 +292,7 @@ def _measured(
 
 
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[CallUse]:
-    """What programs and skills use. Raises InputError if SKILLS is no directory."""
+    """The calls that programs and skills make. Raises InputError if ``skills`` is no directory."""
     from wardian.cli.progress import Progress
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 

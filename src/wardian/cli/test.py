@@ -1,4 +1,4 @@
-"""``wardian test``: skills shown to work, case by case."""
+"""``wardian test``: run a skill's test cases."""
 
 from __future__ import annotations
 
@@ -27,31 +27,37 @@ Examples:
   wardian test weather.skill
 
 \b
-Exit code: 0 all passed, 1 failures, or a case asks for more than is granted, 2 usage,
-3 no case there.""",
+Exit code: 0 all passed, 1 a case failed or requests more than is granted, 2 usage,
+3 no case matches.""",
 )
 @click.argument("path", type=NamedPath(exists=True, path_type=Path))
 @click.option(
     "--cases",
     "cases_file",
     type=NamedPath(exists=True, dir_okay=False, path_type=Path),
-    help="The file of cases; cases.toml in each skill unless given.",
+    help="The file of cases (default: cases.toml in each skill).",
 )
-@click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches.")
+@click.option("--case", "pattern", metavar="GLOB", help="Only cases whose name matches GLOB.")
 @click.option(
     "--in",
     "backends",
     default="wardian",
+    show_default=True,
     metavar="NAMES",
-    help="wardian, bubblewrap, gvisor, host; several with commas.",
+    help="Backends, comma-separated: wardian, bubblewrap, gvisor, host.",
 )
-@click.option("--oracle", metavar="NAME", help="Compare with what this backend gives.")
-@click.option("--jobs", type=click.IntRange(1, 64), help="So many at once; as many as CPUs.")
-@click.option("--no-deps", is_flag=True, help="Prepare no dependencies.")
-@click.option("--offline", is_flag=True, help="Prepare dependencies from what is cached only.")
-@click.option("--build", is_flag=True, help="Let dependencies run build and install scripts.")
+@click.option("--oracle", metavar="NAME", help="Compare results with this backend.")
+@click.option("--jobs", type=click.IntRange(1, 64), metavar="N",
+              help="Parallel jobs (default: number of CPUs).")  # fmt: skip
+@click.option("--no-deps", is_flag=True, help="Do not install dependencies.")
+@click.option("--offline", is_flag=True, help="Use cached packages only.")
+@click.option(
+    "--build", is_flag=True, help="Allow build and install scripts of packages, in a sandbox."
+)
 @policy_flags
-@click.option("--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option(
+    "--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML to this file."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.pass_context
 def command(
@@ -70,15 +76,15 @@ def command(
     as_json: bool,
     **grants: Any,
 ) -> None:
-    """Run the cases of the skill at PATH, or of every skill below it, and report the outcomes.
+    """Run the cases of the skill at PATH, or of every skill below it.
 
     PATH is a directory, or a .skill, .zip or tar file.
 
-    Each case runs in a sandbox and a /work of its own. With --oracle, the same case runs in another
-    backend too, and exit code, output and files must agree.
+    Each case runs in its own sandbox with its own /work. With --oracle, the case also runs in
+    another backend, and exit code, output and files must be equal.
 
-    Cases are a skill's wishes. They can tighten the policy that these options describe, never
-    widen it: a case that asks for more than you grant is not run.
+    A case may tighten the policy set by these options, never widen it: a case that requests more
+    than you grant is not run.
     """
     from contextlib import nullcontext
 
@@ -94,7 +100,7 @@ def command(
     for name in dict.fromkeys((*named, *([judge] if judge is not None else []))):
         given_up = shortfall(name, granted)
         if given_up:
-            output.say(f"{name} can't put up: {', '.join(given_up)}")
+            output.say(f"{name} does not support: {', '.join(given_up)}")
     options = Options(
         backends=named,
         oracle=judge,
@@ -116,7 +122,7 @@ def command(
     else:
         flags = {"no-deps": no_deps, "offline": offline, "build": build}
         given = given_flags(grants) | {name: [""] for name, is_given in flags.items() if is_given}
-        _tell_again(
+        _print_again(
             given,
             selected if skill is None else [(path, c) for _, c in selected],
             outcomes,
@@ -128,16 +134,16 @@ def command(
     ctx.exit(1 if any(one.verdict in ("fail", "error") for one in outcomes) else 0)
 
 
-def _tell_again(
+def _print_again(
     given: Given,
     selected: list[tuple[Path, SkillCase]],
     outcomes: list[CaseOutcome],
     cases_file: Path | None,
 ) -> None:
-    """How a learned policy is widened by the cases that failed under it."""
+    """Print the command that widens the learned policy after failed cases."""
     if "policy" not in given:
         return
-    from wardian.cli.again import learn_cases_again, tell
+    from wardian.cli.again import learn_cases_again, print_again
 
     failed = {
         one.case.name
@@ -147,11 +153,11 @@ def _tell_again(
     for place in dict.fromkeys(place for place, case in selected if case.name in failed):
         known = [case for one, case in selected if one == place]
         names = [case.name for case in known if case.name in failed]
-        # Names hold what a pattern would take for its own.
+        # A name with glob characters cannot be used as a pattern.
         plain = len(names) == 1 and len(known) > 1 and not set("*?[") & set(names[0])
         cases = str(cases_file) if cases_file is not None else None
         words = learn_cases_again(given, str(place), cases, names[0] if plain else None)
-        tell(words, "these cases" if len(names) > 1 else "this case")
+        print_again(words, "these cases" if len(names) > 1 else "this case")
 
 
 def _selected(
@@ -176,13 +182,13 @@ def _selected(
     if not chosen:
         raise NothingMatched(
             f"no case for {named}" + (f" matches {pattern!r}" if found else ""),
-            hint=f"cases stand in {DEFAULT_FILE} in a skill, or in a file named by --cases",
+            hint=f"cases are in {DEFAULT_FILE} in a skill, or in the file of --cases",
         )
     return chosen
 
 
 def _skill_of(case: SkillCase, path: Path, cases_file: Path) -> Path:
-    """The skill that a case of a file named by --cases is for: at PATH or below it."""
+    """The skill of a case from the file of --cases: at PATH or below it."""
     from wardian.errors import InputError
 
     if case.skill is None:

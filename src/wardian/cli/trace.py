@@ -1,4 +1,4 @@
-"""``wardian trace``: what ``exec`` and ``run`` do, and everything that the run did."""
+"""``wardian trace``: run as ``exec`` and ``run`` do, and report everything the run did."""
 
 from __future__ import annotations
 
@@ -27,23 +27,28 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.result import Result
 
 TRACE_OPTIONS = (
-    Option("follow", "", "Tell each call as it is made, in place of the report.", short="f"),
+    Option("follow", "", "Print each call as it happens, instead of the report.", short="f"),
     Option("perfetto", "FILE", "Write a timeline for ui.perfetto.dev or chrome://tracing."),
-    Option("to", "FILE", "Write report, document or followed lines to FILE.", short="o"),
+    Option(
+        "to",
+        "FILE",
+        "Write the report, JSON or followed calls to FILE (default: stderr).",
+        short="o",
+    ),
     *(
-        option._replace(help="The trace as one document; without -o, output is captured.")
+        option._replace(help="One JSON document; captures the output unless -o is given.")
         if option.name == "json"
         else option
         for option in EXEC_OPTIONS
     ),
 )
 
-HELP = """Run SCRIPT of SKILL, or COMMAND, and tell everything that it did.
+HELP = """Run a skill's script or a command and report everything it did.
 
-Programs as a tree, files read, written, created and deleted, endpoints, system calls with counts,
-errors and the time spent waiting in them, what was refused, and what was used. The run is that of
-`wardian run` or `wardian exec`, with the same options; its output passes through, the report
-follows on standard error, and its exit code is ours.
+The report lists programs as a tree; files read, written, created and deleted; network endpoints;
+system calls with counts, errors and time spent waiting; refusals; and resource usage. Options and
+exit codes are those of `wardian run` and `wardian exec`. Output passes through; the report follows
+on stderr.
 """
 EXAMPLES = """\b
 Examples:
@@ -52,11 +57,11 @@ Examples:
   wardian trace --follow -- python3 -c 'import json'
 
 \b
-A command stands after --, with no word but options before it."""
+To trace a command, put only options before `--`."""
 
 
 def run(args: list[str]) -> int:
-    """Run the command line after ``wardian trace``; returns its exit code. Raises WardianError."""
+    """Run ``wardian trace ARGS`` and return its exit code. Raises WardianError."""
     given, left = parse(args, TRACE_OPTIONS)
     is_command = "--" in args[: len(args) - len(left)]
     words = left
@@ -68,7 +73,7 @@ def run(args: list[str]) -> int:
         return commands.run(["trace", "--help"])
     if not words:
         raise UsageError(
-            "nothing to trace was given",
+            "no skill or command given",
             hint="wardian trace SKILL SCRIPT [OPTIONS] -- ARGS…, or wardian trace -- COMMAND",
         )
     with Tracing(given) as tracing:
@@ -76,26 +81,26 @@ def run(args: list[str]) -> int:
             return run_command(words, tracing.given, tracing)
         if "skill" in given:
             raise UsageError(
-                "--skill goes with a command",
-                hint="wardian trace SKILL SCRIPT, or wardian trace --skill SKILL -- COMMAND",
+                "--skill needs a command",
+                hint="usage: wardian trace SKILL SCRIPT, or wardian trace --skill SKILL -- COMMAND",
             )
         return run_script(words, tracing.given, tracing)
 
 
 class Tracing:
-    """The watcher of one run: gathers what it did, and writes what was asked for as it goes."""
+    """The watcher of one run: collects its events, and writes followed calls as they come."""
 
     def __init__(self, given: Given) -> None:
         self.follows, self.as_json = "follow" in given, "json" in given
         self._verbose, self._quiet = "verbose" in given, "quiet" in given
         if self.follows and self.as_json:
-            raise UsageError("--follow and --json exclude each other")
+            raise UsageError("--follow and --json cannot be combined")
         self._paths = [one(given, "to"), one(given, "perfetto")]
         if self._paths[0] is not None and self._paths[0] == self._paths[1]:
-            raise UsageError("-o and --perfetto need a file each")
+            raise UsageError("-o and --perfetto need different files")
         self.given = {k: v for k, v in given.items() if k not in ("follow", "perfetto", "to")}
         if self._paths[0] is not None:
-            self.given.pop("json", None)  # then output can pass through
+            self.given.pop("json", None)  # output passes through
         self._reader, self._tracer = Reader(), Tracer()
         self._failed: OSError | None = None
 
@@ -118,7 +123,7 @@ class Tracing:
                     error.filename = file.name
                     self._failed = self._failed or error
 
-    # What a command asks of its watcher
+    # RunWatcher
 
     def sandbox(
         self, policy: Policy, *, backend_name: str, private_work: bool = False
@@ -128,8 +133,8 @@ class Tracing:
         sandbox.tracing = self
         return sandbox
 
-    def told(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
-        """Write what is left to write. Raises OSError if something could not be written."""
+    def report(self, result: Result, about: dict[str, Any], spool: Spool | None) -> int:
+        """Write the report. Raises OSError if a file could not be written."""
         trace = self._tracer.trace(result)
         if self._perfetto is not None:
             self._write(self._perfetto, self._timeline.end(trace.processes, result.usage.wall_s))
@@ -137,15 +142,15 @@ class Tracing:
             from wardian.cli.spool import SpooledDocument
 
             within = SpooledDocument(spool) if spool is not None else None
-            told = running.document_of(result, within) | about
-            self._json(_valid(trace.document() | {"result": told}), within)
+            document = running.document_of(result, within) | about
+            self._json(_valid(trace.document() | {"result": document}), within)
         elif not self.follows and not self._quiet:
             from wardian.cli.trace_page import page
 
             for line in page(trace, width=self._width(), verbose=self._verbose):
                 self._line(line)
         else:
-            running.tell(result, verbose=self._verbose, quiet=self._quiet)
+            running.report_result(result, verbose=self._verbose, quiet=self._quiet)
         self.__exit__()
         if self._failed is not None:
             raise self._failed
@@ -153,7 +158,7 @@ class Tracing:
 
     @property
     def every(self) -> bool:
-        """Is every call wanted, or each thing once?"""
+        """Whether every call is traced, or each kind of access once."""
         return self.follows or self._perfetto is not None
 
     def feed(self, data: bytes) -> None:
@@ -172,7 +177,7 @@ class Tracing:
         if self._perfetto is not None:
             self._write(self._perfetto, self._timeline.add(event))
 
-    # Writing; a full disk does not end the guest
+    # Writing; an error here does not end the guest
 
     def _json(self, document: dict[str, Any], within: SpooledDocument | None) -> None:
         if self._to is None:
@@ -218,7 +223,7 @@ def _opened(path: str | None) -> IO[str] | None:
     if path is None:
         return None
     if not path:
-        raise UsageError("a file's name can't be empty")
+        raise UsageError("a file name cannot be empty")
     from wardian.sandbox.paths.whole_files import open_to_write
 
     def opener(name: str, flags: int) -> int:
@@ -228,7 +233,7 @@ def _opened(path: str | None) -> IO[str] | None:
 
 
 def _valid(value: Any) -> Any:
-    """A document without what JSON can't hold: bytes of a path that are not UTF-8."""
+    """The document with paths that are not UTF-8 made valid."""
     if isinstance(value, str):
         return value if value.isascii() else output.valid(value)
     if isinstance(value, dict):

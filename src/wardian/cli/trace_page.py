@@ -1,4 +1,4 @@
-"""A trace as a person reads it: a page of lines, the guest's own text made harmless. Pure."""
+"""A trace formatted for people, with guest-controlled text escaped. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIMES_ROOM = 22
 
 
 def page(trace: Trace, *, width: int, verbose: bool) -> list[str]:
-    """The lines to print; ``verbose`` leaves nothing out."""
+    """The lines to print; ``verbose`` shortens no list."""
     lines = []
     for title, section in (
         ("programs", _programs(trace, width, verbose=verbose)),
@@ -35,7 +35,9 @@ def page(trace: Trace, *, width: int, verbose: bool) -> list[str]:
     ):
         body = list(section)
         lines += [title, *body] if body else []
-    failed = trace.result._replace(exit_code=trace.result.exit_code or 1)  # all, not only a count
+    failed = trace.result._replace(
+        exit_code=trace.result.exit_code or 1
+    )  # all refusals, not only a count
     return [
         *lines,
         *refusal_lines(failed, verbose=verbose),
@@ -54,7 +56,7 @@ def _programs(trace: Trace, width: int, *, verbose: bool) -> list[str]:
     lines = list(_tree(by_parent, None, "  ", "  ", width))
     if verbose or len(lines) <= SHOWN_PROCESSES:
         return lines
-    return [*lines[:SHOWN_PROCESSES], f"  … and {len(lines) - SHOWN_PROCESSES} more; -v tells all"]
+    return [*lines[:SHOWN_PROCESSES], f"  … and {len(lines) - SHOWN_PROCESSES} more (-v for all)"]
 
 
 def _tree(
@@ -64,7 +66,7 @@ def _tree(
     rest: str,
     width: int,
 ) -> Iterator[str]:
-    """Depth first, without recursion: guests may fork as deep as they like."""
+    """Depth first, without recursion: guests may fork arbitrarily deep."""
     todo = [(one, head, rest) for one in reversed(_folded(by_parent, parent))]
     while todo:
         (process, times), head, rest = todo.pop()
@@ -78,19 +80,19 @@ def _tree(
 def _folded(
     by_parent: dict[int | None, list[TracedProcess]], parent: int | None
 ) -> list[tuple[TracedProcess, int]]:
-    """Children that started no other, and did the same as the one before, are told once."""
-    told: list[tuple[TracedProcess, int]] = []
+    """Merges consecutive childless processes with the same command and exit code."""
+    folded: list[tuple[TracedProcess, int]] = []
     for process in by_parent.get(parent, []):
-        last = told[-1][0] if told else None
+        last = folded[-1][0] if folded else None
         if (
             last is not None
             and _alike(last, process)
             and not by_parent.keys() & {last.id, process.id}
         ):
-            told[-1] = (last, told[-1][1] + 1)
+            folded[-1] = (last, folded[-1][1] + 1)
         else:
-            told.append((process, 1))
-    return told
+            folded.append((process, 1))
+    return folded
 
 
 def _alike(one: TracedProcess, other: TracedProcess) -> bool:
@@ -145,7 +147,7 @@ def _files(trace: Trace, *, verbose: bool) -> Iterator[str]:
         if verbose:
             yield from _grouped(action, only, most)
         elif only:
-            yield f"  {action:<10}{len(only):>6} more; -v tells which"
+            yield f"  {action:<10}{len(only):>6} more (-v lists them)"
 
 
 def _grouped(label: str, paths: Sequence[str], most: int) -> Iterator[str]:
@@ -171,7 +173,7 @@ def _calls(totals: Sequence[Total], *, verbose: bool) -> Iterator[str]:
     if not totals:
         return
     count, errors = sum(one.count for one in totals), sum(one.errors for one in totals)
-    yield f"  {count:,} of {len(totals)} kinds, {errors:,} failed as far as could be foreseen"
+    yield f"  {count:,} of {len(totals)} kinds, {errors:,} predicted to fail"
     by_count = sorted(totals, key=lambda one: (-one.count, one.name))
     by_time = sorted(totals, key=lambda one: (-one.time_s, -one.count, one.name))
     shown = by_time if verbose else _most_of(by_count, by_time)
@@ -181,7 +183,7 @@ def _calls(totals: Sequence[Total], *, verbose: bool) -> Iterator[str]:
         waiting = duration(one.time_s) if one.time_s else ""
         yield f"  {one.name:<{wide}}{one.count:>10,}{one.errors or '':>9}{waiting:>11}"
     if len(shown) < len(totals):
-        yield f"  … and {len(totals) - len(shown)} kinds more; -v tells all"
+        yield f"  … and {len(totals) - len(shown)} more (-v for all)"
 
 
 def _most_of(by_count: list[Total], by_time: list[Total]) -> list[Total]:

@@ -1,4 +1,4 @@
-"""``wardian unpack``: a skill out of an archive that nobody trusts."""
+"""``wardian unpack``: unpack a skill from an untrusted archive."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ Examples:
   wardian unpack downloads/pdf.tar.gz ~/.agents/skills
 
 \b
-Exit code: 0 a valid, safe skill was unpacked, 2 usage, 125 refused.""",
+Exit code: 0 unpacked, 2 usage, 125 refused.""",
 )
 @click.argument("archive", type=NamedPath(exists=True, dir_okay=False, path_type=Path))
 @click.argument("directory", default=".", type=NamedPath(file_okay=False, path_type=Path))
-@click.option("--lenient", is_flag=True, help="Also a skill that loads but breaks the rules.")
+@click.option(
+    "--lenient", is_flag=True, help="Accept a skill that loads but violates the specification."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(archive: Path, directory: Path, lenient: bool, as_json: bool) -> None:
     """Unpack the skill in ARCHIVE (.skill, zip, tar) as a folder in DIRECTORY.
 
-    All of it is verified before anything is written; nothing that exists is replaced; if it
-    is refused, nothing is left behind.
+    The archive is verified before anything is written. Existing files are never replaced, and a
+    refused archive leaves nothing behind. DIRECTORY defaults to the current directory.
     """
     from wardian.skills.archive import unpack
     from wardian.text import printable

@@ -1,4 +1,4 @@
-"""``wardian up``: start a sandbox that stays, under a name, for commands to run in."""
+"""``wardian up``: start a living sandbox, in which commands run with ``exec --sandbox``."""
 
 from __future__ import annotations
 
@@ -27,27 +27,32 @@ if TYPE_CHECKING:
     from wardian.sandbox.policy.policy import Policy
     from wardian.sandbox.sandbox import Sandbox
 
-    Ends = tuple[float | None, int | None]  # after so long without a command; with this process
+    Ends = tuple[float | None, int | None]  # idle time; process whose end ends the sandbox
 
-# Of one command, or of one run that ends: not of a place.
+# Options of one command or one run, not of a living sandbox.
 _NOT_TAKEN = frozenset(("out", "force", "cwd", "backend", "tty", "record", "json"))
 _OWN = (
-    Option("idle", "DURATION", "End it after so long without a command; none: never. 30m."),
-    Option("keep", "", "Keep it when the login session of this terminal ends."),
     Option(
-        "program", "PROGRAM", "A program outside of /usr that commands will name.", several=True
+        "idle",
+        "DURATION",
+        "End the sandbox after this long without a command, or none.",
+        default="30m",
     ),
-    Option("json", "", "Print name, pid and socket as one document."),
+    Option("keep", "", "Keep the sandbox when this login session ends."),
+    Option("program", "PROGRAM", "Make a program outside of /usr available.", several=True),
+    Option("json", "", "Print name and socket as one JSON document."),
 )
 UP_OPTIONS = (*_OWN, *(option for option in EXEC_OPTIONS if option.name not in _NOT_TAKEN))
 IDLE = "30m"
 
-HELP = """Start a sandbox that stays, and return: commands run in it with `wardian exec --sandbox`.
+HELP = """Start a living sandbox and return. Commands run in it with `wardian exec --sandbox NAME`.
 
-They share its /tmp, home, /work, processes, loopback and limits; each has streams and a time limit
-of its own. What they may reach is settled here, by the options of `wardian exec`. NAME is made up
-if it is not given, and printed. The sandbox ends by `wardian down`, after --idle without a command
-(one that runs in the background counts), or when the shell ends that leads this terminal's session.
+Its commands share /tmp, home, /work, processes, loopback and limits; each has its own streams and
+time limit. The policy is set here, with the options of `wardian exec`. Without NAME, a name is
+generated and printed.
+
+The sandbox ends with `wardian down`, after --idle without a command (background commands count as
+activity), or with the login session of this terminal.
 """
 EXAMPLES = """\b
 Examples:
@@ -59,7 +64,7 @@ Examples:
 
 
 def run(args: list[str]) -> int:
-    """Run the command line after ``wardian up`` and return its exit code. Raises WardianError."""
+    """Run ``wardian up ARGS`` and return its exit code. Raises WardianError."""
     given, words = parse_between(args, UP_OPTIONS)
     if "help" in given:
         from wardian.cli import commands
@@ -67,12 +72,12 @@ def run(args: list[str]) -> int:
         return commands.run(["up", "--help"])
     if len(words) > 1:
         raise UsageError(
-            f"{words[1]!r} is one word too many: a sandbox has one name",
-            hint="run the command once it is up: wardian exec --sandbox NAME -- COMMAND",
+            f"unexpected argument {words[1]!r}: a sandbox has one name",
+            hint="to run a command in it: wardian exec --sandbox NAME -- COMMAND",
         )
     name = _free_name(words[0] if words else None)
     idle_s = _idle_s(given)
-    leader = None if "keep" in given else session_leader()  # before there is another process
+    leader = None if "keep" in given else session_leader()  # before forking
     from wardian.living.detaching import detached
 
     code = detached(lambda readiness: _reported(name, given, (idle_s, leader), readiness))
@@ -82,7 +87,7 @@ def run(args: list[str]) -> int:
 
 
 def _free_name(wanted: str | None) -> str:
-    """Raises UsageError, and SandboxError if it is taken: before anything is prepared."""
+    """The name to use. Raises UsageError, and SandboxError if it is taken."""
     from wardian.living.client import sandbox_names
     from wardian.living.names import checked_name, made_up_name
 
@@ -93,7 +98,7 @@ def _free_name(wanted: str | None) -> str:
         return made_up_name(taken)
     if wanted in taken:
         raise SandboxError(
-            f"there is a sandbox {wanted} already",
+            f"sandbox {wanted} exists already",
             hint=f"use it: wardian exec --sandbox {wanted} -- COMMAND; "
             f"or end it: wardian down {wanted}",
         )
@@ -106,8 +111,8 @@ def _idle_s(given: Given) -> float | None:
 
 
 def session_leader() -> int | None:
-    """The process that leads the session of our terminal; None without a terminal, and where we
-    lead it ourselves, since nothing then outlasts this command."""
+    """The session leader of our terminal; None without a terminal, or if it is this process, which
+    ends before the sandbox."""
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
     except OSError:
@@ -131,21 +136,21 @@ def _say_how(name: str, given: Given, idle_s: float | None, leader: int | None) 
         ends.append(f"{one(given, 'idle') or IDLE} without a command")
     if leader is not None:
         ends.append("the end of this login session")
-    output.say(f"wardian: {name} is up; it ends by {', or '.join(ends)}")
+    output.say(f"wardian: {name} is up; it ends with {', or '.join(ends)}")
     output.say(f"  wardian exec --sandbox {name} -- COMMAND")
 
 
-# In the process that stays
+# In the supervising process
 
 
 def _reported(name: str, given: Given, ends: Ends, readiness: Readiness) -> int:
-    """Errors are printed while the terminal is there, and logged later."""
+    """Hold the sandbox; errors are printed until it is up, and logged later."""
     try:
         _hold(name, given, ends, readiness)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return 130  # whoever waited for us is gone
+        return 130  # the waiting process is gone
     except Exception as error:
         return output.report(error, as_json="json" in given, own_codes=True)
     return 0
@@ -169,8 +174,8 @@ def _hold(name: str, given: Given, ends: Ends, readiness: Readiness) -> None:
 
 
 def _surroundings(given: Given, policy: Policy) -> tuple[Policy, Callable[[], None]]:
-    """The policy with the skill and the packages that are asked for, and what to call at the
-    end. Raises WardianError."""
+    """The policy with the requested skill and packages, and a cleanup function. Raises
+    WardianError."""
     around = running.for_guest(policy)
     if ASSEMBLED.isdisjoint(given):
         return around, lambda: None
@@ -197,7 +202,7 @@ def _surroundings(given: Given, policy: Policy) -> tuple[Policy, Callable[[], No
 
 
 def _started(policy: Policy, given: Given) -> Sandbox:
-    """A sandbox whose walls stand: its first command has shown that. Raises SandboxError."""
+    """A sandbox whose first command ran, so its walls are known to work. Raises SandboxError."""
     from wardian.sandbox.sandbox import Sandbox
 
     running.make_room()

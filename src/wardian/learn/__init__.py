@@ -1,4 +1,4 @@
-"""From what runs did to the smallest policy under which they pass, and the proof that they do.
+"""Learn the smallest policy under which runs pass, and prove that they pass under it.
 
 learning.toml   what is kept although no run used it, and how much head-room limits get
 data            that file as values

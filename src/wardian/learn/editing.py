@@ -59,8 +59,8 @@ def with_value(text: str, table: str, key: str, value: str, remark: str = "") ->
         end = piece.end()
     kept = len(text[at:end].rstrip())
     if comment is None or not remark:
-        told = f"  # {remark}" if remark else ""
-        return f"{text[:at]}{value}{told}{text[at + kept :]}"
+        remarked = f"  # {remark}" if remark else ""
+        return f"{text[:at]}{value}{remarked}{text[at + kept :]}"
     return f"{text[:at]}{value}{text[at + kept : end] or '  '}# {remark}{text[comment.end() :]}"
 
 

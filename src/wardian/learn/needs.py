@@ -107,8 +107,8 @@ def _hosts(trace: Trace) -> frozenset[str]:
 
 
 def first_program(trace: Trace) -> str | None:
-    """What the launcher itself executes is not always told; it looks where we look here. None if
-    that is not of the host's /usr."""
+    """What the launcher itself executes is not always reported, so the same places are searched
+    here. None if it is not in the host's /usr."""
     name = trace.result.command[0]
     folders = dict(layout().environment)["PATH"].split(":")
     candidates = [name] if "/" in name else [f"{folder}/{name}" for folder in folders]

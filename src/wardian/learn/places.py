@@ -26,7 +26,7 @@ class BasePart(NamedTuple):
 
 @functools.cache
 def whole() -> Parts:
-    """All that a run gets of this host unless it is told otherwise."""
+    """The parts of the host that a run gets by default."""
     found = base()
     return Parts(
         {one.path: one.source for one in found if one.link is None},
@@ -167,5 +167,5 @@ def _fullest(single: Iterable[str]) -> str | None:
 
 def _why(path: str, why: str, used: dict[str, set[str]]) -> str:
     count = sum(is_below(one, path) for one in used)
-    told = f"{count} file{'s' if count != 1 else ''} used" if count else ""
-    return ", ".join(part for part in (why, told) if part)
+    counted = f"{count} file{'s' if count != 1 else ''} used" if count else ""
+    return ", ".join(part for part in (why, counted) if part)

@@ -1,4 +1,4 @@
-"""Run and watch, draft, run again under the draft, widen by what was lacking; a few rounds."""
+"""Trace runs, draft a policy, run again under it, widen it by what was missing; a few rounds."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def learn(
             say(printable(f"wardian: not learned from {name}: {why}"))
         if not seen:
             raise NotProven(
-                "there is nothing to learn from: no run passes as it is",
+                "nothing to learn from: no run passes without a learned policy",
                 hint="see what happens with `wardian run` or `wardian test`; --exit CODE if a run "
                 "is meant to end with another code",
             )
@@ -120,7 +120,7 @@ def _proven(
     known, attempt = failures[0]
     raise NotProven(
         f"no policy was found under which {known.subject.name} passes: {attempt.problems[0]}",
-        hint="if it does not do the same each time, watch it more often: --runs 5",
+        hint="if it is flaky, trace it more often: --runs 5",
     )
 
 
@@ -185,7 +185,7 @@ def _prove(
     for _ in range(runs):
         attempt = seen.subject.attempt(policy, watched=False)
         if not attempt.problems and seen.stdout is not None and attempt.stdout != seen.stdout:
-            attempt = attempt._replace(problems=("its output is another than it was each time",))
+            attempt = attempt._replace(problems=("its output differs from the traced runs",))
         if attempt.problems:
             return seen, attempt
     return None

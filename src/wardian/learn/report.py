@@ -19,10 +19,10 @@ def passed(subjects: Sequence[Subject], runs: int) -> str:
     """``3 cases passed under it``, ``1 run passed under it, 5 times``."""
     cases = sum(isinstance(one, CaseSubject) for one in subjects)
     others = len(subjects) - cases
-    told = [f"{count} {word}{'s' if count != 1 else ''}"
+    counted = [f"{count} {word}{'s' if count != 1 else ''}"
             for count, word in ((others, "run"), (cases, "case")) if count]  # fmt: skip
     often = f", {runs} times each" if runs > 1 else ""
-    return f"{' and '.join(told)} passed under it{often}"
+    return f"{' and '.join(counted)} passed under it{often}"
 
 
 def gains(learned: Learned, arch: str) -> list[str]:

@@ -40,7 +40,7 @@ class Subject(Protocol):
     def name(self) -> str: ...
 
     def attempt(self, policy: Policy, *, watched: bool, learning: bool = False) -> Attempt:
-        """Run it under the policy; ``watched`` also tells what it needed. ``learning`` runs have
+        """Run it under the policy; ``watched`` also returns what it needed. ``learning`` runs have
         the policy that the caller grants. Raises WardianError."""
 
 
@@ -134,9 +134,9 @@ def _attempt(
     result = runs.run(sandbox, list(argv), what.stdin, what.cwd)
     problems: tuple[str, ...] = ()
     if result.exit_code != what.exit_code or result.reason != "exited":
-        told = result.stderr.decode("utf-8", "replace")[-SHOWN:].strip()
+        printed = result.stderr.decode("utf-8", "replace")[-SHOWN:].strip()
         why = f"exit code {result.exit_code}, not {what.exit_code} ({result.reason})"
-        problems = (f"{why}; it said: {told}" if told else why,)
+        problems = (f"{why}; it said: {printed}" if printed else why,)
     return Attempt(problems, "", (result,), merged(runs.needs), result.stdout)
 
 

@@ -80,7 +80,7 @@ def answer(channel: Channel, name: str) -> Message:
     message = channel.receive()
     if message is None:
         raise SandboxError(
-            f"the sandbox {name} ended", hint=f"why, is in its log: wardian logs {name}"
+            f"the sandbox {name} ended", hint=f"its log says why: wardian logs {name}"
         )
     if message.kind == "error":
         raise RequestError(

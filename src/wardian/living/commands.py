@@ -27,7 +27,7 @@ OUTPUT = 253  # core/commands.c
 
 
 class Rendering(NamedTuple):
-    """How results are put into words: the command line's business."""
+    """Formats results as text; the command line provides it."""
 
     is_news: Callable[[Result], bool]
     lines: Callable[[Result, bool, int], list[str]]  # verbose, width
@@ -66,10 +66,10 @@ class LivingCommands:
         self._last_s = time.monotonic()
         self.on_change: Callable[[], None] = lambda: None
 
-    # What others see
+    # Listing
 
     def idle_s(self) -> float:
-        """For how long nothing has run."""
+        """Seconds since the last command ended."""
         with self._lock:
             busy = bool(self._running or self._held)
             return 0.0 if busy else time.monotonic() - self._last_s
@@ -276,11 +276,11 @@ def _streams(request: Message) -> tuple[int | None, ...]:
     given: list[int | None] = [None] * STREAMS
     wanted = [int(word) for word in request.text("streams").split()]
     if len(wanted) != len(request.fds) or not set(wanted) <= set(range(STREAMS)):
-        raise UsageError("the request does not say what its descriptors are")
+        raise UsageError("the request does not describe its descriptors")
     for stream, fd in zip(wanted, request.fds, strict=True):
         mode = os.O_RDONLY if stream == 0 else os.O_WRONLY
         if not stat.S_ISFIFO(os.fstat(fd).st_mode) or not is_one_way(fd, mode):
-            raise UsageError("a command in a sandbox gets pipes only, each for one direction")
+            raise UsageError("a command in a sandbox gets only pipes, each open in one direction")
         given[stream] = fd
     return tuple(given)
 

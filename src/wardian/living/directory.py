@@ -24,8 +24,8 @@ def directory_path() -> str:
     found = session_directory() or os.path.join(own_directory("state"), "sandboxes")
     if not found.startswith("/"):
         raise SandboxError(
-            "there is no directory for the sockets of sandboxes: this user has no home",
-            hint="set XDG_RUNTIME_DIR to a directory of yours",
+            "no directory for sandbox sockets: this user has no home directory",
+            hint="set XDG_RUNTIME_DIR to a directory that you own",
         )
     return found
 
@@ -46,7 +46,7 @@ class SocketDirectory:
                 raise _unusable(self.path, "it can't be made") from None
             raise
         except NotADirectoryError:  # also what O_NOFOLLOW says of a link here
-            raise _unusable(self.path, "it is a link, or no directory") from None
+            raise _unusable(self.path, "it is a symbolic link, or not a directory") from None
         except OSError as error:
             raise _unusable(self.path, (error.strerror or "").lower()) from None
         try:
@@ -170,5 +170,5 @@ def _make(path: str) -> None:
 def _unusable(path: str, why: str, hint: str | None = None) -> SandboxError:
     return SandboxError(
         f"the directory of sandboxes {path} can't be used: {why}",
-        hint=hint or "point XDG_RUNTIME_DIR to a directory of yours, or unset it",
+        hint=hint or "set XDG_RUNTIME_DIR to a directory that you own, or unset it",
     )

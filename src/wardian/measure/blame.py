@@ -1,10 +1,9 @@
-"""The walls of wardian's that can be taken away one by one, to find which one blocks a case.
+"""Remove wardian's walls one by one, to find which one blocks a case.
 
-A launcher that can leave walls out is built for tests only, and is used where it is there. Without
-it a wall is taken away by a weaker policy: calls allowed, protections degraded, and what was seen
-to be refused granted. A wall for which a policy has nothing to give up was not tried; but a
-namespace can be put up on the host as the only wall, by unshare(1), and so can the loss of
-capabilities, by setpriv(1).
+The test launcher, which can leave walls out, is used if it was built. Otherwise a weaker policy
+removes a wall: it allows calls, degrades protections, and grants what was refused. A wall that no
+policy can remove is not tried. A namespace can also be the only wall on the host, through
+unshare(1), and so can dropped capabilities, through setpriv(1).
 """
 
 from __future__ import annotations

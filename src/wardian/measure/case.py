@@ -29,5 +29,5 @@ class Case(NamedTuple):
 
     @property
     def identity(self) -> Identity:
-        """What tells it from every other case."""
+        """Identifies the case among all others."""
         return self.kind, self.name, self.sandbox

@@ -1,4 +1,4 @@
-"""A whole nightly: measure, compare, find, propose, write it down. The command only calls this."""
+"""A whole nightly campaign: measure, compare, find, propose, write. The command only calls this."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def run(
         store.step(made.id, "documents", state="done", ended=now(), total=len(files),
                    done=len(files))  # fmt: skip
     skipped = {} if again else plan.not_run
-    told = tuple((step, skipped[step]) for step in sorted(skipped) if _wanted(wishes, step))
-    return Night(facts, decision, tuple(files), told)
+    left_out = tuple((step, skipped[step]) for step in sorted(skipped) if _wanted(wishes, step))
+    return Night(facts, decision, tuple(files), left_out)
 
 
 def _wanted(wishes: Wishes, step: str) -> bool:
@@ -111,7 +111,7 @@ def _judged(
     for number, (one, ones) in enumerate(pairs):
         tries: list[dict[str, Any]] = []
         if number < MAX_PROPOSED and ones:
-            listener.say(f"looking for what mends: {one.title}")
+            listener.say(f"trying fixes for: {one.title}")
             tried = proposals.proposals(ones, plan, store, campaigns)
             tries = [each.document() for each in tried]
         proposal = {"proposal": tries[0] if tries else None, "alternatives": tries[1:]}

@@ -1,8 +1,8 @@
-"""What can come of a case: the statuses of every kind of case, and how each is shown. Pure.
+"""The outcome of a case: the statuses of every kind of case, and how each is shown. Pure.
 
 A probe is judged against an expectation, a case of a suite or of a skill passes or fails, and a
-system call is supported or not. Documents and the store spell a status as here; ``health`` says the
-same of all of them.
+system call is supported or not. Documents and the store spell a status as here; ``health`` is
+defined for all of them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ TONES = {
     "half": "partly",
     "gone": "missing",
     "bad": "not as expected",
-    "lost": "no answer came",
-    "none": "can't be asked here",
+    "lost": "no outcome",
+    "none": "can't be tested here",
 }
 _HEALTH_OF_TONE = {
     "good": "good", "shut": "good", "half": "bad", "gone": "bad", "bad": "bad", "lost": "broken",
@@ -42,19 +42,19 @@ class Status(NamedTuple):
 
     @property
     def health(self) -> str:
-        """good: as it should be; bad: not so; absent: can't be asked here; broken: no answer."""
+        """good: as it should be; bad: not so; absent: can't be tested here; broken: no outcome."""
         return _HEALTH_OF_TONE[self.tone]
 
 
 def _broken(name: str) -> Status:
-    return Status(name, "?", name.replace("_", " "), "no answer came", "lost", 2)
+    return Status(name, "?", name.replace("_", " "), "no outcome", "lost", 2)
 
 
 _PASS = Status("pass", "✓", "pass", "passes", "good", 6)
 _FAIL = Status("fail", "✗", "fail", "fails", "bad", 1)
 _SKIP = Status("skip", "–", "skip", "left out here", "none", 7)
-_ABSENT = Status("unavailable", "–", "n/a", "can't be asked here", "none", 7)
-NEVER = Status("", "·", "never asked", "not asked in this campaign", "none", 8)
+_ABSENT = Status("unavailable", "–", "n/a", "can't be tested here", "none", 7)
+NEVER = Status("", "·", "never measured", "not measured in this campaign", "none", 8)
 _NAMED = (
     # a probe, against what is expected of it
     Status("supported", "✓", "yes", "allowed, as expected", "good", 6),
@@ -77,7 +77,7 @@ _NAMED = (
     Status("partial", "◐", "partly", "some checks pass and others fail", "half", 3),
     Status("denied", "⊘", "denied", "refused by policy", "shut", 5),
     Status("missing", "○", "missing", "there is no such call here", "gone", 4),
-    # no answer came
+    # no outcome
     *map(_broken, ("timeout", "crashed", "error", "garbage", "silent", "not_run")),
 )
 STATUSES = {one.name: one for one in _NAMED}

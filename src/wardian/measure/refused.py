@@ -1,4 +1,4 @@
-"""Refusals as evidence of what came of a case: the likely cause, and documents that are read back.
+"""Refusals as evidence of a case's outcome: the likely cause, and their documents.
 
 A refusal stays the object that the run gave, with what would allow it, until it is written down.
 """
@@ -29,9 +29,9 @@ def worth_keeping(refusals: Iterable[Refusal], *, routine: bool = False) -> tupl
 
 def likely(refusals: Iterable[Refusal]) -> Refusal | None:
     """The one that most likely is the cause: not a look at a file, if there is another."""
-    told = list(refusals)
-    weighty = [one for one in told if one.action != "stat"]
-    return (weighty or told)[-1] if told else None
+    data = list(refusals)
+    weighty = [one for one in data if one.action != "stat"]
+    return (weighty or data)[-1] if data else None
 
 
 def text(refusal: Refusal) -> str:
@@ -58,19 +58,19 @@ def general(refusal: Refusal) -> str:
 
 def document(refusal: Refusal) -> dict[str, Any]:
     """What of a refusal is the same each time; ``allow`` only where something would allow it."""
-    told: dict[str, Any] = {name: getattr(refusal, name) for name in _TEXTS}
-    return told | ({"allow": refusal.allow.document()} if refusal.allow is not None else {})
+    data: dict[str, Any] = {name: getattr(refusal, name) for name in _TEXTS}
+    return data | ({"allow": refusal.allow.document()} if refusal.allow is not None else {})
 
 
-def read(told: Mapping[str, Any]) -> Refusal:
+def read(data: Mapping[str, Any]) -> Refusal:
     """Raises TypeError, KeyError."""
-    allow = told.get("allow")
+    allow = data.get("allow")
     return Refusal(
-        told["kind"],
-        told["action"],
-        told["target"],
+        data["kind"],
+        data["action"],
+        data["target"],
         UNKNOWN,
-        told["reason"],
+        data["reason"],
         allow=Allow(**allow) if allow is not None else None,
     )
 
@@ -99,14 +99,14 @@ def stored(refusal: Refusal) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def restored(told: Mapping[str, Any] | str) -> Refusal:
+def restored(data: Mapping[str, Any] | str) -> Refusal:
     """What ``stored`` gave; of a probe of an earlier version, its text."""
-    if isinstance(told, str):
-        return read_text(told)
+    if isinstance(data, str):
+        return read_text(data)
     kind, action, target, reason, process = (
-        str(told.get(name) or "") for name in ("kind", "action", "target", "reason", "process")
+        str(data.get(name) or "") for name in ("kind", "action", "target", "reason", "process")
     )
-    allow = told.get("allow")
+    allow = data.get("allow")
     remedy = Allow(allow["flag"], allow["policy"]) if allow else None
     return Refusal(kind, action, target, Caller(0, process), reason, allow=remedy)
 

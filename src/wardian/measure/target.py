@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from wardian.measure.versions import sandbox_version
-from wardian.sandbox.backends import fitted, shortfall
+from wardian.sandbox.backends import MEASURED, NAMES, check_backends, fitted, shortfall
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.sandbox import Sandbox
 
 HOST, WARDIAN = "host", "wardian"
+# Ours first, the bare host last; stock bubblewrap is there to be compared with, and for nothing
+# else.
+TARGETS = (*(name for name in NAMES if name != HOST), *MEASURED, HOST)
 MakeSandbox = Callable[[Policy, str], Sandbox]
 
 
@@ -25,7 +28,7 @@ class Target(NamedTuple):
     name: str
     policy: Policy
     version: str = ""
-    degraded: tuple[str, ...] = ()  # what the backend can't put up, and was given up for it
+    degraded: tuple[str, ...] = ()  # what the backend can't enforce and was given up for it
     make: MakeSandbox = create
     root: str = ""  # where the guest's own root stands, as the guest sees it: blame takes it away
     prefix: tuple[str, ...] = ()  # on the host, the command that puts up one wall alone
@@ -40,8 +43,13 @@ class Target(NamedTuple):
         return self.make(self.policy, self.name)
 
 
+def check_targets(names: str) -> tuple[str, ...]:
+    """``wardian,host`` as a tuple. Raises UsageError."""
+    return check_backends(names, TARGETS)
+
+
 def target(name: str, policy: Policy | None = None) -> Target:
-    """A backend at its best: what it can't put up of the policy is given up by name, and reported.
+    """A backend at its best: what it can't enforce of the policy is given up by name and reported.
 
     Raises UsageError.
     """
@@ -50,4 +58,6 @@ def target(name: str, policy: Policy | None = None) -> Target:
     return Target(name, fitted(name, wanted), sandbox_version(name), given_up)
 
 
-__all__ = ["HOST", "WARDIAN", "MakeSandbox", "Target", "create", "target"]
+__all__ = [
+    "HOST", "TARGETS", "WARDIAN", "MakeSandbox", "Target", "check_targets", "create", "target",
+]  # fmt: skip

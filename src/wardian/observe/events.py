@@ -55,7 +55,7 @@ class Became(NamedTuple):
 
 
 class Total(NamedTuple):
-    """All calls of one name, told at the end."""
+    """All calls of one name, reported at the end."""
 
     name: str
     count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs
@@ -64,7 +64,7 @@ class Total(NamedTuple):
 
 
 class Waited(NamedTuple):
-    """How long a task waited in its last call, told when it makes the next."""
+    """How long a task waited in its last call, reported when it makes the next."""
 
     at_s: float
     task: int
@@ -77,7 +77,7 @@ Event = TracedCall | Became | Total | Waited
 
 
 class Reader:
-    """Takes the stream in pieces of any size, and tells each record once it is whole."""
+    """Parses the stream in pieces of any size and returns each record once it is complete."""
 
     def __init__(self, arch: str | None = None) -> None:
         self._arch = canonical_arch(arch or os.uname().machine)

@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
 def program_evidence(
     command: str, policy: Policy, *, backend: str, cwd: str | None = None
 ) -> Evidence:
-    """The program that ``command`` names under this policy, as far as it can be told beforehand."""
+    """The program that ``command`` names under this policy, as far as known before the run."""
     path = _on_host(command) if backend == "host" else _inside(command, policy, cwd or WORK)
     if path is None:
         return Evidence(None, None, "it was not found beforehand")

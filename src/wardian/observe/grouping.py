@@ -1,4 +1,4 @@
-"""Many paths told as few: directories in place of what lies below them. Pure."""
+"""Many paths summarised as few: a directory stands for the paths below it. Pure."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ def grouped(paths: Iterable[str], most: int) -> list[Group]:
         where, parts = split
         del groups[where]
         groups |= parts
-    told = [Group(at if len(below) > 1 else below[0], len(below)) for at, below in groups.items()]
-    return sorted(told)
+    grouped_paths = [
+        Group(at if len(below) > 1 else below[0], len(below)) for at, below in groups.items()
+    ]
+    return sorted(grouped_paths)
 
 
 def _next_split(groups: dict[str, list[str]], most: int) -> tuple[str, dict[str, list[str]]] | None:

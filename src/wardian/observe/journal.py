@@ -2,7 +2,7 @@
 
 A record is a directory called ID, such as ``20260727-143005.482-k3f9qd``: the time (UTC) and a few
 letters that make it unique and are enough to name it. Until its run has ended it is called
-``ID.running``; whoever writes it holds a lock on it, so that a killed run can be told from one
+``ID.running``; whoever writes it holds a lock on it, so that a killed run differs from one
 that is under way. What is read here may have been altered by anyone who can write there: nothing is
 followed, nothing is trusted to be whole.
 """
@@ -134,7 +134,7 @@ def find(directory: str, given: str) -> JournalEntry:
     if not given or not matching:
         raise NothingMatched(
             f"no run {given!r} is recorded in {directory}",
-            hint="`wardian log` tells which are; ID, its last letters or their beginning will do",
+            hint="list them: wardian log; name one by its ID or the last letters of it",
         )
     if len(exact or matching) > 1:
         some = ", ".join(_tail(name) for name in matching[:8])

@@ -1,6 +1,6 @@
 """Keeping secrets out of a record: each value that the caller gave the run becomes ``${NAME}``.
 
-Nobody can tell which variables are secrets, so the values of all of them are masked, but for those
+It is unknown which variables are secrets, so the values of all of them are masked, but for those
 that are too short to be one and would be found everywhere. A program that prints a value in another
 spelling (encoded, split, reversed) is not seen through.
 """

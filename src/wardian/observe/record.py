@@ -145,12 +145,12 @@ class Recording:
             "error": None,
         }
         try:
-            told = self._mask.document(result.document()) | {"reason": result.reason}
-            self._write(journal.RESULT, _json(told))
+            fields = self._mask.document(result.document()) | {"reason": result.reason}
+            self._write(journal.RESULT, _json(fields))
             self._keep(output, result)
             self._complete(end)
         except OSError as error:
-            return _told(error)
+            return _reason(error)
         finally:
             self._close()
         return None
@@ -170,7 +170,7 @@ class Recording:
             self._keep(None, None)
             self._complete(end)
         except OSError:
-            pass  # the error that led here is told already
+            pass  # the error that led here is reported already
         finally:
             self._close()
 
@@ -307,8 +307,8 @@ def _skill(skill: RecordedSkill | None) -> dict[str, Any] | None:
         digest = skill_digest(Path(skill.folder))
     except SkillError as error:
         why = str(error)
-    told = {"name": skill.name, "path": skill.path, "script": skill.script}
-    return {name: _text(value) for name, value in told.items()} | {
+    fields = {"name": skill.name, "path": skill.path, "script": skill.script}
+    return {name: _text(value) for name, value in fields.items()} | {
         "digest": digest,
         "why": _text(why),
         "requests": skill.requests,
@@ -356,12 +356,12 @@ def _json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, indent=2).encode() + b"\n"
 
 
-def _told(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
 def _unwritable(directory: str, error: OSError) -> SandboxError:
     return SandboxError(
-        f"the run can't be recorded in {directory}: {_told(error)}",
+        f"the run can't be recorded in {directory}: {_reason(error)}",
         hint="name another directory with --record, or run without: --record none",
     )

@@ -29,7 +29,7 @@ class Timeline:
         self._tracer, self._arch = tracer, arch
         self._tracks: dict[tuple[int, int], int] = {}
         self._pending: dict[tuple[int, int], Json] = {}  # it may turn out to have waited
-        self._told = 0
+        self._written = 0
 
     def begin(self) -> str:
         """How the document begins."""
@@ -109,9 +109,9 @@ class Timeline:
     def _pieces(self, events: Iterable[Json]) -> str:
         pieces = []
         for event in events:
-            pieces.append(",\n" if self._told else "\n")
+            pieces.append(",\n" if self._written else "\n")
             pieces.append(json.dumps(event, separators=(",", ":")))
-            self._told += 1
+            self._written += 1
         return "".join(pieces)
 
 

@@ -245,8 +245,9 @@ def error_name(number: int) -> str:
 
 
 def traced(sandbox: Sandbox, command: Sequence[str], **options: Unpack[CommandOptions]) -> Trace:
-    """Run a command to its end, as ``Sandbox.run`` does, and tell all it did. Raises SandboxError
-    and, for a backend that can't trace, UsageError."""
+    """Run a command to its end, as ``Sandbox.run`` does, and return everything it did.
+
+    Raises SandboxError, and UsageError for a backend that can't trace."""
     tracer = Tracer()
     return tracer.trace(sandbox.trace(command, on_trace=tracer.feed, **options))
 

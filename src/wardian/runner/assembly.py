@@ -114,8 +114,8 @@ def _needs(
     if where == "rootfs":
         if not extra.empty:
             raise UsageError(
-                "--with and a root file system of its own exclude each other",
-                hint="what a skill declares, `wardian pack --rootfs` brings along",
+                "--with and --rootfs cannot be combined",
+                hint="`wardian pack --rootfs` includes the packages that a skill declares",
             )
         return ()
     if skill is None or no_deps:
@@ -136,7 +136,7 @@ def _needs(
 def _with_python(needs: Sequence[Needs], version: str, where: Where) -> tuple[Needs, ...]:
     """The same for this Python: an environment of it also where no packages are needed."""
     if where == "rootfs":
-        raise UsageError("--python and a root file system of its own exclude each other")
+        raise UsageError("--python and --rootfs cannot be combined")
     from wardian.runner.needs import Needs
 
     python = next((one for one in needs if one.package_json is None), Needs(origin="--python"))
@@ -180,7 +180,7 @@ def _by_choice(missing: Missing, needs: Sequence[Needs], wanted: Wanted) -> Miss
     declared = any(one.requires_python for one in needs) and wanted.python is None
     if missing.program != "python" or not declared:
         return missing
-    return missing._replace(hint=f"{missing.hint}; or without what is declared: --no-deps")
+    return missing._replace(hint=f"{missing.hint}; or ignore the declared dependencies: --no-deps")
 
 
 def _lacking(needs: Needs, wish: Wish) -> Missing:

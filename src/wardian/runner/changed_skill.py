@@ -34,7 +34,9 @@ class ChangedSkill:
         except OSError as error:
             self.remove()
             why = (error.strerror or "").lower()
-            raise SandboxError(f"{path} can't be copied, to keep what changes: {why}") from None
+            raise SandboxError(
+                f"{path} can't be copied, so its changes can't be kept: {why}"
+            ) from None
         self._before = self._marks()
 
     def in_place(self, call: Invocation, skill: Located) -> Invocation:
@@ -56,7 +58,7 @@ class ChangedSkill:
                 self._move(work)
         except OSError as error:
             why = (error.strerror or "").lower()
-            raise SandboxError(f"what changed in the skill can't be kept: {why}") from None
+            raise SandboxError(f"the changes to the skill can't be kept: {why}") from None
 
     def remove(self) -> None:
         """Raises SandboxError."""
@@ -93,7 +95,7 @@ class ChangedSkill:
     def _move(self, work: int) -> None:
         made = [name for name in NAMES if not os.path.lexists(f"/proc/self/fd/{work}/{name}")]
         if not made:
-            raise SandboxError("what changed in the skill can't be kept: no name is free")
+            raise SandboxError("the changes to the skill can't be kept: no free name")
         os.mkdir(made[0], dir_fd=work)
         target = os.open(made[0], os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=work)
         try:

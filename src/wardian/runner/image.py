@@ -3,7 +3,7 @@
 The tar is the same to the byte for the same content: sorted names, no dates, no owners.
 
 Nothing that a file of a skill or a package names gets in by that: only what really lies in an
-admitted place does, which are the system's directories and those that ``admit`` was told.
+admitted place does, which are the system's directories and those given to ``admit``.
 """
 
 from __future__ import annotations
@@ -234,5 +234,5 @@ def _open_real(real: str) -> io.BufferedReader:
     regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
     if not regular or os.readlink(f"/proc/self/fd/{descriptor}") != real:
         os.close(descriptor)
-        raise OSError(0, "it changed while it was packed, or is no regular file", real)
+        raise OSError(0, "it changed during packing, or is not a regular file", real)
     return open(descriptor, "rb")

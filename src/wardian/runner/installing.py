@@ -35,7 +35,7 @@ def check_target_folder(root: str, name: str, *, force: bool) -> InstallTarget:
     """Where a skill may be put. Raises UsageError if a link that a guest may have left leads there,
     or there is something already."""
     if "/" in name or name in ("", ".", "..") or name.startswith("."):
-        raise UsageError(f"{name!r} is no name for a folder of a skill")
+        raise UsageError(f"{name!r} is not a valid name for a skill's folder")
     target = InstallTarget(trusted_path(root, "--to"), name)
     if os.path.islink(target.path):
         raise UsageError(f"{target.path} is a link", hint="remove it first")
@@ -97,7 +97,7 @@ def _record(target: InstallTarget, source: str, digest: str) -> InstallRecord:
 
 
 def _put_in_place(root: Held, beside: str, target: InstallTarget, record: InstallRecord) -> None:
-    """What had the name is out of the way before, and back if anything fails."""
+    """Move what had the name aside first, and back if anything fails."""
     old = f".{target.name}.{os.urandom(6).hex()}.old"
     before = record_of(target.path)
     there = os.path.lexists(f"{root.path}/{target.name}")

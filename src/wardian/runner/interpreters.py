@@ -24,7 +24,7 @@ class Runner(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """What this host lacks, in a sentence, and the way out."""
+    """What this host lacks, in a sentence, and what to do about it."""
 
     program: str
     why: str
@@ -104,7 +104,7 @@ def _python_hint(version: str, env: Mapping[str, str]) -> str:
 
 
 def _typescript(wish: Wish, env: Mapping[str, str]) -> Runner | Missing:
-    """Node takes off types by itself from 22.18 on, and when told to from 22.6 on."""
+    """Node strips types by default from 22.18 on, and with an option from 22.6 on."""
     for node in _nodes(env):
         version = _node_version(node)
         if version >= _NODE_STRIPS_TYPES:

@@ -40,7 +40,7 @@ class Destination(NamedTuple):
                 os.mkdir(self.name, dir_fd=self.parent.fd)
         except OSError as error:
             why = (error.strerror or "").lower()
-            raise SandboxError(f"{self.path} can't be made: {why}") from None
+            raise SandboxError(f"{self.path} can't be created: {why}") from None
 
 
 def check_target(path: str, *, force: bool) -> Destination:

@@ -24,7 +24,7 @@ class Located(NamedTuple):
 
 
 class located:  # noqa: N801 - used like a function, in a with statement
-    """The skill as a directory, for the while of a ``with``.
+    """The skill as a directory, for the duration of a ``with``.
 
     Raises SkillError if it is no skill, or an archive that is not safe to open, and NothingMatched
     if it is neither a path nor the name of a skill.
@@ -118,7 +118,7 @@ def _checked(found: Located, given: str) -> Located:
 
 
 def _by_name(name: str) -> str:
-    hint = "`wardian list` tells which there are"
+    hint = "`wardian list` shows the available skills"
     if "/" in name or name in ("", ".", ".."):
         raise SkillError("there is no such skill", path=name)
     from pathlib import Path
@@ -151,7 +151,7 @@ def _refuse_shadow(name: str, winner: str, shadowed: list[str]) -> None:
     own = [path for path in shadowed if was_shared(os.path.realpath(path)) is None]
     if shared is not None and own:
         raise SkillError(
-            f"{winner} would be taken for it, and lies in {shared}, which was shared for writing",
+            f"{winner} would be used, but it is in {shared}, which was shared for writing",
             path=name,
-            hint=f"name the one that is meant by its path: {own[0]}",
+            hint=f"give the path of the skill: {own[0]}",
         )

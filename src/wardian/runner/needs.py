@@ -130,7 +130,7 @@ def _pyproject(skill: str, path: str) -> Needs:
     except (ValueError, RecursionError, AttributeError) as error:
         raise SkillError(f"not a pyproject.toml: {error}", path=path) from None
     if not isinstance(needs, list) or not all(isinstance(one, str) for one in needs):
-        raise SkillError("project.dependencies must be a list of texts", path=path)
+        raise SkillError("project.dependencies must be a list of strings", path=path)
     return Needs(tuple(needs), wish if isinstance(wish, str) else None, origin=path)
 
 

@@ -65,7 +65,7 @@ def _masks(root: str, at: str) -> list[Share]:
     found = git_directories(root)
     if found is None:
         raise SandboxError(
-            f"{root} has too many folders to find those of git in it",
+            f"{root} has too many folders to search for .git",
             hint="copy the skill to a folder of its own",
         )
     empty = _empty() if found else ""
@@ -83,7 +83,7 @@ def _empty() -> str:
         os.close(open_directory(path, make=0o700))
     except OSError as error:
         raise SandboxError(
-            f"{path} can't be made: {(error.strerror or '').lower()}",
+            f"{path} can't be created: {(error.strerror or '').lower()}",
             hint="point XDG_STATE_HOME to a directory that can be written to",
         ) from None
     return path

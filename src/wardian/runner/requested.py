@@ -31,7 +31,7 @@ def requested(words: Sequence[str]) -> Requested:
     """Raises UsageError."""
     python = tuple(word for word in words if not word.startswith(NPM))
     if not all(word.strip() for word in python):
-        raise UsageError("--with: '' is no package", hint=_FORMS)
+        raise UsageError("--with: '' is not a package", hint=_FORMS)
     node = dict(_of_npm(word) for word in words if word.startswith(NPM))
     return Requested(python, tuple(sorted(node.items())))
 
@@ -43,7 +43,7 @@ def _of_npm(word: str) -> tuple[str, str]:
     at = text.find("@", 1)
     name, spec = (text, "*") if at < 0 else (text[:at], text[at + 1 :])
     if spec_fault(name, "*") or not spec:
-        raise UsageError(f"--with: {printable(word)!r} is no package of a registry", hint=_FORMS)
+        raise UsageError(f"--with: {printable(word)!r} is not a package of a registry", hint=_FORMS)
     why = spec_fault(name, spec)
     if why:
         raise UsageError(f"--with: {why}", hint=_FORMS)

@@ -54,7 +54,7 @@ def root_directory(given: str, policy: Policy) -> str:
         raise RootfsError(given, (error.strerror or "it can't be read").lower()) from None
     if stat.S_ISDIR(mode):
         if path == "/":
-            raise RootfsError(given, "that is the host itself")
+            raise RootfsError(given, "the host's own root can't be used")
         return path
     if not stat.S_ISREG(mode):
         raise RootfsError(given, "it is neither a directory nor a tar")
@@ -100,7 +100,7 @@ def _state(path: str) -> tuple[int, int, int]:
 
 @contextmanager
 def _locked(folder: str) -> Iterator[None]:
-    """One extraction at a time; the kernel lets go of the lock when its holder ends."""
+    """One extraction at a time; the kernel releases the lock when its holder ends."""
     import fcntl
 
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -158,25 +158,25 @@ def _failure(given: str, result: Result, policy: Policy) -> RootfsError:
     from wardian.sandbox.policy.units import format_size
     from wardian.text import printable
 
-    told = result.stderr.decode("utf-8", "replace")
+    printed = result.stderr.decode("utf-8", "replace")
     limit = policy.limits.disk_bytes
-    if limit is not None and (result.reason == "disk limit" or "No space left" in told):
+    if limit is not None and (result.reason == "disk limit" or "No space left" in printed):
         return RootfsError(
             given,
             f"it holds more than the limit of {format_size(limit)}",
-            hint="allow more: --disk …",
+            hint="raise the limit: --disk …",
         )
     if result.reason == "not found":
         return RootfsError(
             given, "tar is not installed", hint="extract it yourself, and give the directory"
         )
-    if "does not look like a tar archive" in told or "not in gzip format" in told:
+    if "does not look like a tar archive" in printed or "not in gzip format" in printed:
         return RootfsError(given, "it is not a tar")
-    if "Unexpected EOF" in told or "unexpected end" in told.lower():
+    if "Unexpected EOF" in printed or "unexpected end" in printed.lower():
         return RootfsError(given, "it is truncated")
     if result.reason != "exited":
         return RootfsError(given, f"it can't be extracted: ended by {result.reason}")
-    lines = [line for line in told.splitlines() if line.strip() and "Exiting" not in line]
+    lines = [line for line in printed.splitlines() if line.strip() and "Exiting" not in line]
     why = printable(lines[-1].removeprefix("tar: ")[:200]) if lines else "tar failed"
     return RootfsError(given, f"it can't be extracted: {why}")
 
@@ -217,4 +217,4 @@ def _check(given: str, root: str) -> None:
         finally:
             os.close(fd)
     if count == 0:
-        raise RootfsError(given, "it is empty, and so no root file system")
+        raise RootfsError(given, "it is empty")

@@ -45,7 +45,7 @@ print(json.dumps({"program": program, "prefix": sys.base_prefix,
 
 
 class PackedRootfs(NamedTuple):
-    """``missing`` tells what the skill needs and the tar does not have, in words."""
+    """``missing`` lists, in words, what the skill needs and the tar lacks."""
 
     path: Path
     files: tuple[str, ...]
@@ -142,7 +142,7 @@ def _add_interpreters(
             image.add_needs(os.path.join(skill, script.path))
     for kind in sorted(kinds - {"python", "elf", *SHELLS, *SINGLE}):
         names = ", ".join(script.path for script in scripts if script.wish.name == kind)
-        image.missing.append(f"{kind}, which is never brought along, for {names}")
+        image.missing.append(f"{kind}, which is never included, for {names}")
     return tuple(sorted(brought))
 
 
@@ -169,7 +169,7 @@ def _add_single(image: Image, kind: str) -> set[str]:
         image.missing.append(f"{kind}, which is not on this host")
         return set()
     if read_elf(path) is None:
-        image.missing.append(f"{kind}: {path} is no program that can be taken along")
+        image.missing.append(f"{kind}: {path} can't be included")
         return set()
     image.admit(path)
     image.program(kind, path)
@@ -196,7 +196,7 @@ def _add_python(
     wish = ",".join(sorted(filter(None, wishes))) or "3"
     found = pythons.find(wish, os.environ)
     if found is None:
-        image.missing.append(f"a Python that is {wish}, which is not on this host")
+        image.missing.append(f"Python {wish}, which is not on this host")
         return set()
     facts = _facts_of(found.path)
     prefix, library = facts["prefix"].rstrip("/"), facts["library"]
@@ -230,7 +230,7 @@ def _admit_python(image: Image, facts: dict[str, Any]) -> None:
         return
     homes = {os.path.realpath(os.path.expanduser("~")), "/", "/home", "/root", "/opt", "/etc"}
     if prefix in homes or not os.path.isfile(f"{library}/os.py"):
-        raise SandboxError(f"{prefix} is no installation of Python")
+        raise SandboxError(f"{prefix} is not an installation of Python")
     image.admit(library)
     image.admit(facts["program"])
     for name in os.listdir(f"{prefix}/lib"):
@@ -250,9 +250,9 @@ def _facts_of(python: str) -> dict[str, Any]:
 
     policy = Policy.default().with_limits(time_s=60.0)
     with Sandbox(policy, private_work=True) as sandbox:
-        told = sandbox.run([python, "-I", "-c", _ASK_PYTHON])
+        asked = sandbox.run([python, "-I", "-c", _ASK_PYTHON])
     try:
-        facts: dict[str, Any] = json.loads(told.stdout)
+        facts: dict[str, Any] = json.loads(asked.stdout)
     except ValueError:
         raise SandboxError(f"{python} does not start here") from None
     return facts
@@ -300,7 +300,9 @@ def _add_modules(
         wanted |= {needs: script for needs in needs_of(skill, script) if not needs.empty}
     for number, (needs, script) in enumerate(sorted(wanted.items(), key=lambda one: one[1].path)):
         if number:
-            image.missing.append(f"the packages of {script.path}: others are in their place")
+            image.missing.append(
+                f"the packages of {script.path}: packages of another declaration take their place"
+            )
             continue
         made = prepare(needs, script.wish, say=say)
         if made is not None and made.node_modules is not None:

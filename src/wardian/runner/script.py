@@ -48,7 +48,7 @@ def choose(skill: str, given: str, plugin: str | None = None) -> Chosen:
         raise SkillError(
             "no interpreter is known for this file",
             path=path,
-            hint="give it a shebang that names its interpreter, such as #!/usr/bin/env python3",
+            hint="add a shebang that names its interpreter, such as #!/usr/bin/env python3",
         )
     return Chosen(path, wish, head, bool(mode & 0o111), module, within)
 

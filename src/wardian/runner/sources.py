@@ -31,13 +31,15 @@ def chosen_skills(place: Path, names: tuple[str, ...]) -> list[tuple[str, Path]]
         return list(by_name.items())
     if not names:
         raise UsageError(
-            f"there are {len(by_name)} skills", hint=f"name those that are meant: {_shown(by_name)}"
+            f"there are {len(by_name)} skills", hint=f"choose among: {_shown(by_name)}"
         )
     found: dict[str, Path] = {}
     for name in names:
         meant = {name: by_name[name]} if name in by_name else _of_plugin(place, name, by_name)
         if not meant:
-            raise NothingMatched(f"no skill called {name!r}", hint=f"there are {_shown(by_name)}")
+            raise NothingMatched(
+                f"no skill called {name!r}", hint=f"the skills are: {_shown(by_name)}"
+            )
         found.update(meant)
     return list(found.items())
 

@@ -20,7 +20,7 @@ def state_directory(skill: Located, name: str) -> str:
     """
     if not _is_plain(name):
         raise UsageError(
-            f"--state: {name!r} is no name; letters, digits, dots, hyphens and underscores are"
+            f"--state: {name!r} is not a name; use letters, digits, dots, hyphens, underscores"
         )
     import hashlib
 

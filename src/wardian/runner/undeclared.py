@@ -78,7 +78,7 @@ def own_files(skill: str, script: str, module: str) -> list[str]:
 
 
 def own_module(root: str, module: str) -> str | None:
-    """Where below a folder a module of that name lies, as far as names tell; the nearest to it."""
+    """Where below a folder a module of that name is, by file names alone; the nearest one."""
     top = module.partition(".")[0]
     waiting, seen = [("", 0)], 0
     while waiting:

@@ -122,7 +122,7 @@ def _judged(word: str) -> tuple[str | None, str]:
     if len(word) > LONGEST:
         return f"it is longer than {LONGEST} characters", ""
     if word in ("host", "none", "ask"):
-        return f"that is no host; {typed}", ""
+        return f"not a host name; {typed}", ""
     try:
         rule = parse_rule(word)
     except UsageError as error:
@@ -151,7 +151,7 @@ def findings(path: Path) -> list[Diagnostic]:
         finding("request", f"{NET}: {one.wish}: {one.reason}", shown) for one in wishes.refused
     ]
     for key in wishes.unknown:
-        message = f"`metadata.{key}` is no request that wardian knows"
+        message = f"`metadata.{key}` is not a request that wardian knows"
         found.append(finding("request-key", message, shown, hint=f"known: {', '.join(KEYS)}"))
     return found
 
@@ -198,5 +198,5 @@ def _refuse_written_by_guest(skill: Located, typed: str) -> None:
             raise UsageError(
                 f"--grant: a guest may have written what this skill asks for: {shared} was shared "
                 "for writing",
-                hint=f"name what is meant: {typed}",
+                hint=f"{typed}",
             )

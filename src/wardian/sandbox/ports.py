@@ -73,7 +73,7 @@ class Forward:
             self._loop.close()
             raise SandboxError(
                 f"port {host_port} of this host can't be had: {(error.strerror or '').lower()}",
-                hint="leave host_port away, and one that is free is taken",
+                hint="omit host_port to use a free one",
             ) from None
         self._listener.setblocking(False)
         self.host_port: int = self._listener.getsockname()[1]

@@ -49,7 +49,7 @@ def rerun(
     if given is None:
         raise UsageError(
             "this result does not know how its command was started",
-            hint="only results of Sandbox.run and its kin can be run again, not copies of them",
+            hint="only results that Sandbox.run and the like returned can be run again",
         )
     new = grants_of(allow)
     grants = tuple(dict.fromkeys((*given.grants, *new)))

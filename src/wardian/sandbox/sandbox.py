@@ -77,7 +77,7 @@ class Sandbox:
         check_limits(self.policy.limits)
         if on_connect is not None and self.policy.network != "names":
             raise UsageError(
-                "on_connect is asked about a network by name, and this policy has another",
+                "on_connect needs a network by name; this policy has none",
                 hint='Policy.default().but(network="names")',
             )
         self.on_connect = on_connect
@@ -194,7 +194,8 @@ class Sandbox:
             directories, self._directories = self._directories, {}
         for fd in directories.values():
             os.close(fd)
-        ended = self._place is None or self._place.close()
+        ours = self._backend.name == "wardian"
+        ended = not ours or cast("LivingBackend", self._backend).close()
         ended = self._runs.end() and ended
         if self._over is not None:
             self._over()
@@ -240,7 +241,7 @@ class Sandbox:
         if self._place is None:
             raise UsageError(
                 f"{what} needs a living sandbox",
-                hint="leave fresh=True away, and use the backend wardian",
+                hint="omit fresh=True, and use the backend wardian",
             )
         self._prepare()
         network = self.network if self.policy.network == "names" else None
@@ -308,11 +309,11 @@ class Sandbox:
     def run(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """Run a command to its end. A list never passes through a shell. What it left running lives
         on in a living sandbox, and is named in the result. Raises SandboxError."""
-        return self._start(self._job(command, **options)).pump()
+        return self._start(self._job(command, **options)._replace(to_the_end=True)).pump()
 
     async def run_async(self, command: Sequence[str], **options: Unpack[CommandOptions]) -> Result:
         """``run`` on the running asyncio loop; cancelling it ends the run. Raises SandboxError."""
-        job = self._job(command, **options)
+        job = self._job(command, **options)._replace(to_the_end=True)
         if self.on_connect is not None:
             import asyncio
 

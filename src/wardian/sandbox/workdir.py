@@ -51,7 +51,7 @@ class WorkDir:
         except OSError as error:
             raise SandboxError(
                 f"can't make a work directory in {base}: {(error.strerror or '').lower()}",
-                hint="point TMPDIR to a directory with room, or name a work directory",
+                hint="set TMPDIR to a directory with free space, or name a work directory",
             ) from None
         known = removal.identity(held.fd)
         self._path, self._held = path, held
@@ -103,8 +103,8 @@ def _remove_own(path: str, known: removal.Identity, owner: int, runs: Runs | Non
         return
     if runs is not None and not runs.end():
         raise SandboxError(
-            f"a run could not be ended; its work directory is left: {path}",
-            hint="does a file system that it uses not answer? what is left goes with a later run",
+            f"a run could not be ended; its work directory remains: {path}",
+            hint="a file system that it uses may be hanging a later run removes it",
         )
     try:
         removal.remove_tree(path, known=known)

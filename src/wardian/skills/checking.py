@@ -29,7 +29,7 @@ from wardian.text import shell_word
 
 MAX_SCRIPT_BYTES = 1 << 20
 MAX_BODY_LINES = 500
-_NEWER = "a newer Python may read it: then state that one in `requires-python`"
+_NEWER = "if it needs a newer Python, set `requires-python`"
 
 # Compilers and editors read these with comments.
 _JSON_WITH_COMMENTS = re.compile(r"(?:^|/)(?:[tj]sconfig[\w.-]*|devcontainer)\.json$")
@@ -96,12 +96,12 @@ def _body(folder: Folder, manifest: Manifest, listing: Listing) -> Iterator[Diag
             continue
         said.add(one.target)
         if target is None:
-            yield finding("outside-link", f"{one.target} lies outside the skill", *where)
+            yield finding("outside-link", f"{one.target} is outside the skill", *where)
         elif one.kind == "link":
             if not os.path.lexists(folder.path / target):
-                yield finding("missing-link", f"{one.target} is not there", *where)
+                yield finding("missing-link", f"{one.target} does not exist", *where)
         elif not _in_or_above(folder, target):
-            yield finding("missing-mention", f"{one.target} is named and not there", *where)
+            yield finding("missing-mention", f"{one.target} is named, but does not exist", *where)
 
 
 def _in_or_above(folder: Folder, target: str) -> bool:
@@ -114,15 +114,15 @@ def _in_or_above(folder: Folder, target: str) -> bool:
 
 def _files(folder: Folder, listing: Listing) -> Iterator[Diagnostic]:
     if not listing.complete:
-        message = f"only the first {len(listing.entries)} files were looked at"
+        message = f"only the first {len(listing.entries)} files were checked"
         yield finding("too-many-files", message, folder.shown)
     skipped = skipped_links(folder.path)
     if listing.complete and not skipped.complete:
-        message = "folders of tools and packages hold more than was looked at for links"
+        message = "the folders of tools and packages hold more files than were checked for links"
         yield finding("too-many-files", message, folder.shown)
     for entry in skipped.entries:
         if not stays_inside(folder.path, entry.path):
-            yield _outside(folder, entry, "remove it: no run needs what tools left there")
+            yield _outside(folder, entry, "remove it: no run needs files that tools left there")
     for entry in listing.entries:
         shown = f"{folder.shown}/{entry.path}"
         if entry.kind == "link" and entry.path in MANIFEST_NAMES and _in_clone(folder, entry):
@@ -231,11 +231,11 @@ def _needs(
         if one.optional or one.module in local or known & names:
             continue
         if known & declared.prose_names and inline is None:
-            message = f"`{package}` is asked for only in the instructions"
+            message = f"`{package}` is named only in the instructions"
             yield finding("prose-dependency", message, shown, one.line)
             continue
         hint = f"declare {package} in a `# /// script` block, requirements.txt or pyproject.toml"
-        message = f"`{one.module}` is imported and declared nowhere"
+        message = f"`{one.module}` is imported, but not declared"
         yield finding("undeclared-import", message, shown, one.line, hint=hint)
 
 

@@ -225,8 +225,8 @@ def _package_json(text: str) -> dict[str, str]:
 
 def _strings(value: Any, where: str, line: int) -> tuple[str, ...]:
     if not isinstance(value, Iterable) or isinstance(value, str):
-        raise DeclarationError(f"`{where}` must be a list of texts", line)
+        raise DeclarationError(f"`{where}` must be a list of strings", line)
     items = tuple(value)
     if not all(isinstance(item, str) for item in items):
-        raise DeclarationError(f"`{where}` must be a list of texts", line)
+        raise DeclarationError(f"`{where}` must be a list of strings", line)
     return items

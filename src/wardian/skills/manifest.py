@@ -40,14 +40,14 @@ def read(text: str, path: str, folder: str | None = None) -> Manifest:
         found.append(
             finding(
                 "byte-order-mark",
-                "the file starts with a byte order mark, which some clients take for text",
+                "the file starts with a byte order mark, which some clients read as text",
                 path,
                 1,
                 1,
             )
         )
     found += [
-        finding("duplicate-key", f"`{key.value}` stands twice", path, key.line, key.column)
+        finding("duplicate-key", f"`{key.value}` appears twice", path, key.line, key.column)
         for key in _repeated(tree)
     ]
     found += specification.judge(tree, path, folder)

@@ -1,4 +1,4 @@
-"""The ``<available_skills>`` block: what an agent is told of the skills it may read."""
+"""The ``<available_skills>`` block: what an agent learns of the skills it may read."""
 
 from __future__ import annotations
 

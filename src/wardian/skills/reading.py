@@ -101,7 +101,7 @@ def read_inside(folder: str, path: str, limit: int, *, truncate: bool = False) -
     """
     root = os.path.realpath(folder)
     if "\0" in path:
-        raise OutsideError("a path can't hold a NUL")
+        raise OutsideError("a path can't contain a NUL byte")
     real = os.path.realpath(os.path.join(root, path))
     if os.path.isabs(path) or not real.startswith(root.rstrip("/") + "/"):
         raise OutsideError("it lies outside of the folder")
@@ -123,7 +123,7 @@ def stays_inside(folder: Path, path: str) -> bool:
 
 
 def walk(folder: Path) -> Listing:
-    """Every file below ``folder``, links told and not followed, junk folders left out."""
+    """Every file below ``folder``, links listed and not followed, junk folders left out."""
     walked = _Walk(folder, junk_folders=False)
     found: list[FolderEntry] = []
     for prefix, item, _ in walked:

@@ -32,7 +32,7 @@ class Interpreter:
 class Script:
     """One script; ``interpreter`` is None when nothing known runs it.
 
-    ``entry`` tells a command from a module that others import.
+    ``entry`` is true for a command, false for a module that others import.
     """
 
     path: str

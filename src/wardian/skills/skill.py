@@ -153,11 +153,11 @@ def manifest_bytes(path: Path) -> bytes:
             raise
         real = os.path.realpath(here)
         if os.path.lexists(real) and not real.endswith(".md"):
-            raise NotRegularError(f"{path} is a link to what is no Markdown") from None
+            raise NotRegularError(f"{path} is a link to a file that is not Markdown") from None
         try:
             return read_inside(top, os.path.relpath(real, top), MAX_MANIFEST_BYTES)
         except FileNotFoundError:
-            raise NotRegularError(f"{path} is a link to nothing") from None
+            raise NotRegularError(f"{path} is a broken link") from None
 
 
 def _decoded(content: bytes, shown: str) -> str:

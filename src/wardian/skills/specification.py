@@ -63,7 +63,11 @@ def _name(node: yamltree.Node | None, path: str, folder: str | None) -> Iterator
     if name != name.lower():
         yield finding("name-case", f"name {name!r} is not lower case", *here, hint=name.lower())
     if name.startswith("-") or name.endswith("-") or "--" in name:
-        yield finding("name-hyphens", f"name {name!r} has a hyphen at an end, or doubled", *here)
+        yield finding(
+            "name-hyphens",
+            f"name {name!r} starts or ends with a hyphen, or has two in a row",
+            *here,
+        )
     odd = sorted({character for character in name if not (character.isalnum() or character == "-")})
     if odd:
         shown = " ".join(map(repr, odd[:8]))

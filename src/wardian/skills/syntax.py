@@ -29,7 +29,7 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What parsing told: the flaw if there is one, and the packages a Python source imports."""
+    """Of parsing: the flaw if there is one, and the packages a Python source imports."""
 
     flaw: Flaw | None = None
     imports: tuple[imports.Import, ...] = ()

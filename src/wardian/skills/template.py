@@ -95,7 +95,7 @@ def make_skill(name: str, directory: Path) -> tuple[Path, tuple[str, ...]]:
     """The folder and its files, there whole or not at all. Raises UsageError."""
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME:
         raise UsageError(
-            f"{name!r} is no name of a skill",
+            f"{name!r} is not a valid name for a skill",
             hint="lower-case letters, digits and single hyphens, at most 64, such as csv-report",
         )
     folder = directory / name
@@ -123,5 +123,5 @@ def make_skill(name: str, directory: Path) -> tuple[Path, tuple[str, ...]]:
             shutil.rmtree(place, ignore_errors=True)
             raise
     except OSError as error:
-        raise UsageError(f"{folder} can't be made: {(error.strerror or '').lower()}") from None
+        raise UsageError(f"{folder} can't be created: {(error.strerror or '').lower()}") from None
     return folder, tuple(files)

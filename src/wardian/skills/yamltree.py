@@ -51,7 +51,8 @@ Node: TypeAlias = Text | Sequence | Mapping
 
 
 class YamlError(Exception):
-    """Where the source stops being acceptable; ``feature`` tells refused from malformed."""
+    """Where the source stops being acceptable; ``feature`` if it is
+    refused, not malformed."""
 
     def __init__(self, message: str, line: int, column: int, *, feature: bool = False) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""A call as text that people can read, from its registers; the guest's memory is not read here.
+"""A system call as readable text, from its registers; the guest's memory is not read here.
 
 ``call_text("openat", [2**64 - 100, 0x7f…, 0o2000000], strings={1: "/etc/passwd"})`` is
 ``openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC)``.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
-    Weight = Literal["told", "unread", "nothing"]
+    Weight = Literal["significant", "unread", "nothing"]
     Piece = tuple[str, Weight]
     """An argument's text, and what it is worth where nothing follows."""
 
@@ -93,7 +93,7 @@ def _pieces(
             remaining = []  # nothing will be made, so the mode and what follows mean nothing
         text, weight = _piece(role, _unsigned(arg), strings.get(place), arch)
         asked = place < asked_for and role not in POINTERS and role != "any"
-        pieces.append((text, "told" if asked else weight))
+        pieces.append((text, "significant" if asked else weight))
     return pieces
 
 
@@ -106,14 +106,14 @@ def _taken_after(role: str, command: int, arch: str) -> tuple[str, ...] | None:
 
 def _piece(role: str, value: int, text: str | None, arch: str) -> Piece:
     if text is not None:
-        return _with_text(role, value, text, arch), "told"
+        return _with_text(role, value, text, arch), "significant"
     if role in POINTERS:
         return (UNREAD, "unread") if value else ("NULL", "nothing")
     if role == "any" and value >= _LOWEST_ADDRESS:
         return UNREAD, "nothing"
     shown = _number(role, value, arch)
     bits = role in ("any", "flags") or (role in FAMILIES and FAMILIES[role][0] == 0)
-    return shown, "nothing" if role == "addrlen" or (bits and shown == "0") else "told"
+    return shown, "nothing" if role == "addrlen" or (bits and shown == "0") else "significant"
 
 
 def _with_text(role: str, value: int, text: str, arch: str) -> str:
@@ -127,7 +127,7 @@ def _with_text(role: str, value: int, text: str, arch: str) -> str:
 def _trimmed(pieces: list[Piece]) -> list[str]:
     """The texts, without those at the end that say nothing; the first always stays."""
     end = len(pieces)
-    while end > 1 and pieces[end - 1][1] != "told":
+    while end > 1 and pieces[end - 1][1] != "significant":
         end -= 1
     texts = [text for text, _ in pieces[:end]]
     if any(weight == "unread" for _, weight in pieces[end:]) and texts != [UNREAD]:

@@ -1,4 +1,4 @@
-"""What a call does to paths, sockets and processes: the language of the ``effects`` column.
+"""The effects of a call on paths, sockets and processes: the language of the ``effects`` column.
 
 effects    ``-``, or acts joined by ``; ``
 act        a word, for some words a mark, then optionally ``when`` or ``unless`` and a condition

@@ -182,8 +182,8 @@ def _guards(program: _Program, guards: tuple[Guard, ...], refuse: Refuse) -> int
     last = max((i for i, (_, number, _) in enumerate(guards) if number != WATCHED), default=-1)
     for index, (condition, number, answers) in reversed(list(enumerate(guards))):
         refused = not answers and (number == errno.EPERM or index == last)
-        told = number == WATCHED or (refuse == "notify" and refused)
-        failed = program.returns(RET_USER_NOTIF if told else RET_ERRNO | number)
+        notified = number == WATCHED or (refuse == "notify" and refused)
+        failed = program.returns(RET_USER_NOTIF if notified else RET_ERRNO | number)
         passed = _condition(program, condition, passed, failed)
     return passed
 

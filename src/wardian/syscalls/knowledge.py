@@ -1,4 +1,4 @@
-"""What is known of each syscall beyond our decision: its users, its priority, its tests.
+"""Facts about each syscall beyond the policy decision: its users, its priority, its tests.
 
 knowledge.tsv has a row for each row of table.tsv, in the same order. It stands apart because no run
 needs it: it is read by those who want to know. ``wardian.measure.syscalls.refresh`` writes it from

@@ -113,7 +113,7 @@ FAMILIES: dict[str, tuple[int, str]] = {
     "sockoption": (WHOLE, "an option of SOL_SOCKET"),
     "socktype": (0xF, "a socket's type, and flags of its descriptor"),
     "spliceflags": (0, "SPLICE_F_ flags"),
-    "statxmask": (0, "facts that statx is to tell"),
+    "statxmask": (0, "the attributes requested from statx"),
     "syslog": (WHOLE, "the command of syslog"),
     "tcpoption": (WHOLE, "an option of SOL_TCP"),
     "timerflags": (0, "flags of a timer or sleep"),

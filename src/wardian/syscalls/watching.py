@@ -55,7 +55,7 @@ def watched_calls(scope: Scope, arch: str) -> bytes:
     packed = []
     for row in rows():
         number = row.number(canonical_arch(arch))
-        # What is refused is not watched, but a path that it names is told.
+        # A refused call is not watched, but a path that it names is reported.
         refused = row.decision == "deny" and "path" in row.arguments
         if number is None or not (refused or row.name in watched):
             continue

@@ -89,7 +89,7 @@ def scene(tmp_path: Path, wardian: Wardian) -> Scene:
     return made
 
 
-def told(path: Path) -> dict[tuple[str, str, str], str]:
+def reported(path: Path) -> dict[tuple[str, str, str], str]:
     with Store.open(str(path), create=False) as store:
         made = store.campaign("last")
         assert made.state == "finished"
@@ -108,7 +108,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_counts_twice(
     cluster: Cluster, scene: Scene, tmp_path: Path
 ) -> None:
     assert scene.run("--date", "2026-01-01").returncode == 0
-    local = told(scene.root / "store.sqlite")
+    local = reported(scene.root / "store.sqlite")
     assert len(local) == 15 + 2 * MORE
     workers = [cluster.worker() for _ in range(3)]
     store = tmp_path / "cluster.sqlite"
@@ -125,7 +125,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_nothing_counts_twice(
     finally:
         nightly.kill()
     assert nightly.returncode == 0, said.decode()
-    assert told(store) == local
+    assert reported(store) == local
     with Store.open(str(store)) as opened:
         made = opened.campaign("last")
         steps = {one.name: (one.total, one.done) for one in opened.steps(made.id)}
@@ -170,7 +170,7 @@ def test_workers_get_only_what_they_can_do(cluster: Cluster, scene: Scene, tmp_p
     assert rich.poll() is None
 
 
-def test_without_a_scheduler_it_is_told(scene: Scene) -> None:
+def test_without_a_scheduler_it_is_reported(scene: Scene) -> None:
     done = scene.run("--executor", "dask://127.0.0.1:1")
     assert done.returncode == 125
     assert "no scheduler answers at 127.0.0.1:1" in done.stderr

@@ -29,7 +29,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return place
 
 
-def test_every_flip_is_told_with_the_change_that_came_between(path: str) -> None:
+def test_every_flip_is_reported_with_the_change_that_came_between(path: str) -> None:
     with Store.open(path) as store:
         nights = [one.night for one in store.campaigns()]
         for event in synthetic.events(NIGHTS):
@@ -47,7 +47,7 @@ def test_what_never_flipped_is_stable_since_the_first_night(path: str) -> None:
     assert (line.spans[0].first.night, line.spans[0].count) == ("2026-01-01", NIGHTS)
 
 
-def test_only_what_flipped_is_told_when_that_is_asked_for(path: str) -> None:
+def test_only_what_flipped_is_reported_when_that_is_asked_for(path: str) -> None:
     with Store.open(path) as store:
         found = lines(store, [], kinds=["probe", "skill", "suite", "check"], flipped=True)
     assert {(one.kind, one.name, one.sandbox) for one in found} == {
@@ -55,7 +55,7 @@ def test_only_what_flipped_is_told_when_that_is_asked_for(path: str) -> None:
     }
 
 
-def test_a_flip_for_which_nothing_changed_is_told_as_such(store: Store) -> None:
+def test_a_flip_for_which_nothing_changed_is_reported_as_such(store: Store) -> None:
     depends = {"kernel": "6.12", "policy": "a"}
     for night, status in (("2026-01-01", "supported"), ("2026-01-02", "blocked_unexpected")):
         made = store.begin(campaign(night=night, started=night))
@@ -110,7 +110,7 @@ def test_what_nobody_measured_is_3(wardian: Wardian, path: str) -> None:
     assert "did you mean 'network_thing_3'?" in done.stderr
 
 
-def test_without_a_store_it_is_told_where_one_was_looked_for(wardian: Wardian) -> None:
+def test_without_a_store_the_error_says_where_one_was_looked_for(wardian: Wardian) -> None:
     done = wardian("history")
     assert done.returncode == 125
     assert "store.sqlite: there is no store" in done.stderr
@@ -129,7 +129,7 @@ def test_csv_and_json_lines_hold_every_result(wardian: Wardian, path: str, tmp_p
     assert not list(tmp_path.glob("*.tmp"))
 
 
-def test_pruning_keeps_what_it_is_told_to_and_the_last_that_was_finished(tmp_path: Path) -> None:
+def test_pruning_keeps_what_was_asked_and_the_last_that_was_finished(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "s.sqlite")) as store:
         synthetic.fill(store, 6, scale=3)
         store.begin(campaign(started="2026-02-01"))

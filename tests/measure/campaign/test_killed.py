@@ -19,7 +19,7 @@ from wardian.measure.store.store import Store
 pytestmark = pytest.mark.long
 
 MOMENTS = 20
-Told = dict[tuple[str, str, str], tuple[Any, ...]]
+Outcomes = dict[tuple[str, str, str], tuple[Any, ...]]
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def scene(tmp_path: Path, wardian: Wardian) -> Scene:
     return made
 
 
-def told(path: Path) -> Told:
+def reported(path: Path) -> Outcomes:
     """What the last campaign came to; times, and the names of scratch files, are each run's own."""
     with Store.open(str(path), create=False) as store:
         ((sound,),) = store._rows("PRAGMA integrity_check")
@@ -48,7 +48,7 @@ def told(path: Path) -> Told:
 @pytest.mark.timeout(600)
 def test_a_nightly_killed_at_any_moment_is_gone_on_with(scene: Scene, tmp_path: Path) -> None:
     assert scene.run("--date", "2026-01-01").returncode == 1
-    undisturbed = told(scene.root / "store.sqlite")
+    undisturbed = reported(scene.root / "store.sqlite")
     assert len(undisturbed) == 15
     chance = random.Random(20260101)
     store = tmp_path / "killed.sqlite"
@@ -75,7 +75,7 @@ def test_a_nightly_killed_at_any_moment_is_gone_on_with(scene: Scene, tmp_path: 
         _, said = process.communicate(timeout=60)
         assert process.returncode in (0, 1, -signal.SIGKILL), said.decode()
         if process.returncode in (0, 1):  # it was done before the moment came: begin anew
-            assert told(store) == undisturbed
+            assert reported(store) == undisturbed
             for path in tmp_path.glob("killed.sqlite*"):
                 path.unlink()
             span_s = max(0.5, span_s * 0.8)
@@ -86,7 +86,7 @@ def test_a_nightly_killed_at_any_moment_is_gone_on_with(scene: Scene, tmp_path: 
         capture_output=True, timeout=120, check=False,
     )  # fmt: skip
     assert last.returncode in (0, 1), last.stderr.decode()
-    assert told(store) == undisturbed
+    assert reported(store) == undisturbed
 
 
 def _open_campaign(path: Path) -> bool:

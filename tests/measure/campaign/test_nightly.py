@@ -54,14 +54,14 @@ def test_a_call_denied_by_the_policy_is_found_ranked_explained_and_mended(scene:
     finding = worst(document)
     assert finding["severity"] == "critical"
     assert re.search(r"wardian refuses f?chmod(at)?: keeper fails", finding["title"])
-    told = finding["document"]
-    assert told["skills"] == ["keeper"]
-    assert told["wall"] == "the syscall filter"
-    assert [change["what"] for change in told["changes"]] == ["policy"]
-    names = {case["name"] for case in told["cases"]}
+    reported = finding["document"]
+    assert reported["skills"] == ["keeper"]
+    assert reported["wall"] == "the syscall filter"
+    assert [change["what"] for change in reported["changes"]] == ["policy"]
+    names = {case["name"] for case in reported["cases"]}
     assert {"keeper/a note is kept", "core__demo__chmod"} <= names
-    assert told["proposal"]["verified"]
-    assert told["proposal"]["what"] == "policy"
+    assert reported["proposal"]["verified"]
+    assert reported["proposal"]["what"] == "policy"
     decision = scene.decision()
     assert decision["action"] == "pull-request"
     assert "keeper" in decision["title"]
@@ -152,7 +152,7 @@ def test_a_specimen_that_was_broken_is_explained_by_its_own_change(scene: Scene)
     assert (scene.root / "probes/core/demo/hostname.py").read_text() == source
 
 
-def test_a_skill_broken_by_its_own_change_is_told_from_one_that_a_wall_breaks(
+def test_a_skill_broken_by_its_own_change_differs_from_one_that_a_wall_breaks(
     scene: Scene,
 ) -> None:
     scene.night("2026-01-01")
@@ -203,9 +203,13 @@ def test_suites_are_measured_beside_the_host(scene: Scene) -> None:
     text = (scene.root / "nightly.toml").read_text()
     scene.put("nightly.toml", 'suites = ["suites"]\n' + text)
     document = scene.night("2026-01-01", "--only", "suites,findings,documents")
-    told = {(r["name"], r["sandbox"]): r["status"] for r in document["results"]}
-    assert told["same_test:(program)", "wardian"] == told["lost_test:(program)", "host"] == "pass"
-    assert told["lost_test:(program)", "wardian"] == "fail"
+    reported = {(r["name"], r["sandbox"]): r["status"] for r in document["results"]}
+    assert (
+        reported["same_test:(program)", "wardian"]
+        == reported["lost_test:(program)", "host"]
+        == "pass"
+    )
+    assert reported["lost_test:(program)", "wardian"] == "fail"
     (finding,) = document["findings"]
     assert finding["title"] == "lost_test: 1 case does not pass in wardian"
     assert finding["severity"] == "medium"
@@ -229,7 +233,7 @@ def test_a_budget_is_spent_on_what_matters_first_and_the_rest_comes_with_resume(
     assert len(whole["results"]) == 3 * 2 + 3 * 2 + 3
 
 
-def test_what_fails_now_and_then_is_told_and_is_no_finding(scene: Scene) -> None:
+def test_what_fails_now_and_then_is_reported_and_is_no_finding(scene: Scene) -> None:
     mark = scene.root / "tried"
     body = f"p = {str(mark)!r}; seen = os.path.exists(p); open(p, 'w').close(); 1 / seen"
     scene.probe("now_and_then", "It works the second time.", body)

@@ -25,7 +25,7 @@ from wardian.measure.history.changes import Change, of_campaigns
 from wardian.measure.history.comparison import Comparison
 from wardian.measure.pages.documents import markdown, writing
 from wardian.measure.refused import restored, stored
-from wardian.measure.refused import text as told
+from wardian.measure.refused import text as reported
 from wardian.measure.store.model import Measurement
 from wardian.sandbox.run.result import Allow, Caller, Refusal
 
@@ -168,7 +168,7 @@ def test_what_can_not_matter_to_a_case_does_not_explain_it() -> None:
     assert len(of_campaigns(one, other)) == 3
 
 
-def test_a_change_of_digests_is_told_shortly() -> None:
+def test_a_change_of_digests_is_reported_shortly() -> None:
     change = Change("policy", "sha256:" + "a" * 64, "sha256:" + "b" * 64)
     assert str(change) == "policy aaaaaaaaaaaa → bbbbbbbbbbbb"
 
@@ -236,7 +236,7 @@ def test_a_refusal_of_an_earlier_version_is_read_from_its_text(
 ) -> None:
     text = f"{kind} {action} {target}".strip()
     one = restored(text)
-    assert (told(one), one.kind, one.action, one.target) == (text, kind, action, target)
+    assert (reported(one), one.kind, one.action, one.target) == (text, kind, action, target)
 
 
 def test_of_a_refusal_only_what_is_the_same_each_time_is_kept() -> None:
@@ -263,8 +263,8 @@ def test_troubles_of_one_cause_are_one_finding_and_the_worst_comes_first() -> No
         _trouble("skill", "s/case", "wardian", "fail", "exit code 1"),
     ]
     found = findings.findings(ones, nothing, {})
-    told = [(one.severity, len(parts)) for one, parts in found]
-    assert told == [("critical", 1), ("critical", 1), ("low", 2), ("low", 1)]
+    reported = [(one.severity, len(parts)) for one, parts in found]
+    assert reported == [("critical", 1), ("critical", 1), ("low", 2), ("low", 1)]
     assert found[2][0].title == "2 probes error in gvisor"
     slugs = [one.slug for one, _ in found]
     again = findings.findings(ones[::-1], nothing, {})

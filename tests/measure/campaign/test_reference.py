@@ -40,8 +40,8 @@ def test_documents_are_as_the_reference_says(tmp_path: Path, wardian: Wardian) -
     jsonschema.validate(evaluation, SCHEMAS["evaluation"])
     jsonschema.validate(scene.decision(), SCHEMAS["decision"])
     jsonschema.validate(json.loads(done.stdout), SCHEMAS["nightly"])
-    told = wardian("history", "show", "--store", "store.sqlite", "--json", cwd=scene.root)
-    jsonschema.validate(json.loads(told.stdout), SCHEMAS["history"])
+    reported = wardian("history", "show", "--store", "store.sqlite", "--json", cwd=scene.root)
+    jsonschema.validate(json.loads(reported.stdout), SCHEMAS["history"])
 
 
 def scene_without_hostname() -> str:

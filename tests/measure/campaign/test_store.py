@@ -103,11 +103,11 @@ def test_a_step_remembers_how_far_it_is(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "reported"),
     [("supported", "good"), ("fail", "bad"), ("skip", "absent"), ("timeout", "broken")],
 )
-def test_health_says_the_same_for_every_kind(status: str, told: str) -> None:
-    assert health(status) == told
+def test_health_says_the_same_for_every_kind(status: str, reported: str) -> None:
+    assert health(status) == reported
 
 
 # Files that are no stores of ours
@@ -217,8 +217,8 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens(tmp_path: Path) -> No
         (made_one,) = store.campaigns()
         assert made_one.state == "running"
         assert len(store.results(made_one.id)) > 20
-        ((told,),) = store._rows("PRAGMA integrity_check")
-        assert told == "ok"
+        ((reported,),) = store._rows("PRAGMA integrity_check")
+        assert reported == "ok"
 
 
 # Nights that never were

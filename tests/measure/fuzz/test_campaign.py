@@ -55,8 +55,8 @@ def quiet(state: State, seconds: float) -> None:
 
 def outcome(*results: int, files: str | None = None, ended: int = 0) -> Behaviour:
     """By hand."""
-    told = tuple(CallAnswer(result, b"", 0) for result in results)
-    return Behaviour(2, 1, ended, len(results), told, files)
+    reported = tuple(CallAnswer(result, b"", 0) for result in results)
+    return Behaviour(2, 1, ended, len(results), reported, files)
 
 
 # ---- what differs
@@ -166,7 +166,7 @@ def test_a_campaign_is_repeatable_and_resumable(
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema": "wardian.fuzz-state/1"}', "\x00"])
-def test_a_state_that_can_not_be_read_is_told(text: str, tmp_path: Path) -> None:
+def test_a_state_that_can_not_be_read_is_reported(text: str, tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(text)
     with pytest.raises(InputError, match=r"state\.json"):
         load(str(tmp_path / "state.json"))
@@ -225,7 +225,7 @@ def test_a_wrong_errno_is_found_and_made_small(
         assert "SEEK_DATA" in one["host"][len(one["program"]["calls"]) - 1]
 
 
-def test_news_is_a_specimen_that_tells_the_two_apart(
+def test_news_is_a_specimen_that_shows_the_difference(
     make_campaign: MakeCampaign, planted: Planted, tmp_path: Path
 ) -> None:
     maker = planted("timerfd_gettime", "when arg0 == 77 else ENOTTY")
@@ -276,7 +276,7 @@ def test_a_specimen_runs_by_hand(
     assert json.loads(done.stdout)["observed"] == "allowed"
 
 
-def test_a_place_that_can_not_be_written_is_told_before_anything_runs(tmp_path: Path) -> None:
+def test_a_place_that_can_not_be_written_is_reported_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="can't be written"):
         check_place(str(tmp_path / "file/probes"))
@@ -285,17 +285,17 @@ def test_a_place_that_can_not_be_written_is_told_before_anything_runs(tmp_path: 
 # ---- the command
 
 
-def test_the_command_tells_what_it_did_and_goes_on_where_it_stopped(
+def test_the_command_shows_what_it_did_and_goes_on_where_it_stopped(
     probe: Probe, tmp_path: Path
 ) -> None:
     out = str(tmp_path / "specimens")
     options = ("--calls", "identity,fchmod", "--seed", "17", "--count", "150", "-o", out)
     done = probe("fuzz", *options, "--json")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["schema"], told["programs"], told["seed"]) == (SCHEMA, 150, 17)
-    assert told["news"] == []
-    validate(told, schema_of(SCHEMA))
+    reported = json.loads(done.stdout)
+    assert (reported["schema"], reported["programs"], reported["seed"]) == (SCHEMA, 150, 17)
+    assert reported["news"] == []
+    validate(reported, schema_of(SCHEMA))
     more = probe("fuzz", "--resume", "artifacts/fuzz/wardian-17.json", "--count", "50", "-o", out)
     assert more.returncode == 0, more.stderr
     assert more.stdout.startswith("200 programs")
@@ -314,7 +314,7 @@ def test_the_command_tells_what_it_did_and_goes_on_where_it_stopped(
         (("--out", "/dev/null/x"), 2, "can't be written"),
     ],
 )
-def test_a_wrong_call_is_told(
+def test_a_wrong_call_is_reported(
     probe: Probe, tmp_path: Path, options: tuple[str, ...], code: int, message: str
 ) -> None:
     done = probe("fuzz", "-o", str(tmp_path / "x"), *options)
@@ -334,9 +334,9 @@ def test_an_interrupt_leaves_a_state_that_is_true(tmp_path: Path) -> None:
         while not path.exists() and time.monotonic() < end:
             time.sleep(0.1)
         running.send_signal(signal.SIGINT)
-        out, told = running.communicate(timeout=60)
-    assert running.returncode == 130, told
-    assert "interrupted" in told
+        out, reported = running.communicate(timeout=60)
+    assert running.returncode == 130, reported
+    assert "interrupted" in reported
     state = load(str(path))
     assert state.position == state.counts["programs"] > 0
     assert out.startswith(f"{state.position} programs")

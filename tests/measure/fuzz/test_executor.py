@@ -1,4 +1,4 @@
-"""The executor: what it tells is true, what it runs harms nobody, what it is told is checked."""
+"""The executor reports truthfully, harms nothing, and checks its input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.long
 CHOICE = choose(ARCH)
 
 
-def test_results_errnos_and_memory_are_told(host: Side) -> None:
+def test_results_errnos_and_memory_are_reported(host: Side) -> None:
     pipe = program(("pipe2", b"", 0), ("close", 99), ("read", 3, 0x1000, 5))
     (outcome,) = host.run([pipe])
     assert outcome is not None
@@ -46,7 +46,7 @@ def test_results_of_earlier_calls_are_arguments(host: Side) -> None:
     assert "100644 45 1" in outcome.files
 
 
-def test_how_a_program_ends_is_told(host: Side) -> None:
+def test_how_a_program_ends_is_reported(host: Side) -> None:
     ends = [("exit_group", 9), ("kill", 0, 15), ("getpid",)]
     outcomes = host.run([program(one) for one in ends])
     assert [one.ended for one in outcomes if one is not None] == [9, -15, 0]
@@ -182,7 +182,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("said", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_guest_that_lies_is_told_and_nothing_else(said: str, make_sandbox: MakeSandbox) -> None:
+def test_a_guest_that_lies_is_reported_and_nothing_else(
+    said: str, make_sandbox: MakeSandbox
+) -> None:
     from wardian import Policy
 
     sandbox = make_sandbox(Policy.default().with_limits(output_bytes=1 << 20, time_s=20))

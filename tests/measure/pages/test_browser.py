@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from wardian.measure.pages import site
+from wardian.measure.pages.facts import Facts
+from wardian.measure.pages.labels import label
 
 pytestmark = pytest.mark.long
 
@@ -91,7 +93,8 @@ def test_a_cell_opens_its_evidence_and_escape_closes_it(
     cell.click()
     dialog = page.locator("dialog#evidence")
     assert dialog.is_visible()
-    assert dialog.locator("h3").inner_text() == "kernel_thing_1"
+    assert dialog.locator("h3").inner_text() == "Tries thing 1 of kernel"
+    assert "kernel_thing_1" in dialog.inner_text()
     assert dialog.locator(".answer.asked h4").inner_text().startswith("wardian")
     assert "EPERM" in dialog.inner_text()
     assert "mount" in dialog.inner_text(), "the refusals stand there"
@@ -102,7 +105,7 @@ def test_a_cell_opens_its_evidence_and_escape_closes_it(
 
 def test_a_link_to_evidence_opens_it(show: Show) -> None:
     page = show("capabilities.html#network_thing_2")
-    assert page.locator("dialog#evidence h3").inner_text() == "network_thing_2"
+    assert page.locator("dialog#evidence h3").inner_text() == "Tries thing 2 of network"
 
 
 def test_the_theme_is_the_systems_until_somebody_chooses(show: Show) -> None:
@@ -136,15 +139,56 @@ def test_arrows_move_between_cells(show: Show) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     here = "document.activeElement.getAttribute('aria-label')"
-    assert page.evaluate(here).startswith("filesystem_thing_1 in bubblewrap")
+    assert page.evaluate(here).startswith(
+        "Tries thing 1 of kernel in bubblewrap + wardian's filter"
+    )
     page.keyboard.press("Enter")
     assert page.locator("dialog#evidence").is_visible()
 
 
-def test_a_search_in_the_timeline_opens_what_was_folded(show: Show) -> None:
+def test_a_search_in_the_timeline_leaves_what_was_asked_for(show: Show) -> None:
     page = show("timeline.html")
+    assert page.locator(".story:visible").count() > 1
+    page.locator("#search").fill("notebook")
+    assert page.locator(".story:visible h3").all_inner_texts() == ["notebook/case 2"]
     page.locator("#search").fill("core__filesystem__probe_0")
-    assert page.locator(".story:visible h3").all_inner_texts() == ["core__filesystem__probe_0"]
+    assert page.locator(".story:visible").count() == 0, "it never changed"
+    assert page.locator("#nothing").is_visible()
+
+
+@pytest.mark.parametrize("page_name", ["index", "capabilities", "syscalls", "skills", "suites"])
+def test_a_phone_shows_every_sandbox_without_scrolling_sideways(
+    show: Show, page_name: str, told: Facts
+) -> None:
+    page = show(f"{page_name}.html", PHONE)
+    for sandbox in told.sandboxes:
+        heads = page.locator("th:visible, .order b:visible", has_text=label(sandbox))
+        box = heads.first.bounding_box()
+        assert box is not None, sandbox
+        assert 0 <= box["x"] < box["x"] + box["width"] <= PHONE["width"], sandbox
+    cells = [one.bounding_box() for one in page.locator("tbody tr:visible td:visible").all()[:60]]
+    assert all(one["x"] + one["width"] <= PHONE["width"] for one in cells)
+
+
+@both_widths
+def test_the_names_of_sandboxes_stay_in_sight(show: Show, viewport: dict[str, int]) -> None:
+    page = show("capabilities.html", viewport)
+    table = page.locator("table.matrix").last
+    rows = table.locator("tr[data-words]")
+    rows.nth(rows.count() - 3).evaluate(
+        "row => row.scrollIntoView({block: 'center', behavior: 'instant'})"
+    )
+    for one in table.locator("thead th[data-sandbox]").all():
+        box = one.bounding_box()
+        assert 0 <= box["y"] < viewport["height"] / 3
+
+
+def test_a_filter_that_nothing_matches_says_so(show: Show) -> None:
+    page = show("capabilities.html")
+    assert not page.locator("#nothing").is_visible()
+    page.locator("#search").fill("no such thing")
+    assert page.locator("#nothing").is_visible()
+    assert page.locator("h2:visible", has_text="differ").count() == 0
 
 
 def test_what_was_asked_for_stands_in_the_address(show: Show) -> None:
@@ -165,6 +209,6 @@ def test_without_scripts_everything_is_there(show: Show) -> None:
 def test_a_printed_page_has_the_table_and_no_controls(show: Show) -> None:
     page = show("capabilities.html")
     page.emulate_media(media="print")
-    assert page.locator("table.matrix").is_visible()
+    assert page.locator("table.matrix").first.is_visible()
     for hidden in (".filters", ".top", ".evidences"):
         assert not page.locator(hidden).first.is_visible()

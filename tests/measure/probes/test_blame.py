@@ -111,7 +111,7 @@ def test_nobody_is_blamed_for_what_is_allowed_or_fails_on_the_host_too(tree: Tre
     assert "the host blocks it too (ENOENT)" in answers[1].answer
 
 
-def test_the_command_tells_the_wall_and_what_was_not_tried(
+def test_the_command_shows_the_wall_and_what_was_not_tried(
     tree: Tree, probe: Probe, launcher: str
 ) -> None:
     tree.python("held", HELD["seccomp"])

@@ -28,7 +28,7 @@ def test_every_command_has_help_with_two_examples(probe: Probe, name: str) -> No
     assert "--json" in done.stdout
 
 
-def test_the_list_tells_id_capability_language_and_path(probe: Probe) -> None:
+def test_the_list_shows_id_capability_language_and_path(probe: Probe) -> None:
     document = json.loads(probe("list", "--json").stdout)
     assert document["schema"] == "wardian.probe-list/1"
     found = {one["id"]: one for one in document["probes"]}
@@ -93,7 +93,7 @@ def test_junit_counts_failures_errors_and_skips(tree: Tree, probe: Probe, tmp_pa
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_wrong_calls_are_told_without_a_traceback(
+def test_wrong_calls_are_reported_without_a_traceback(
     probe: Probe, args: tuple[str, ...], code: int, message: str
 ) -> None:
     done = probe(*args)
@@ -102,7 +102,7 @@ def test_wrong_calls_are_told_without_a_traceback(
     assert "Traceback" not in done.stderr
 
 
-def test_diff_tells_flips_and_forgives_what_is_new(
+def test_diff_shows_flips_and_forgives_what_is_new(
     tree: Tree, probe: Probe, tmp_path: Path
 ) -> None:
     tree.python("steady", "return 'fine'")
@@ -131,7 +131,7 @@ def test_diff_tells_flips_and_forgives_what_is_new(
 def test_diff_compares_two_sandboxes_by_what_they_allow(tree: Tree, probe: Probe) -> None:
     tree.python("good", "return 'fine'")
     tree.python("hidden", "return open(witness('FILE')).read()")
-    probe("all", "--in", "wardian,host", "--probes", str(tree.path))
+    probe("all", "--in", "wardian,host", "--probes", str(tree.path), "--artifacts", "artifacts")
     done = probe("diff", "artifacts/host", "artifacts/wardian", "--json")
     assert [one["id"] for one in json.loads(done.stdout)["differences"]] == [
         "core__filesystem__hidden"
@@ -143,7 +143,7 @@ def test_a_damaged_artifact_stops_diff_with_its_name(
     tree: Tree, probe: Probe, tmp_path: Path
 ) -> None:
     tree.python("good", "return 'fine'")
-    probe("all", "--probes", str(tree.path))
+    probe("all", "--probes", str(tree.path), "--artifacts", "artifacts")
     shutil.copytree(here(tmp_path) / "artifacts", here(tmp_path) / "old")
     (here(tmp_path) / "artifacts/wardian/core__filesystem__good.json").write_text("{")
     done = probe("diff", "old", "artifacts")
@@ -165,7 +165,7 @@ def test_require_measures_now_or_believes_artifacts(
     assert done.returncode == 1
     assert "no   filesystem_hidden  core__filesystem__hidden: blocked ENOENT" in done.stdout
     assert probe("require", "filesystem_asked", *mine).returncode == 1
-    probe("all", *mine)
+    probe("all", *mine, "--artifacts", "artifacts")
     believed = probe(
         "require", "filesystem_good", "filesystem_none", "--from", "artifacts", "--json"
     )

@@ -96,7 +96,7 @@ def test_a_profile_extends_another_and_wins_over_it(tmp_path: Path) -> None:
         ('extends = "./mine.toml"\n', 1, "extend each other"),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(
+def test_what_is_wrong_is_reported_with_file_and_line(
     tmp_path: Path, text: str, line: int, message: str
 ) -> None:
     path = profile_file(tmp_path, text)

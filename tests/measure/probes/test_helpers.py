@@ -155,7 +155,7 @@ def test_the_exit_code_is_0_only_for_what_was_expected(
 
 
 @every_language
-def test_an_artifact_goes_where_the_harness_says_or_the_id_tells(
+def test_an_artifact_goes_where_the_harness_says_or_the_id_implies(
     tree: Tree, tmp_path: Path, extension: str
 ) -> None:
     file = specimen(tree, extension, "allowed")
@@ -364,7 +364,7 @@ def test_the_children_of_a_check_die_with_it_even_if_they_are_stopped(tree: Tree
     assert document["checks"][-1]["ok"] is (end == "")
 
 
-def test_a_check_tells_how_a_child_ended_and_what_comes_true(tree: Tree) -> None:
+def test_a_check_shows_how_a_child_ended_and_what_comes_true(tree: Tree) -> None:
     document = checked(
         tree,
         """#include <sys/wait.h>

@@ -78,7 +78,7 @@ def test_artifacts_are_believed_where_they_are_named(
     tree: Tree, tmp_path: Path, probe: Probe
 ) -> None:
     fill(tree)
-    probe("all", "--probes", str(tree.path), "--in", "host,wardian")
+    probe("all", "--probes", str(tree.path), "--in", "host,wardian", "--artifacts", "artifacts")
     artifacts = tmp_path / "here" / "artifacts"
     path = artifacts / "host" / "core__filesystem__good.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"observed": "blocked"}))

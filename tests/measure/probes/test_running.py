@@ -23,6 +23,7 @@ from wardian.measure.target import target
 
 pytestmark = pytest.mark.long
 
+KEPT = ("--artifacts", "artifacts")
 BAD = {
     "crash": ("os.kill(os.getpid(), 11)", "crashed", "SIGSEGV"),
     "leave": ("os._exit(7)", "crashed", "exit code 7"),
@@ -61,7 +62,7 @@ def test_bad_probes_fail_the_run_each_time_and_the_others_still_run(
     plant(tree)
     for _ in range(2):
         done = probe(
-            "all", "--in", sandbox, "--probes", str(tree.path), "--timeout", "3s", "--json"
+            "all", "--in", sandbox, "--probes", str(tree.path), "--timeout", "3s", "--json", *KEPT
         )
         assert done.returncode == 1, done.stderr
         found = documents(tmp_path / "here" / "artifacts" / sandbox)
@@ -72,11 +73,24 @@ def test_bad_probes_fail_the_run_each_time_and_the_others_still_run(
             assert cause in one["cause"], one
         for name in ("good", "last"):
             assert found[f"core__filesystem__{name}"]["status"] == "supported"
-        told = json.loads(done.stdout)
-        assert {one["id"]: one["status"] for one in told["results"]} == {
+        reported = json.loads(done.stdout)
+        assert {one["id"]: one["status"] for one in reported["results"]} == {
             name: one["status"] for name, one in found.items()
         }
-        assert sum(told["summary"].values()) == len(found)
+        assert sum(reported["summary"].values()) == len(found)
+
+
+def test_nothing_is_left_behind_unless_it_is_asked_for(
+    tree: Tree, probe: Probe, tmp_path: Path
+) -> None:
+    name = tree.python("good", "return 'fine'")
+    for args in (("run", name), ("all",)):
+        done = probe(*args, "--probes", str(tree.path))
+        assert done.returncode == 0, done.stderr
+        assert "1 supported" in done.stderr
+        assert list((tmp_path / "here").iterdir()) == []
+    probe("run", name, "--probes", str(tree.path), *KEPT)
+    assert set(documents(tmp_path / "here" / "artifacts" / "wardian")) == {name}
 
 
 def test_a_run_without_anything_unexpected_ends_with_0(
@@ -89,7 +103,7 @@ def test_a_run_without_anything_unexpected_ends_with_0(
     profile.write_text(
         '[capability.filesystem_refused]\nexpect = "blocked"\nerrno = "ENOENT"\nreason = "gone"\n'
     )
-    args = ("all", "--probes", str(tree.path), "--profile", str(profile))
+    args = ("all", "--probes", str(tree.path), "--profile", str(profile), *KEPT)
     done = probe(*args)
     assert done.returncode == 0, done.stdout + done.stderr
     found = documents(tmp_path / "here" / "artifacts" / "wardian")
@@ -104,7 +118,7 @@ def test_what_was_measured_before_is_never_believed(
 ) -> None:
     name = tree.python("moody", "return 'fine'")
     gone = tree.python("gone", "return 'fine'")
-    args = ("all", "--probes", str(tree.path))
+    args = ("all", "--probes", str(tree.path), *KEPT)
     assert probe(*args).returncode == 0
     tree.python("moody", "raise PermissionError(1, 'no')")
     (tree.path / "core/filesystem/gone.py").unlink()
@@ -122,7 +136,7 @@ def test_artifacts_are_as_the_schema_says(tree: Tree, probe: Probe, tmp_path: Pa
     import jsonschema
 
     plant(tree)
-    probe("all", "--in", "host,wardian", "--probes", str(tree.path), "--timeout", "3s")
+    probe("all", "--in", "host,wardian", "--probes", str(tree.path), "--timeout", "3s", *KEPT)
     schema = schema_of("wardian.probe/1")
     count = 0
     for path in (tmp_path / "here" / "artifacts").glob("*/*.json"):
@@ -208,7 +222,7 @@ def test_a_language_that_is_not_installed_makes_a_probe_unavailable(
     assert "compiler" in native.cause
 
 
-def test_a_sandbox_that_can_not_be_set_up_is_told_for_every_probe(tree: Tree) -> None:
+def test_a_sandbox_that_can_not_be_set_up_is_reported_for_every_probe(tree: Tree) -> None:
     tree.python("good", "return 'fine'")
     usual = target("wardian")
     broken = usual._replace(policy=usual.policy.but(work="/nowhere/at/all"))

@@ -47,7 +47,7 @@ def test_every_shipped_specimen_says_what_it_shows_and_belongs_to_its_domain() -
         ("a__b.py", 'CAPABILITY = "a_b"\n', "can't be part of an ID"),
     ],
 )
-def test_a_specimen_that_can_not_be_used_is_told_with_its_file(
+def test_a_specimen_that_can_not_be_used_is_reported_with_its_file(
     tree: Tree, name: str, text: str, message: str
 ) -> None:
     file = tree.add(name, text)
@@ -63,7 +63,7 @@ def test_two_specimens_with_one_id_are_refused(tree: Tree) -> None:
         find_specimens(str(tree.path))
 
 
-def test_bytes_that_are_no_text_are_told(tree: Tree) -> None:
+def test_bytes_that_are_no_text_are_reported(tree: Tree) -> None:
     tree.add("x.py", "").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match="UTF-8"):
         find_specimens(str(tree.path))
@@ -90,7 +90,7 @@ def test_specimens_are_chosen_by_id_glob_capability_or_path(pattern: str, expect
     assert len(select(find_specimens(probes_dir()), [pattern])) == expected
 
 
-def test_what_selects_nothing_is_told_with_what_is_near() -> None:
+def test_what_selects_nothing_is_reported_with_what_is_near() -> None:
     found = find_specimens(probes_dir())
     with pytest.raises(NothingMatched) as error:
         select(found, ["core__filesystem__tmp_wirte"])

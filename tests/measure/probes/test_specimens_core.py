@@ -33,16 +33,18 @@ OF_SCRIPTS = ("perl", "ruby")  # which specimens in sh start
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[Mapping[str, str]]:
-    """What specimens are told of the host."""
+def reported() -> Iterator[Mapping[str, str]]:
+    """The variables that name things on the host for specimens."""
     with witnesses() as env:
         yield env
 
 
 @pytest.fixture(scope="module")
-def inside(told: Mapping[str, str]) -> Sequence[Artifact]:
+def inside(reported: Mapping[str, str]) -> Sequence[Artifact]:
     """Every core specimen, measured once in wardian."""
-    return measure(CORE, [target("wardian")], told, profiles={"wardian": read_profile("wardian")})
+    return measure(
+        CORE, [target("wardian")], reported, profiles={"wardian": read_profile("wardian")}
+    )
 
 
 def test_capabilities_of_all_domains_are_asked_for() -> None:
@@ -67,7 +69,7 @@ def test_a_specimen_fits_on_a_screen() -> None:
 
 
 def test_what_wardian_refuses_the_bare_host_would_do_for_root() -> None:
-    """A specimen that is refused everywhere would tell nothing."""
+    """A specimen that is refused everywhere would measure nothing."""
     guest, root = read_profile("wardian").capability, read_profile("host-root").capability
     blocked = {name for name, one in guest.items() if one.expect == "blocked"}
     pointless = {name for name in blocked if name in root and root[name].expect == "blocked"}
@@ -101,19 +103,21 @@ def test_specimens_of_one_capability_agree(inside: Sequence[Artifact]) -> None:
 
 
 def test_five_times_the_same_question_gives_five_times_the_same_answer(
-    inside: Sequence[Artifact], told: Mapping[str, str]
+    inside: Sequence[Artifact], reported: Mapping[str, str]
 ) -> None:
     first = {one.id: (one.observed, one.errno) for one in inside}
     for _ in range(4):
-        again = measure(CORE, [target("wardian")], told)
+        again = measure(CORE, [target("wardian")], reported)
         assert {one.id: (one.observed, one.errno) for one in again} == first
 
 
-def test_the_bare_host_answers_and_stays_as_it_was(told: Mapping[str, str], tmp_path: Path) -> None:
+def test_the_bare_host_answers_and_stays_as_it_was(
+    reported: Mapping[str, str], tmp_path: Path
+) -> None:
     """As root as well, who is allowed everything."""
     before = traces()
     expected = {"host": read_profile(default_profile("host"))}
-    env = {**told, "TMPDIR": str(tmp_path)}
+    env = {**reported, "TMPDIR": str(tmp_path)}
     found = measure(CORE, [target("host")], env, profiles=expected)
     assert [(one.id, one.detail, one.cause) for one in found if one.observed not in ANSWERS] == []
     assert list(tmp_path.iterdir()) == []

@@ -127,7 +127,7 @@ def test_our_own_programs_are_catalogued(suite: Suite) -> None:
     assert found["absent_files"] == {}
 
 
-def test_tests_that_the_table_names_and_the_tree_lacks_are_told(tmp_path: Path) -> None:
+def test_tests_that_the_table_names_and_the_tree_lacks_are_reported(tmp_path: Path) -> None:
     folder = tmp_path / "gvisor" / "test" / "syscalls" / "linux"
     folder.mkdir(parents=True)
     (folder / "fsync.cc").write_text("TEST(F, S) { fsync(1); }\n")
@@ -138,12 +138,12 @@ def test_tests_that_the_table_names_and_the_tree_lacks_are_told(tmp_path: Path) 
     assert catalogue.absent_files(found, tests_of) == {
         "splice.cc": ["tee"], "tee.cc": ["tee", "setsid"],
     }  # fmt: skip
-    told = catalogue.lines(found)  # against what the table names by itself
-    assert "the table names epoll.cc for " in "\n".join(told)
-    assert not any("the table names fsync.cc" in line for line in told)
+    reported = catalogue.lines(found)  # against what the table names by itself
+    assert "the table names epoll.cc for " in "\n".join(reported)
+    assert not any("the table names fsync.cc" in line for line in reported)
 
 
-def test_results_are_told_by_system_call(suite: Suite, build: object) -> None:
+def test_results_are_reported_by_system_call(suite: Suite, build: object) -> None:
     program = build("walls")  # type: ignore[operator]
     done = suite("run", program, "--source", SOURCES, "--in", "wardian,host", "--json")
     found = document(done)["syscalls"]

@@ -24,7 +24,7 @@ def passed(case: str) -> SuiteOutcome:
     return SuiteOutcome(case, "passed")
 
 
-def told(*results: ProgramResult) -> SuiteReport:
+def reported(*results: ProgramResult) -> SuiteReport:
     names = dict.fromkeys(one.sandbox for one in results)
     return SuiteReport(results, [Target(name, Policy()) for name in names], "host")
 
@@ -52,15 +52,15 @@ def test_a_program_that_can_not_be_listed_loses_all_its_cases() -> None:
     lost = lost_cases([host, here], "host")
     assert [(one.case, one.status) for one in lost] == [("A.a", "not_run"), ("A.b", "not_run")]
     assert {one.cause for one in lost} == {"crashed: it ended with SIGSYS"}
-    assert kept_share(told(host, here), "wardian") == (0, 2)
+    assert kept_share(reported(host, here), "wardian") == (0, 2)
 
 
-def test_what_befalls_a_program_besides_its_cases_is_told_and_counts_as_no_case() -> None:
+def test_what_befalls_a_program_besides_its_cases_is_reported_and_counts_as_no_case() -> None:
     host = result("host", passed("A.a"))
     here = result("wardian", passed("A.a"), SuiteOutcome("(program)", "crashed"))
     assert [one.case for one in lost_cases([host, here], "host")] == ["(program)"]
-    assert kept_share(told(host, here), "wardian") == (1, 1)
-    assert is_bad(told(host, here))
+    assert kept_share(reported(host, here), "wardian") == (1, 1)
+    assert is_bad(reported(host, here))
 
 
 def test_a_refusal_is_the_cause_and_a_look_at_a_file_only_if_there_is_no_other() -> None:
@@ -82,9 +82,9 @@ def test_what_passes_by_itself_is_unsteady() -> None:
     host = result("host", passed("A.a"))
     here = result("wardian", SuiteOutcome("A.a", "failed", alone="passed", refusals=(PTRACE,)))
     (lost,) = lost_cases([host, here], "host")
-    assert (lost.unsteady, lost.cause) == (True, "it passes when it is run by itself")
-    assert not is_bad(told(host, here))
-    assert kept_share(told(host, here), "wardian") == (1, 1)
+    assert (lost.unsteady, lost.cause) == (True, "flaky: it passes when run alone")
+    assert not is_bad(reported(host, here))
+    assert kept_share(reported(host, here), "wardian") == (1, 1)
 
 
 def test_a_result_is_read_back_as_it_was_written() -> None:

@@ -31,14 +31,14 @@ def test_every_limit_stands_and_gives_at_least_as_much_room() -> None:
 def test_the_same_walls_stand_in_a_run() -> None:
     def walls(policy: Policy) -> dict[str, tuple[bool, bool, bool]]:
         with Sandbox.create(policy) as sandbox:
-            told = sandbox.run(["true"]).check().protections
-        return {one.name: (one.requested, one.available, one.enforced) for one in told}
+            reported = sandbox.run(["true"]).check().protections
+        return {one.name: (one.requested, one.available, one.enforced) for one in reported}
 
     assert walls(Policy.preset("conformance")) == walls(Policy.default())
 
 
 def test_a_guest_sees_the_same_surroundings() -> None:
-    """Its identity, rights, mounts, environment and filter, as the kernel tells them; but for the
+    """Its identity, rights, mounts, environment and filter, as the kernel reports them; but for the
     id that each run of root's has outside."""
     look = (
         "id; env | sort; cat /proc/self/status | grep -E 'Cap|NoNewPrivs|Seccomp|Uid|Gid|Groups';"
@@ -50,9 +50,9 @@ def test_a_guest_sees_the_same_surroundings() -> None:
         with Sandbox(policy, private_work=True) as sandbox:
             return sandbox.run(["sh", "-c", look]).check().text
 
-    told = seen(Policy.preset("conformance"))
-    assert told == seen(Policy.default())
-    assert "NoNewPrivs:\t1" in told
+    reported = seen(Policy.preset("conformance"))
+    assert reported == seen(Policy.default())
+    assert "NoNewPrivs:\t1" in reported
 
 
 def test_what_is_open_is_said_by_name_and_nothing_else_differs() -> None:
@@ -60,8 +60,8 @@ def test_what_is_open_is_said_by_name_and_nothing_else_differs() -> None:
     assert opened.allow_syscalls
     assert opened.but(allow_syscalls=()) == conformance
     page = (Path(__file__).parents[3] / "docs/suite.md").read_text()
-    told = page.partition("## The preset `conformance-open`")[2].partition("## ")[0]
-    assert all(f"`{name}`" in told for name in opened.allow_syscalls)
+    reported = page.partition("## The preset `conformance-open`")[2].partition("## ")[0]
+    assert all(f"`{name}`" in reported for name in opened.allow_syscalls)
 
 
 def test_only_the_open_one_lets_guests_nest_namespaces() -> None:

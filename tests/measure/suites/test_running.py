@@ -57,7 +57,7 @@ def present(name: str) -> str:
 
 
 @pytest.mark.parametrize("sandbox", SANDBOXES)
-def test_every_kind_of_case_is_told_in_every_sandbox(
+def test_every_kind_of_case_is_reported_in_every_sandbox(
     build: Build, suite: Suite, sandbox: str
 ) -> None:
     found = document(suite("run", build("kinds"), "--in", present(sandbox), "--json"))
@@ -146,10 +146,10 @@ def test_what_passes_on_the_host_and_not_here_stands_beside_what_was_refused(
     assert (of["wardian"]["kept"], of["wardian"]["of_baseline"]) == (7, 11)
 
 
-def test_what_only_fails_beside_others_is_told_and_not_lost(build: Build, suite: Suite) -> None:
+def test_what_only_fails_beside_others_is_reported_and_not_lost(build: Build, suite: Suite) -> None:
     done = suite("run", build("walls"), "--filter", "Unsteady.*", "--in", "wardian,host")
     assert done.returncode == 0
-    assert "it passes when it is run by itself" in done.stdout
+    assert "flaky: it passes when run alone" in done.stdout
     assert "of 2 that pass in host 2 pass (100.00 %)" in done.stderr
 
 
@@ -164,7 +164,7 @@ def test_the_wall_that_a_case_meets_is_found_by_taking_walls_away(
     assert found["walls"] == {"wardian": {"seccomp": 3, "own root": 1}}
 
 
-def test_what_nothing_was_seen_to_refuse_is_told_by_the_wall_that_it_likely_met(
+def test_what_nothing_was_seen_to_refuse_is_reported_by_the_wall_that_it_likely_met(
     build: Build, suite: Suite
 ) -> None:
     args = ("--filter", "Subtle.*", "--in", "wardian,host", "--json")
@@ -207,9 +207,9 @@ def test_a_case_that_prints_that_it_passed_and_dies_is_crashed(build: Build, sui
 def test_the_host_gives_as_many_descriptors_as_the_sandbox(build: Build, suite: Suite) -> None:
     args = ("--filter", "Same.*", "--in", "wardian,host", "--json")
     found = document(suite("run", build("subtle"), *args))
-    told = {one["sandbox"]: one["outcomes"][0]["detail"] for one in found["programs"]}
-    assert "soft limit" in told["host"]
-    assert told["wardian"] == told["host"]
+    reported = {one["sandbox"]: one["outcomes"][0]["detail"] for one in found["programs"]}
+    assert "soft limit" in reported["host"]
+    assert reported["wardian"] == reported["host"]
 
 
 def test_what_is_flaky_in_the_baseline_is_not_lost(
@@ -249,7 +249,7 @@ def test_another_filter_runs_only_what_is_not_known(
     assert fewer["outcomes"] == [known["Subtle.NoNewPrivs"]]
 
 
-def test_what_is_lost_is_told_by_cause(build: Build, suite: Suite) -> None:
+def test_what_is_lost_is_reported_by_cause(build: Build, suite: Suite) -> None:
     done = suite("run", build("walls"), build("kinds"), "--in", "wardian", "--baseline", "host")
     assert done.returncode == 1
     assert "5 cases that pass in host and not in wardian, by cause" in done.stdout
@@ -266,7 +266,7 @@ def test_nothing_lost_is_a_success(build: Build, suite: Suite) -> None:
 
 def test_a_sandbox_that_lacks_walls_says_so_and_runs(build: Build, suite: Suite) -> None:
     done = suite("run", build("kinds"), "--in", present("bubblewrap"), "--json")
-    assert "bubblewrap can't put up: landlock, notify" in done.stderr
+    assert "bubblewrap does not support: landlock, notify" in done.stderr
     assert document(done)["sandboxes"][0]["degraded"] == ["landlock", "notify"]
 
 
@@ -301,7 +301,7 @@ def test_the_protocol_can_be_said(suite: Suite) -> None:
     assert statuses(found, "points.sh") == {"(program)": "failed"}
 
 
-def test_a_program_that_hangs_without_telling_is_ended(suite: Suite, tmp_path: Path) -> None:
+def test_a_program_that_hangs_without_output_is_ended(suite: Suite, tmp_path: Path) -> None:
     program = tmp_path / "hang"
     program.write_text("#!/bin/sh\nsleep 100\n")
     program.chmod(0o755)
@@ -501,7 +501,7 @@ def test_a_signal_leaves_no_program_of_the_host_running(
         (("catalogue", "."), 3, "no googletest case"),
     ],
 )
-def test_a_wrong_call_is_told_and_writes_nothing(
+def test_a_wrong_call_is_reported_and_writes_nothing(
     suite: Suite, tmp_path: Path, args: tuple[str, ...], code: int, message: str
 ) -> None:
     done = suite(*(str(script("code")) if one == "PROGRAM" else one for one in args))
@@ -536,15 +536,15 @@ def test_progress_is_shown_on_a_terminal_and_goes_again(build: Build, tmp_path: 
         env=environment(TERM="xterm"), timeout=60, check=False,
     )  # fmt: skip
     os.close(theirs)
-    told = b""
+    reported = b""
     try:
         while piece := os.read(ours, 65536):
-            told += piece
+            reported += piece
     except OSError:  # the other end is closed
         pass
     os.close(ours)
-    assert b"1/1 programs, 3 cases, 1 not passed" in told
-    assert told.rindex(b"\r\x1b[K") < told.index(b"wardian: 3 cases of 1 program")
+    assert b"1/1 programs, 3 cases, 1 not passed" in reported
+    assert reported.rindex(b"\r\x1b[K") < reported.index(b"wardian: 3 cases of 1 program")
     assert b"\x1b" not in done.stdout
 
 

@@ -27,7 +27,7 @@ Few/DISABLED_Values.
 """
 
 
-def test_the_list_tells_suites_parameters_types_and_what_is_disabled() -> None:
+def test_the_list_shows_suites_parameters_types_and_what_is_disabled() -> None:
     found = {one.name: one for one in gtest.parse_list(LIST)}
     assert list(found) == [
         "Plain.Passes", "Plain.DISABLED_Waits", "Few/Values.AreSmall/0", "Few/Values.AreSmall/1",
@@ -56,7 +56,7 @@ def ended(stream: gtest.Stream) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("told", "status"),
+    ("reported", "status"),
     [
         (b"[       OK ] A.One (0 ms)\n", "passed"),
         (b"no line end[       OK ] A.One (12 ms)\n", "passed"),
@@ -68,8 +68,8 @@ def ended(stream: gtest.Stream) -> dict[str, str]:
         (b"[       OK ] A.One (0 ms)", "passed"),
     ],
 )
-def test_a_case_ends_however_its_last_line_looks(told: bytes, status: str) -> None:
-    stream = followed(b"[ RUN      ] A.One\nsaid\n" + told)
+def test_a_case_ends_however_its_last_line_looks(reported: bytes, status: str) -> None:
+    stream = followed(b"[ RUN      ] A.One\nsaid\n" + reported)
     assert ended(stream) == {"A.One": status}
     assert stream.current is None
 
@@ -198,7 +198,7 @@ def test_points_of_tap_have_names_and_statuses() -> None:
         ("TAP version 13\n", lines.ProgramEnd(0), [("(program)", "failed")]),
     ],
 )
-def test_what_was_planned_and_never_came_is_told(
+def test_what_was_planned_and_never_came_is_reported(
     text: str, end: lines.End, expected: list[tuple[str, str]]
 ) -> None:
     assert [(one.case, one.status) for one in lines.judge_tap(text, end)] == expected

@@ -64,6 +64,13 @@ UNSTEADY = """
 """
 
 
+def own_places(tmp_path: Path) -> dict[str, str]:
+    """An environment with a cache and a store of its own."""
+    return environment(
+        XDG_CACHE_HOME=str(tmp_path / "cache"), XDG_STATE_HOME=str(tmp_path / "state")
+    )
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
     """Specimens of three calls: one good, one denied, one of which a check fails inside."""
@@ -86,7 +93,7 @@ def syscalls(tmp_path: Path) -> Syscalls:
             [*COMMAND, "syscalls", *args],
             capture_output=True, text=True, timeout=240, cwd=here, check=False,
             stdin=subprocess.DEVNULL,
-            env=environment(XDG_CACHE_HOME=str(tmp_path / "cache"), **env),
+            env=own_places(tmp_path) | env,
         )  # fmt: skip
 
     return run
@@ -141,8 +148,9 @@ def test_all_that_is_known_of_a_call_is_shown(syscalls: Syscalls) -> None:
 def test_results_are_shown_from_artifacts(syscalls: Syscalls, tree: Tree, tmp_path: Path) -> None:
     args = ("--probes", str(tree.path), *BOTH, "--no-use", "--artifacts")
     assert syscalls("coverage", *args, "artifacts").returncode == 1
-    done = syscalls("show", "getppid", "--probes", str(tree.path))
-    assert "in wardian    partial, 1 of 2 checks" in done.stdout
+    assert "results       none" in syscalls("show", "getppid").stdout, "artifacts/ is not guessed"
+    done = syscalls("show", "getppid", "--probes", str(tree.path), "--from", "artifacts")
+    assert "in wardian    partial, 1 of 2 checks, measured 2" in done.stdout
     assert "FAIL is_on_the_host: it is not" in done.stdout
     document = json.loads(syscalls("show", "getppid", "--from", "artifacts", "--json").stdout)
     conforms(document, schema("wardian.syscalls-show/1"))
@@ -153,10 +161,31 @@ def test_results_are_shown_from_artifacts(syscalls: Syscalls, tree: Tree, tmp_pa
     ]
 
 
+def test_results_are_those_of_the_last_nightly(
+    syscalls: Syscalls, tree: Tree, tmp_path: Path
+) -> None:
+    (tmp_path / "nightly.toml").write_text(f'probes = "{tree.path}"\nskills = []\n')
+    nightly = [*COMMAND, "nightly", "--config", str(tmp_path / "nightly.toml"), *BOTH,
+               "--only", "specimens"]  # fmt: skip
+    subprocess.run(
+        nightly, cwd=tmp_path, env=own_places(tmp_path), check=False, timeout=240,
+        capture_output=True,
+    )  # fmt: skip
+    done = syscalls("show", "getppid")
+    assert "in wardian    partial, 1 of 2 checks" in done.stdout
+    document = json.loads(syscalls("show", "getppid", "--json").stdout)
+    conforms(document, schema("wardian.syscalls-show/1"))
+    assert document["in"] == {"wardian": "partial", "host": "supported"}
+    assert document["results"]["host"]["measured"].startswith("20")
+    missing = syscalls("show", "getppid", "--store", "nowhere.sqlite")
+    assert missing.returncode == 125
+    assert "there is no store" in missing.stderr
+
+
 # Coverage
 
 
-def test_coverage_measures_and_tells_what_policy_does_not_explain(
+def test_coverage_measures_and_shows_what_policy_does_not_explain(
     syscalls: Syscalls, tree: Tree
 ) -> None:
     done = syscalls("coverage", "--probes", str(tree.path), *BOTH, "--no-use", "--json")
@@ -248,7 +277,7 @@ def test_other_sandboxes_are_measured_the_same_way(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_wrong_calls_are_told_without_a_traceback(
+def test_wrong_calls_are_reported_without_a_traceback(
     syscalls: Syscalls, args: tuple[str, ...], code: int, message: str
 ) -> None:
     done = syscalls(*args)

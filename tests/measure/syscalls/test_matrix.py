@@ -173,7 +173,7 @@ def test_the_matrix_can_be_read_at_a_glance() -> None:
     assert ["read", "0", "critical", "partly", "1/2", "yes"] in lines
     assert ["mount", "165", "low", "denied", "yes"] in lines
     assert ["close", "3", "critical", ".", "."] in lines
-    told = "\n".join(
+    reported = "\n".join(
         [
             *report.note_lines(found),
             *report.difference_lines(found.unexplained),
@@ -181,11 +181,11 @@ def test_the_matrix_can_be_read_at_a_glance() -> None:
             *report.counts_lines(found),
         ]
     )
-    assert "\x1b" not in told
-    assert "partly: read in wardian: b:" in told
-    assert "unexplained: read in wardian: b" in told
-    assert "skill csv-report" in told
-    assert "Rscript is not installed" in told
+    assert "\x1b" not in reported
+    assert "partly: read in wardian: b:" in reported
+    assert "unexplained: read in wardian: b" in reported
+    assert "skill csv-report" in reported
+    assert "Rscript is not installed" in reported
     assert "2 checks differ from the host, 1 of them unexplained" in report.summary(found)
 
 

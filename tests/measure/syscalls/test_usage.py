@@ -1,4 +1,4 @@
-"""What programs and skills use is traced, kept by content, and told honestly."""
+"""What programs and skills use is traced, cached by content, and reported as it is."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_cache_that_can_not_be_written_is_no_error(cache: Path) -> None:
     assert program_use(programs()[0]).problem == ""
 
 
-def test_a_program_that_is_missing_or_fails_is_told() -> None:
+def test_a_program_that_is_missing_or_fails_is_reported() -> None:
     missing = TracedProgram("nobody", "interpreter", "no-such-program", (), "work.sh")
     assert program_use(missing) == usage.CallUse(
         "nobody", "interpreter", problem="no-such-program is not installed", skipped=True
@@ -82,7 +82,7 @@ def test_a_skill_uses_what_its_cases_make_it_use(tmp_path: Path) -> None:
     assert {"execve", "getdents64", "clone"} <= set(use.calls)
 
 
-def test_a_skill_whose_cases_can_not_run_is_told(tmp_path: Path) -> None:
+def test_a_skill_whose_cases_can_not_run_is_reported(tmp_path: Path) -> None:
     skill = tmp_path / "odd"
     (skill / "scripts").mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: odd\ndescription: For a test.\n---\n")

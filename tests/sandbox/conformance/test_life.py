@@ -88,9 +88,8 @@ def test_nothing_is_left_after_a_run(
         if parent.name.startswith(("pytest-", "popen-")) and os.access(parent, os.W_OK):
             parent.chmod(parent.stat().st_mode | 0o011)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    sandbox = box.make()
-    sandbox.run(["true"])
     before = (children(), len(os.listdir("/proc/self/fd")))
+    sandbox = box.make()
     for command in (["true"], ["no-such-program"], ["sh", "-c", "setsid sleep 40 & kill -9 $$"]):
         if box.is_host and "setsid" in command[-1]:
             continue
@@ -100,8 +99,8 @@ def test_nothing_is_left_after_a_run(
     process.kill()
     process.wait(LONGEST_S)
     assert eventually(lambda: not attending())
+    sandbox.close()  # with it goes the place that waits for its next run
     assert (children(), len(os.listdir("/proc/self/fd"))) == before
-    sandbox.close()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""One measuring of everything: what to measure, measured here or elsewhere, kept in the store.
+"""One campaign: everything measured, here or on a cluster, and stored.
 
 config      nightly.toml
 workbench   what results depend on: kernel, sandboxes, interpreters, wardian

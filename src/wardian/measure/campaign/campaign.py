@@ -1,4 +1,4 @@
-"""One campaign: what there is to measure, what is known already, the rest measured and kept."""
+"""One campaign: plan what to measure, reuse what is known, measure and store the rest."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Wishes(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """Who hears of progress: of the units to come, of each that is done (and whether it was
-    known already), of what is said besides."""
+    """Called with progress: the planned units, each finished one (and whether it was known
+    already), and messages."""
 
     on_plan: Callable[[Sequence[Unit]], None] = lambda units: None
     on_done: Callable[[Unit, bool, Sequence[Produced]], None] = lambda unit, known, produced: None
@@ -114,7 +114,7 @@ class _Work:
                 todo.append(unit)
         for step in MEASURING:
             if self.total[step] or step in self.notes:
-                self._tell(step)
+                self._write_step(step)
         return todo
 
     def done(self, unit: Unit, produced: list[Produced]) -> None:
@@ -127,10 +127,10 @@ class _Work:
         self.finished[unit.step] += 1
         with self.store.writing():
             self.store.record(self.campaign, writes)
-            self._tell(unit.step)
+            self._write_step(unit.step)
         self.listener.on_done(unit, False, produced)
 
-    def _tell(self, step: str, **more: str) -> None:
+    def _write_step(self, step: str, **more: str) -> None:
         self.store.step(
             self.campaign.id, step, total=self.total[step], done=self.finished[step],
             reused=self.reused[step], **more,
@@ -141,7 +141,7 @@ class _Work:
         lacking = Counter(one.step for one in left)
         for step in MEASURING:
             if self.total[step]:
-                self._tell(step, state="partial" if lacking[step] else "done", ended=now())
+                self._write_step(step, state="partial" if lacking[step] else "done", ended=now())
             elif step in self.notes:
                 document = {"note": self.notes[step]}
                 self.store.step(
@@ -166,7 +166,7 @@ def last_measured(store: Store, plan: CampaignPlan) -> Campaign:
     ended = store.campaigns(kind="nightly", states=("finished", "partial"))
     found = [one for one in ended if one.config_digest == digest]
     if not found:
-        raise NothingMatched("there is no campaign of these settings", hint="wardian nightly")
+        raise NothingMatched("there is no campaign with these settings", hint="wardian nightly")
     return found[-1]
 
 
@@ -191,8 +191,8 @@ def _opened(store: Store, plan: CampaignPlan, wishes: Wishes) -> Campaign:
 def _resumed(store: Store, open_ones: Sequence[Campaign]) -> Campaign:
     if not open_ones:
         raise NothingMatched(
-            "there is no campaign of these settings to go on with",
-            hint="without --resume a new one begins",
+            "there is no campaign with these settings to resume",
+            hint="run without --resume to begin a new one",
         )
     last = open_ones[-1]
     if last.state == "running" and _alive(last.owner):
@@ -232,7 +232,7 @@ def _campaign(plan: CampaignPlan, wishes: Wishes, shard: str) -> Campaign:
 
 
 def _owner() -> str:
-    """This process, told apart from a later one with the same number."""
+    """Identifies this process, even if a later one has the same PID."""
     return f"{os.uname().nodename} pid {os.getpid()} started {_started(os.getpid())}"
 
 

@@ -119,9 +119,9 @@ class Dask:
             if name not in self._offers:
                 # One that goes away while it is asked is simply not there.
                 with contextlib.suppress(Exception):
-                    told = self._client.run(offer, workers=[name], on_error="ignore")
-                    if name in told:
-                        self._offers[name] = told[name]._replace(threads=about["nthreads"])
+                    offered = self._client.run(offer, workers=[name], on_error="ignore")
+                    if name in offered:
+                        self._offers[name] = offered[name]._replace(threads=about["nthreads"])
 
     def _wait_for_workers(self) -> None:
         end = time.monotonic() + PATIENCE_S

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from wardian import toml
 from wardian.errors import InputError
-from wardian.sandbox.backends import NAMES
+from wardian.measure.target import HOST, TARGETS
 from wardian.sandbox.paths.whole_files import read_decisive
 from wardian.sandbox.policy.units import parse_duration
 from wardian.skills.reading import NotRegularError, read_bytes
@@ -27,7 +27,6 @@ DEFAULT_FILE = "nightly.toml"
 MAX_BYTES = 1 << 20
 MAX_TITLE = 80
 TIMEOUT_S = 20.0
-HOST = "host"
 # What names programs to compile and run, or what counts as well: for a named file only.
 _NAMED_ONLY = ("probes", "suites", "profiles")
 _KEYS = {
@@ -83,8 +82,8 @@ class Config(NamedTuple):
             budget_s=None, jobs=None, title="", path="", found=False, try_wider=False
         )
         place = os.path.dirname(self.path) or os.getcwd()
-        told = json.dumps(plain).replace(json.dumps(place)[1:-1], ".")
-        return hashlib.sha256(told.encode()).hexdigest()
+        wording = json.dumps(plain).replace(json.dumps(place)[1:-1], ".")
+        return hashlib.sha256(wording.encode()).hexdigest()
 
 
 def read_config(path: str | None) -> Config:
@@ -146,8 +145,8 @@ class _Reader:
 
     def too_wide(self, key: str, message: str, hint: str = "") -> ConfigError:
         """For a file that was found, and asks for more than there is without it."""
-        told = f"{message}; a file that is only found here may narrow, and nothing else"
-        return self.wrong(key, told, hint or f"if you trust it, name it: --config {self.path}")
+        wording = f"{message}; a nightly.toml that was not named may only narrow what is measured"
+        return self.wrong(key, wording, hint or f"if you trust it, name it: --config {self.path}")
 
     def config(self) -> Config:
         for key in self.document:
@@ -159,8 +158,9 @@ class _Reader:
         if self.found and HOST in sandboxes:
             raise self.too_wide("sandboxes", "it names the bare host", "name it: --in host")
         for name in sandboxes:
-            if name not in NAMES:
-                raise self.wrong("sandboxes", f"there is no sandbox {name!r}", suggest(name, NAMES))
+            if name not in TARGETS:
+                known = suggest(name, TARGETS)
+                raise self.wrong("sandboxes", f"there is no sandbox {name!r}", known)
         policy = self.one("policy", str, "")
         jobs = self.one("jobs", int, None)
         if jobs is not None and jobs < 1:
@@ -234,7 +234,7 @@ class _Reader:
     def profiles(self, sandboxes: Sequence[str]) -> tuple[tuple[str, str], ...]:
         given = self.one("profiles", dict, {})
         for name, value in given.items():
-            if name not in NAMES or not isinstance(value, str):
+            if name not in TARGETS or not isinstance(value, str):
                 raise self.wrong("profiles", "[profiles] holds sandbox = profile")
         return tuple(
             (name, self.absolute(value) if _is_file(value) else value)
@@ -250,7 +250,7 @@ class _Reader:
         except ValueError as error:
             raise self.wrong(key, f"{key}: {error}") from None
         if not seconds or seconds <= 0:
-            raise self.wrong(key, f"{key} must be more than nothing")
+            raise self.wrong(key, f"{key} must be greater than zero")
         return float(seconds)
 
 

@@ -1,4 +1,4 @@
-"""Units of work, several at a time, the most important first, until they are done or time is up."""
+"""Perform units of work in parallel, the most important first, until done or out of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One unit of work, performed here and now: what comes of it is told, never raised."""
+"""Perform one unit of work in this process; failures become outcomes, never exceptions."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def perform(unit: Unit) -> list[Produced]:
     again = _performed(unit)
     if any(one.outcome.health in ("bad", "broken") for one in again):
         return first
-    told = {"unsteady": {"status": main.status, "cause": main.cause}}
+    noted = {"unsteady": {"status": main.status, "cause": main.cause}}
     steady = again[0].outcome
-    marked = steady._replace(evidence={**steady.evidence, **told})
+    marked = steady._replace(evidence={**steady.evidence, **noted})
     return [again[0]._replace(outcome=marked), *again[1:]]
 
 
@@ -74,8 +74,8 @@ def _performed(unit: Unit) -> list[Produced]:
         found = measure(given["skill"], given["case"], given["sandbox"], given["policy"])
         return [Produced(unit.case, *found, when)]
     except Exception as error:  # one case that can't be measured must not cost the others
-        told = str(error) if isinstance(error, WardianError | OSError) else repr(error)
-        outcome = Outcome("error", f"it could not be measured: {told}")
+        noted = str(error) if isinstance(error, WardianError | OSError) else repr(error)
+        outcome = Outcome("error", f"could not be measured: {noted}")
         return [Produced(unit.case, outcome, time.monotonic() - begun, when)]
 
 

@@ -108,8 +108,8 @@ def policy_of_config(config: Config) -> Policy:
         wider = [one for one in differences(Policy.default(), policy) if one.more == "b"]
         if wider:
             raise ConfigError(
-                f"its policy allows more than the default: {wider[0].text}; a file that is only "
-                "found here may narrow, and nothing else",
+                f"its policy allows more than the default: {wider[0].text}; a "
+                "nightly.toml that was not named may only narrow what is measured",
                 path=config.path,
                 hint=f"if you trust it, name it: --config {config.path}",
             )
@@ -122,7 +122,7 @@ def _shard(unit: Unit, total: int) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % total
 
 
-# What results depend on, kept so that it can be told and taken back
+# What results depend on, kept so that a change can be shown and reverted
 
 
 def kept_sources(plan: CampaignPlan) -> Iterable[tuple[str, dict[str, str]]]:

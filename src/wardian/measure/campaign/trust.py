@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from wardian.errors import UsageError
-from wardian.measure.campaign.config import HOST
 from wardian.measure.campaign.units import Unit
 from wardian.measure.probes.specimen import ships
+from wardian.measure.target import HOST
 
 
 def is_ours(unit: Unit) -> bool:

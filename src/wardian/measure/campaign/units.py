@@ -24,7 +24,7 @@ from wardian.sandbox.policy.policy import Policy
 
 OURS = "wardian"
 BEHAVIOUR = "syscall"  # the domain of specimens that look at one call's behaviour
-# The first are measured first: what people run, then what stands in its way, then the rest.
+# In this order: what people run, then what could block it, then the rest.
 PRIORITY = {"skills": 0, "probes": 1, "traces": 2, "specimens": 3, "suites": 4}
 
 
@@ -175,7 +175,7 @@ def _helpers(root: str) -> tuple[str, ...]:
 
 
 def expectation_digest(profile: Profile, specimen: Specimen) -> str:
-    """Of what is expected; the reason counts, for it is told."""
+    """Digest of the expectation, including its reason, which the report shows."""
     wanted = profile.of(specimen)
     return f"{wanted.expect} {hashlib.sha256(repr(wanted).encode()).hexdigest()[:16]}"
 

@@ -13,9 +13,8 @@ import wardian
 from wardian.errors import WardianError
 from wardian.measure import versions
 from wardian.measure.probes.building import compiler
-from wardian.measure.target import target
+from wardian.measure.target import TARGETS, target
 from wardian.measure.versions import NOT_INSTALLED, interpreter, program_version
-from wardian.sandbox.backends import NAMES
 from wardian.sandbox.root.programs import outside
 
 # What a measurement goes through. The command line, the store and the reports change nothing.
@@ -41,7 +40,7 @@ class Workbench(NamedTuple):
     def versions(self, sandboxes: Sequence[str]) -> dict[str, str]:
         """For a campaign: sandboxes and interpreters."""
         found = {f"sandbox:{name}": sandbox_version(name, self) for name in sandboxes}
-        return found | {f"interpreter:{name}": told for name, told in self.interpreters}
+        return found | {f"interpreter:{name}": version for name, version in self.interpreters}
 
     def depends(self, sandbox: str) -> dict[str, str]:
         """What every result in a sandbox depends on."""
@@ -70,7 +69,7 @@ def here() -> Workbench:
 
 
 def sandbox_version(name: str, workbench: Workbench) -> str:
-    """What the sandbox says it is; our own is told apart by its files."""
+    """The version that the sandbox reports; our own is identified by its files."""
     return f"wardian {workbench.wardian}" if name == "wardian" else versions.sandbox_version(name)
 
 
@@ -92,12 +91,12 @@ def wardian_digest() -> str:
 
 @functools.cache
 def interpreter_version(language: str) -> str:
-    """What it says of itself, or that it is not installed."""
+    """The version that it prints, or that it is not installed."""
     path = compiler() if language == "c" else interpreter(language)
     if path is None:
         return NOT_INSTALLED
     real = os.path.realpath(path if "/" in path else outside(path, os.environ) or path)
-    if language == "sh":  # some have no option that tells
+    if language == "sh":  # some have no version option
         found = os.stat(real)
         return f"{os.path.basename(real)} of {found.st_size} bytes"
     return program_version(real) or "unknown"
@@ -106,7 +105,7 @@ def interpreter_version(language: str) -> str:
 @functools.cache
 def working_sandboxes() -> tuple[str, ...]:
     """Those in which a command can be run here, ours first."""
-    return tuple(name for name in NAMES if _works(name))
+    return tuple(name for name in TARGETS if _works(name))
 
 
 def _works(name: str) -> bool:

@@ -5,13 +5,13 @@ rules.toml     what is left out, what is not compared, what is explained, each w
 rules          reads it
 generate       programs from a seed, by the roles of the syscall table's arguments
 contents       what lies behind their pointers
-executor.c     runs programs; the same on both sides, with oracle.c on the host, and scratch.c
+executor.c     runs programs, on the host (with oracle.c) and in the sandbox, with scratch.c
 wire           programs to bytes, results from bytes that nobody trusts
-sides          the two places where programs run
-compare        where two results part
+sides          the host and the sandbox, where programs run
+compare        the first difference between two results
 explain        which of these differences the policy explains
 minimise       the smallest program that still shows a difference
 specimens      a difference as a numbered specimen in C
-campaign       all of it, over and over
-state          how far it came, so that it can be resumed
+campaign       generate, run, compare, minimise, repeat
+state          progress and findings, so that a campaign can be resumed
 """

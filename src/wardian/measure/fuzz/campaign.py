@@ -1,5 +1,5 @@
-"""A campaign of the fuzzer: batches on both sides, differences told apart, news confirmed, made
-small and written down. What was found and how far it came is kept in a state that can be resumed.
+"""A campaign of the fuzzer: batches on host and sandbox, differences classified, new ones
+confirmed, minimised and written as specimens. Progress and findings are kept in a state file.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class FuzzCampaign:
         host: list[Behaviour | None],
         sandbox: list[Behaviour | None],
     ) -> None:
-        """Tell a batch apart, program by program, so that the state is true at any time."""
+        """Classify a batch, program by program, so that the state is consistent at any time."""
         for program, one, other in zip(batch, host, sandbox, strict=True):
             explained: Counter[tuple[str, str]] = Counter()
             kind = self._judge(program, one, other, explained, self.state.position)

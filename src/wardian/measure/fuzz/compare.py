@@ -1,4 +1,4 @@
-"""Where two results of one program part. Numbers without meaning (pids, addresses, times) match."""
+"""The first difference between two results of one program. PIDs, addresses and times match."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _Comparison:
                 host, sandbox = result_text(one.result), result_text(other.result)
                 if host == sandbox:  # both went well, and gave different numbers
                     host, sandbox = shown(one.result), shown(other.result)
-                return self.told(index, RESULTS, host, sandbox)
+                return self.difference(index, RESULTS, host, sandbox)
             if name in _FORKS:
                 self.same.add((one.result, other.result))
             if one.words != other.words:
@@ -100,13 +100,13 @@ class _Comparison:
         if host.ended != sandbox.ended or len(host.answers) != len(sandbox.answers):
             done = min(len(host.answers), len(sandbox.answers))
             at = min(done, len(self.program.calls) - 1)
-            return self.told(at, END, end_text(host), end_text(sandbox))
+            return self.difference(at, END, end_text(host), end_text(sandbox))
         if host.files != sandbox.files:
             one, other = _files_apart(host.files, sandbox.files)
             return Divergence(-1, "+".join(sorted(set(self.program.names))), "", FILES, one, other)
         return None
 
-    def told(
+    def difference(
         self, index: int, aspect: str, host: str, sandbox: str, detail: str = ""
     ) -> Divergence:
         call = self.program.calls[index]
@@ -141,7 +141,7 @@ class _Comparison:
                 continue
             argument = self.pointing(index, at)
             where = f"argument {argument[0]} + {argument[1]}" if argument else f"memory {at:#x}"
-            return self.told(
+            return self.difference(
                 index, MEMORY, "ok", f"differs at {where}", f"{mine.hex()} → {theirs.hex()}"
             )
         return None

@@ -1,4 +1,4 @@
-/* Runs short programs of system calls and tells what each call answered and changed.
+/* Runs short programs of system calls and reports what each call returned and changed.
  *
  *   executor --inside              in a sandbox, which has confined it already
  *   executor --inside-as-root      the same, where root is nobody outside
@@ -41,7 +41,7 @@
 #define REGION_SIZE (16 * PAGE)
 
 #define MAX_CALLS 8
-#define MAX_WORDS 1024 /* changed words told for one call */
+#define MAX_WORDS 1024 /* changed words reported for one call */
 #define MAX_PROGRAMS_BYTES (64UL << 20)
 #define MAX_LOOKS 100
 #define FORKED_EXIT 7
@@ -66,7 +66,7 @@ struct word {
 
 struct answer {
     int64_t result;
-    uint32_t count, more; /* `more` words changed than are told */
+    uint32_t count, more; /* `more` words changed than are reported */
     struct word words[MAX_WORDS];
 };
 

@@ -17,7 +17,7 @@ void require_no_rights(bool root_is_nobody);
 /* scratch.c: the directory that each program finds as its own, and what is in it afterwards. */
 #define MAX_LISTING 8192
 struct listing {
-    size_t used; /* nothing, if it was too long to tell */
+    size_t used; /* 0 if it was too long */
     bool whole;
     char text[MAX_LISTING];
 };

@@ -1,4 +1,4 @@
-/* The scratch directory: the same for each program, told in lines that two sides can compare. */
+/* The scratch directory: the same for each program, listed in lines that can be compared. */
 #define _GNU_SOURCE
 #include "executor.h"
 
@@ -83,9 +83,9 @@ static uint64_t digest(int directory, const char *name) {
     return hash;
 }
 
-static void tell(struct listing *listing, const char *format, ...)
+static void append(struct listing *listing, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void tell(struct listing *listing, const char *format, ...) {
+static void append(struct listing *listing, const char *format, ...) {
     size_t room = sizeof listing->text - listing->used;
     va_list arguments;
     va_start(arguments, format);
@@ -137,15 +137,15 @@ static void tell_entry(struct listing *listing, int directory, const char *path,
     bool is_directory = S_ISDIR(st.st_mode), is_file = S_ISREG(st.st_mode);
     if (S_ISLNK(st.st_mode) && readlinkat(directory, name, target, sizeof target - 1) < 0)
         *target = 0;
-    tell(listing, "%o %lld %lu %llx ", (unsigned)st.st_mode,
+    append(listing, "%o %lld %lu %llx ", (unsigned)st.st_mode,
          is_directory ? 0LL : (long long)st.st_size, (unsigned long)st.st_nlink,
          is_file ? (unsigned long long)digest(directory, name) : 0ULL);
     for (const char *at = path; *at; at++)
-        tell(listing, *at > ' ' && *at < 127 && *at != '\\' ? "%c" : "\\%02x", (unsigned char)*at);
-    tell(listing, " ");
+        append(listing, *at > ' ' && *at < 127 && *at != '\\' ? "%c" : "\\%02x", (unsigned char)*at);
+    append(listing, " ");
     for (const char *at = target; *at; at++)
-        tell(listing, *at > ' ' && *at < 127 && *at != '\\' ? "%c" : "\\%02x", (unsigned char)*at);
-    tell(listing, "\n");
+        append(listing, *at > ' ' && *at < 127 && *at != '\\' ? "%c" : "\\%02x", (unsigned char)*at);
+    append(listing, "\n");
     if (is_directory && depth < MAX_DEPTH) {
         int below = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (below >= 0)

@@ -1,4 +1,4 @@
-"""The two places where programs run: the host's own kernel, and the sandbox that is examined."""
+"""The two targets of the fuzzer: the host's own kernel, and the sandbox under test."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def executor() -> str:
     cc = compiler()
     if cc is None:
         raise BuildError(
-            "no C compiler is installed", hint="fuzzing compiles a small program first"
+            "no C compiler is installed",
+            hint="the fuzzer compiles a small program first; install gcc or clang",
         )
     files = {}
     for name in (*SOURCES, HEADER):

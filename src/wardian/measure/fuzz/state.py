@@ -1,4 +1,4 @@
-"""How far a campaign came and what it found: written whole, read strictly, told as a document."""
+"""The progress and findings of a campaign: written atomically, read strictly, shown as JSON."""
 
 from __future__ import annotations
 

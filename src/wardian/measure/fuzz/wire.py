@@ -148,12 +148,12 @@ def _outcome(reader: _Reader, index: int, program: CallSequence) -> Behaviour:
     files = None
     if length != NO_LISTING:
         if length > MAX_LISTING:
-            raise GarbledError(f"program {index} tells {length} bytes of files")
+            raise GarbledError(f"program {index} lists {length} bytes of files")
         files = _text(reader.take(length), index)
     return Behaviour(pid, parent, ended, started, tuple(answers), files)
 
 
 def _text(data: bytes, index: int) -> str:
     if any(byte != 10 and not 32 <= byte < 127 for byte in data):
-        raise GarbledError(f"program {index} tells of files in bytes that are no text")
+        raise GarbledError(f"program {index} lists files in bytes that are not text")
     return data.decode("ascii")

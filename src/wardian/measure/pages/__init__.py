@@ -1,7 +1,9 @@
-"""What people read and look at, drawn from the store. Nothing here measures.
+"""Pages and documents for people, drawn from the store. Nothing here measures.
 
-facts       one campaign as the store knows it, and those before it
-views       what is shown of cases: rows, health, changes
+facts       one campaign as the store has it, and those before it
+labels      names of sandboxes, times and durations for people
+scores      two figures for each sandbox: attacks stopped, programs and skills that work
+views       what is shown of cases: rows, totals, changes
 calls       what is shown of system calls
 suites      what is shown of test programs
 strips      what is shown of cases over time, and trend lines

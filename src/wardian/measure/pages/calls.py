@@ -7,16 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from wardian.measure.findings.findings import CallUsers, users
-from wardian.measure.outcome import Status, status
+from wardian.measure.outcome import NEVER, Status, status
 from wardian.measure.pages.facts import Facts
 from wardian.measure.syscalls.cells import CallSupport
 from wardian.measure.syscalls.matrix import CallLine
+from wardian.measure.target import HOST
 from wardian.syscalls.knowledge import Knowledge
 from wardian.syscalls.table import Row
 
+# The statuses that are counted, with the headings of their columns.
+COUNTED = {
+    "supported": "supported",
+    "partial": "partly",
+    "denied": "denied",
+    "missing": "missing",
+    "": "not measured",
+}
+
 
 class CallCell(NamedTuple):
-    """A call in one sandbox; ``cell`` is None where it was not asked."""
+    """A call in one sandbox; ``cell`` is None where it was not measured."""
 
     sandbox: str
     sign: Status
@@ -36,8 +46,15 @@ class CallEntry(NamedTuple):
 
     @property
     def worst(self) -> Status:
-        """The least good of its answers."""
-        return min((one.sign for one in self.places), key=lambda one: one.order)
+        """The least good of its outcomes."""
+        return min((one.sign for one in self.places), key=lambda one: one.order, default=NEVER)
+
+    @property
+    def differs(self) -> bool:
+        """Do sandboxes differ? The bare host counts only beside a single one."""
+        asked = [one for one in self.places if one.cell is not None]
+        boxes = [one for one in asked if one.sandbox != HOST]
+        return len({one.sign.name for one in (boxes if len(boxes) > 1 else asked)}) > 1
 
 
 def entries(facts: Facts) -> list[CallEntry]:
@@ -55,8 +72,8 @@ def _entry(facts: Facts, line: CallLine, skills: Sequence[str]) -> CallEntry:
         cell = line.cells.get(sandbox)
         places.append(CallCell(sandbox, status(cell.status if cell else None), cell))
     row, knowledge = line.row, line.knowledge
-    told = (row.name, row.group, row.kind, knowledge.priority, *knowledge.used_by, *skills)
-    words = " ".join((*told, *(one.sign.word for one in places))).lower()
+    about = (row.name, row.group, row.kind, knowledge.priority, *knowledge.used_by, *skills)
+    words = " ".join((*about, *(one.sign.word for one in places))).lower()
     anchor = f"syscall_{row.name}"
     specimens = tuple(line.probes)
     return CallEntry(row, knowledge, anchor, tuple(places), specimens, tuple(skills), words)
@@ -71,8 +88,8 @@ def groups(every: Iterable[CallEntry]) -> dict[str, list[CallEntry]]:
 
 
 def totals(every: Sequence[CallEntry], sandboxes: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
-    """Of each sandbox: how many calls are supported, partial, denied, missing, never asked."""
+    """Of each sandbox: how many calls have each status (``COUNTED``)."""
     return {
-        name: Counter(one.places[place].sign.word for one in every)
+        name: Counter(one.places[place].sign.name for one in every)
         for place, name in enumerate(sandboxes)
     }

@@ -111,8 +111,26 @@ class Facts:
     @functools.cached_property
     def lines(self) -> Mapping[Identity, Sequence[str | None]]:
         """The status of each case in each of ``campaigns``, None where it has none."""
+        lines = self._store.lines(self.campaigns)
+        # Read after them: a campaign that runs adds cases meanwhile.
         names = {one.id: one.identity for one in self._store.cases()}
-        return {names[one]: line for one, line in self._store.lines(self.campaigns).items()}
+        return {names[one]: line for one, line in lines.items()}
+
+    @functools.cached_property
+    def followed(self) -> Mapping[Identity, Sequence[str | None]]:
+        """Of ``lines`` those that a timeline may show: neither checks nor traces."""
+        return {
+            identity: line
+            for identity, line in self.lines.items()
+            if identity[0] not in ("check", "trace") and any(line)
+        }
+
+    @functools.cached_property
+    def changed_ever(self) -> frozenset[Identity]:
+        """Those of them that have had more than one status."""
+        return frozenset(
+            identity for identity, line in self.followed.items() if len({*line} - {None}) > 1
+        )
 
     def since(self, identity: Identity) -> Campaign | None:
         """The campaign from which on the case has had the status that it has."""
@@ -182,6 +200,24 @@ def read(store: StoreReader, name: str = "last", against: str | None = None) -> 
     if other is not None and other.id == campaign.id:
         raise NothingMatched("a campaign can't be compared with itself")
     return Facts(store, campaign, against=other)
+
+
+def newest_artifacts(store: StoreReader, capability: str) -> list[Artifact]:
+    """The newest measurement of each specimen of a capability in each sandbox, whichever campaign
+    made it: the last one may have measured only a part."""
+    cases = [one for one in store.cases(kind="probe") if one.capability == capability]
+    if not cases:
+        return []
+    newest = {one: moments[-1] for one, moments in
+              store.timelines(case_ids=[one.id for one in cases]).items()}  # fmt: skip
+    campaigns = {one.id: one for one in store.campaigns()}
+    found: list[Artifact] = []
+    for one in cases:
+        moment = newest.get(one.id)
+        result = store.result(moment.campaign_id, one.identity) if moment is not None else None
+        if result is not None:
+            found += _artifacts(campaigns[result.campaign_id], [result])
+    return found
 
 
 def ordered(sandboxes: Iterable[str]) -> tuple[str, ...]:

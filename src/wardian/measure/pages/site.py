@@ -13,7 +13,7 @@ from markupsafe import Markup
 from wardian import __version__
 from wardian.errors import InputError
 from wardian.measure.outcome import TONES, status
-from wardian.measure.pages import calls, strips, suites, views
+from wardian.measure.pages import calls, labels, scores, strips, suites, views
 from wardian.measure.pages.facts import Facts
 from wardian.sandbox.paths.whole_files import write_whole
 from wardian.text import printable
@@ -30,6 +30,7 @@ PAGES = {
 }
 MAX_SOURCE = 8000
 LATEST = 6
+FINDINGS = 5  # more are folded
 
 
 class Page(NamedTuple):
@@ -51,7 +52,13 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     made.globals |= {"anchor": views.anchor, "sign": status, "proposal": views.proposal}
-    made.filters |= {"percent": _percent, "seconds": _seconds}
+    made.filters |= {
+        "percent": _percent,
+        "seconds": labels.lasting,
+        "label": labels.label,
+        "when": labels.when,
+        "count": _count,
+    }
     return made
 
 
@@ -61,6 +68,7 @@ def draw(facts: Facts, name: str, *, live: bool = False) -> str:
     common = {
         "page": name,
         "pages": PAGES,
+        "tabs": [one for one in PAGES if one == name or has_content(facts, one)],
         "facts": facts,
         "campaign": facts.campaign,
         "tones": TONES,
@@ -70,6 +78,18 @@ def draw(facts: Facts, name: str, *, live: bool = False) -> str:
         "version": __version__,
     }
     return _environment().get_template(f"{name}.html").render({**common, **shown})
+
+
+def has_content(facts: Facts, name: str) -> bool:
+    """Is there anything on this page? The others are written, and say what is missing, so that
+    none of an earlier campaign stays; no tab leads there."""
+    if name == "capabilities":
+        return any(one.case.group != views.SYSCALL for one in facts.of("probe"))
+    if name == "syscalls":
+        return bool(facts.matrix.sandboxes)
+    if name in ("skills", "suites"):
+        return bool(facts.of(name.removesuffix("s")))
+    return name != "timeline" or bool(facts.changed_ever)
 
 
 def write(facts: Facts, directory: str) -> list[Page]:
@@ -89,19 +109,52 @@ def _write(facts: Facts, name: str, directory: str) -> Page:
 
 def _overview(facts: Facts) -> Mapping[str, Any]:
     new, gone = views.appeared(facts)
+    changes = views.changes(facts)
+    every = scores.scores(facts)
     return {
-        "health": views.health(facts),
-        "changes": views.changes(facts),
-        "told_at": functools.partial(views.told_at, facts),
+        "scores": every,
+        "holds": scores.leader(every, "stopped"),
+        "runs": scores.leader(every, "working"),
+        "changes": changes,
+        "worse": sum(one.worse for one in changes),
+        "better": sum(one.better for one in changes),
+        "took": labels.took(facts.campaign),
+        "link_of": functools.partial(views.link_of, facts),
         "new": new,
         "gone": gone,
-        "latest": strips.stories(facts, stable=False)[:LATEST],
+        "courses": [_course(facts, one) for one in scores.courses(facts)],
+        "ticks": labels.ticks(facts.campaigns),
+        "latest": strips.stories(facts)[:LATEST],
+        "shown": FINDINGS,
     }
+
+
+def _course(facts: Facts, one: scores.Course) -> Mapping[str, Any]:
+    known = [share for share in one.shares if share is not None]
+    least, most = min(known), max(known)
+    what = "attacks stopped" if one.figure == "stopped" else "programs and skills that work"
+    title = (
+        f"{labels.label(one.sandbox)}: {what}, in {len(known)} campaigns between {least:.1%} "
+        f"and {most:.1%}"
+    )
+    drawn = strips.trend(one.shares, title, least=least, most=most)
+    return {"sandbox": one.sandbox, "what": what, "least": least, "most": most, "drawn": drawn}
 
 
 def _capabilities(facts: Facts) -> Mapping[str, Any]:
     rows = views.capabilities(facts)
-    return {"rows": rows, "groups": sorted({one.group for one in rows}), "source": source}
+    roles = scores.Roles(facts)
+    return {
+        "rows": rows,
+        "differing": [one for one in rows if one.differs],
+        "alike": [one for one in rows if not one.differs],
+        "groups": sorted({one.group for one in rows}),
+        "is_attack": lambda row: any(
+            roles.of("probe", cell.result.case.name) == scores.ATTACK
+            for cells in row.cases for cell in cells if cell.result is not None
+        ),
+        "source": source,
+    }  # fmt: skip
 
 
 def _syscalls(facts: Facts) -> Mapping[str, Any]:
@@ -110,13 +163,21 @@ def _syscalls(facts: Facts) -> Mapping[str, Any]:
         "entries": entries,
         "groups": calls.groups(entries),
         "totals": calls.totals(entries, facts.sandboxes),
+        "counted": calls.COUNTED,
         "source": source,
     }
 
 
 def _skills(facts: Facts) -> Mapping[str, Any]:
-    rows = views.rows(facts, "skill", "name")
-    return {"rows": rows, "groups": sorted({one.group for one in rows})}
+    groups = views.skills(facts)
+    rows = [row for one in groups for row in one.rows]
+    return {
+        "skills": groups,
+        "rows": rows,
+        "working": views.working(groups),
+        "cases": views.totals(rows),
+        "groups": [one.name for one in groups],
+    }
 
 
 def _suites(facts: Facts) -> Mapping[str, Any]:
@@ -124,10 +185,10 @@ def _suites(facts: Facts) -> Mapping[str, Any]:
 
 
 def _timeline(facts: Facts) -> Mapping[str, Any]:
-    told = strips.stories(facts)
     return {
-        "flipped": [one for one in told if one.latest],
-        "stable": [one for one in told if not one.latest],
+        "stories": strips.stories(facts),
+        "same": len(facts.followed) - len(facts.changed_ever),
+        "ticks": labels.ticks(facts.campaigns),
     }
 
 
@@ -172,8 +233,9 @@ def _percent(part: float, whole: float) -> str:
     return f"{min(part / whole * 100, 99.9):.1f} %"
 
 
-def _seconds(value: float) -> str:
-    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
+def _count(number: int, word: str) -> str:
+    """``1 finding``, ``2 findings``."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _shown(value: object) -> object:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from wardian.measure.case import Identity
 from wardian.measure.outcome import Status, status
 from wardian.measure.pages.facts import Facts, ordered
+from wardian.measure.pages.labels import label, when
 from wardian.measure.store.model import Campaign
 from wardian.text import printable
 
@@ -28,7 +29,7 @@ class Stretch(NamedTuple):
 
 
 def stretches(statuses: Sequence[str | None]) -> list[Stretch]:
-    """The same statuses, told by their changes."""
+    """The statuses, run by run."""
     found, at = [], 0
     for name, run in groupby(statuses):
         length = len(list(run))
@@ -96,11 +97,14 @@ class CaseStrip(NamedTuple):
 
 
 class Story(NamedTuple):
-    """A case in all sandboxes over all campaigns."""
+    """A case over all campaigns, in the sandboxes in which it changed; in ``same`` others it never
+    did. ``title`` is its sentence, empty if it has none."""
 
     name: str
+    title: str
     words: str
     lines: tuple[CaseStrip, ...]
+    same: int = 0
 
     @property
     def latest(self) -> int:
@@ -108,20 +112,20 @@ class Story(NamedTuple):
         return max(one.latest for one in self.lines)
 
 
-def stories(facts: Facts, *, stable: bool = True) -> list[Story]:
-    """Every case, those with the latest flips first; without ``stable`` only those that flipped.
-    Cases of suites only if they did, in any event: there are thousands."""
-    known: dict[tuple[str, str], dict[str, list[Stretch]]] = defaultdict(dict)
-    for (kind, name, sandbox), line in facts.lines.items():
-        if kind not in ("check", "trace") and any(line):
-            known[kind, name][sandbox] = [one for one in stretches(line) if one.status is not None]
-    told = []
-    for (kind, name), places in known.items():
-        if (kind == "suite" or not stable) and not any(flips(one) for one in places.values()):
-            continue
-        lines = tuple(_line(facts, (kind, name, one), places[one]) for one in ordered(places))
-        told.append(Story(name, f"{name} {kind} {' '.join(places)}".lower(), lines))
-    return sorted(told, key=lambda one: (-one.latest, one.name))
+def stories(facts: Facts) -> list[Story]:
+    """Every case whose status ever changed, the latest change first."""
+    places: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for kind, name, sandbox in facts.followed:
+        places[kind, name].append(sandbox)
+    titles = {one.case.name: str(one.case.about.get("title", "")) for one in facts.of("probe")}
+    found = []
+    for kind, name in sorted({one[:2] for one in facts.changed_ever}):
+        every = ordered(places[kind, name])
+        changed = [one for one in every if (kind, name, one) in facts.changed_ever]
+        lines = tuple(_line(facts, (kind, name, one)) for one in changed)
+        words = f"{name} {titles.get(name, '')} {kind} {' '.join(changed)}".lower()
+        found.append(Story(name, titles.get(name, ""), words, lines, len(every) - len(changed)))
+    return sorted(found, key=lambda one: (-one.latest, one.name))
 
 
 def flips(known: Sequence[Stretch]) -> list[int]:
@@ -129,10 +133,12 @@ def flips(known: Sequence[Stretch]) -> list[int]:
     return [b.start for a, b in pairwise(known) if a.status != b.status]
 
 
-def _line(facts: Facts, identity: Identity, known: Sequence[Stretch]) -> CaseStrip:
+def _line(facts: Facts, identity: Identity) -> CaseStrip:
     _, name, sandbox = identity
-    line, flipped = facts.lines[identity], flips(known)
-    parts = [f"{status(one.status).word} from {facts.campaigns[one.start].night}" for one in known]
-    drawn = strip(line, f"{name} in {sandbox}: {', '.join(parts[-4:])}")
+    line = facts.lines[identity]
+    known = [one for one in stretches(line) if one.status is not None]
+    flipped = flips(known)
+    parts = [f"{status(one.status).word} from {when(facts.campaigns[one.start])}" for one in known]
+    drawn = strip(line, f"{name} in {label(sandbox)}: {', '.join(parts[-4:])}")
     latest = flipped[-1] if flipped else 0
     return CaseStrip(sandbox, status(line[-1]), facts.since(identity), len(flipped), latest, drawn)

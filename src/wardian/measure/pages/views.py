@@ -1,20 +1,18 @@
-"""What is shown of cases: rows, health, changes. Pure: the HTML and the Markdown show the same."""
+"""What is shown of cases: rows, totals, changes. Pure: the HTML and the Markdown show the same."""
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-from markupsafe import Markup
 
 from wardian.measure.case import Case, Identity
 from wardian.measure.outcome import TONES, Status, status
 from wardian.measure.pages.facts import Facts
-from wardian.measure.pages.strips import stretches, trend
 from wardian.measure.store.model import Campaign, Finding, Measurement
+from wardian.measure.target import HOST
 
 SYSCALL = "syscall"
 MAX_CHANGES = 200
@@ -57,8 +55,59 @@ class CaseRow(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Do sandboxes answer differently?"""
-        return len({one.sign.tone for one in self.cells if one.result is not None}) > 1
+        """Do sandboxes answer differently? The bare host, which is none, counts only beside a
+        single one."""
+        asked = [one for one in self.cells if one.result is not None]
+        boxes = [one for one in asked if one.sandbox != HOST]
+        return len({one.sign.tone for one in (boxes if len(boxes) > 1 else asked)}) > 1
+
+    @property
+    def heading(self) -> str:
+        """The sentence that says what it is; its name where there is none."""
+        return self.title or self.name
+
+
+class PassCount(NamedTuple):
+    """How many cases pass in one sandbox, of those that could be asked there."""
+
+    good: int
+    asked: int
+
+
+def totals(rows: Sequence[CaseRow]) -> list[PassCount]:
+    """Over these rows, for each sandbox."""
+    columns = zip(*(one.cells for one in rows), strict=True) if rows else ()
+    found = []
+    for cells in columns:
+        asked = [one for one in cells if one.result is not None and one.sign.health != "absent"]
+        found.append(PassCount(sum(one.sign.health == "good" for one in asked), len(asked)))
+    return found
+
+
+class SkillGroup(NamedTuple):
+    """A skill: its cases, and how many of them pass in each sandbox."""
+
+    name: str
+    rows: tuple[CaseRow, ...]
+    totals: tuple[PassCount, ...]
+
+
+def skills(facts: Facts) -> list[SkillGroup]:
+    """By name."""
+    groups: dict[str, list[CaseRow]] = defaultdict(list)
+    for one in rows(facts, "skill", "name"):
+        groups[one.group].append(one)
+    return [SkillGroup(name, tuple(ones), tuple(totals(ones))) for name, ones in groups.items()]
+
+
+def working(groups: Sequence[SkillGroup]) -> list[PassCount]:
+    """For each sandbox: the skills all of whose cases pass there, of those that ran there."""
+    columns = zip(*(one.totals for one in groups), strict=True) if groups else ()
+    found = []
+    for ones in columns:
+        ran = [one for one in ones if one.asked]
+        found.append(PassCount(sum(one.good == one.asked for one in ran), len(ran)))
+    return found
 
 
 class ChangeRow(NamedTuple):
@@ -69,6 +118,14 @@ class ChangeRow(NamedTuple):
     now: Status
     cause: str
     link: str
+
+    @property
+    def worse(self) -> bool:
+        return self.was.health == "good" and self.now.health != "good"
+
+    @property
+    def better(self) -> bool:
+        return self.was.health != "good" and self.now.health == "good"
 
 
 PAGES = {"probe": "capabilities", "check": "syscalls", "skill": "skills", "suite": "suites"}
@@ -120,66 +177,6 @@ def capabilities(facts: Facts) -> list[CaseRow]:
 # The overview
 
 
-class Health(NamedTuple):
-    """A sandbox at a glance."""
-
-    sandbox: str
-    version: str
-    counts: Mapping[str, int]
-    right: int
-    asked: int
-    delta: int | None
-    trend: Markup
-    range: str
-
-
-def health(facts: Facts) -> list[Health]:
-    """Of every sandbox: how many answers are right, of how many, and how that went."""
-    return [_health(facts, sandbox) for sandbox in facts.sandboxes]
-
-
-def _health(facts: Facts, sandbox: str) -> Health:
-    ones = [one for one in facts.results if one.case.sandbox == sandbox]
-    counts = Counter(status(one.status).tone for one in ones)
-    asked = len(ones) - counts["none"]
-    right = counts["good"] + counts["shut"]
-    before = [one for one in facts.before.values() if one.case.sandbox == sandbox]
-    was = sum(status(one.status).tone in ("good", "shut") for one in before)
-    line = _shares(facts, sandbox)
-    known = [one for one in line if one is not None]
-    least, most = min(known, default=0.0), max(known, default=1.0)
-    title = (
-        f"{sandbox}: share of right answers in {len(known)} campaigns, "
-        f"between {least:.1%} and {most:.1%}, now {right} of {asked}"
-    )
-    return Health(
-        sandbox,
-        str(facts.campaign.versions.get(f"sandbox:{sandbox}", "")),
-        in_order(counts),
-        right,
-        asked,
-        right - was if before else None,
-        trend(line, title, least=least - 0.005, most=max(most, least + 0.01)),
-        f"{least * 100:.1f}" + ("" if least == most else f"–{most * 100:.4g}") + " %",
-    )
-
-
-def _shares(facts: Facts, sandbox: str) -> list[float | None]:
-    """The part of the answers that were right, in each campaign."""
-    right, asked = [0] * len(facts.campaigns), [0] * len(facts.campaigns)
-    for identity, line in facts.lines.items():
-        if identity[2] != sandbox:
-            continue
-        for one in stretches(line):
-            tone = status(one.status).tone
-            if tone == "none":
-                continue
-            for place in range(one.start, one.start + one.length):
-                asked[place] += 1
-                right[place] += tone in ("good", "shut")
-    return [got / of if of else None for got, of in zip(right, asked, strict=True)]
-
-
 def in_order(counts: Mapping[str, int]) -> dict[str, int]:
     """Counts by tone, as bars are drawn."""
     return {tone: counts[tone] for tone in TONES if counts.get(tone)}
@@ -198,12 +195,12 @@ def changes(facts: Facts) -> list[ChangeRow]:
 
 
 def place_of(case: Case) -> str:
-    """The address of what is told of a case."""
+    """The address of the evidence of a case."""
     page = "syscalls" if case.group == SYSCALL else PAGES[case.kind]
     return f"{page}.html#{anchor(case.capability or case.name)}"
 
 
-def told_at(facts: Facts, kind: str, name: str, sandbox: str) -> str:
+def link_of(facts: Facts, kind: str, name: str, sandbox: str) -> str:
     """The same for a case that a finding names; the page of its kind, if it has no row there."""
     result = facts.known.get((kind, name, sandbox))
     if result is None or kind not in PAGES or kind == "suite":

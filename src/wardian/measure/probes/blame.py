@@ -1,4 +1,4 @@
-"""Which wall blocks a specimen: walls are taken away one at a time, and one is left standing."""
+"""Find the wall that blocks a specimen: remove one wall at a time, or leave only one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def blame(
     timeout_s: float = 20.0,
     host_named: bool = False,
 ) -> Blame:
-    """Measure behind all walls, without each, and where that does not tell, behind each alone; and
+    """Measure behind all walls, without each, and if that is not conclusive, behind each alone; and
     on the bare host, if the specimen ships with wardian or the host was named."""
     targets = [target(HOST, policy), target(WARDIAN, policy)]
     host, baseline = measure([specimen], targets, env, host_named=host_named, timeout_s=timeout_s)
@@ -138,23 +138,23 @@ def _judge(
     if _allowed(baseline):
         return (), "nothing blocks it: it is allowed", True
     if baseline.observed != "blocked":
-        return (), f"there is no answer to blame anyone for: {baseline.cause}", False
+        return (), f"there is no outcome to explain: {baseline.cause}", False
     needed = tuple(one.wall for one in trials if _allowed(one.without))
     if needed:
         it = "it" if len(needed) == 1 else "any of them"
         return needed, f"{_names(needed)}: without {it} it is allowed", True
     each = _each(trials)
     if each:
-        it = "it blocks this by itself" if len(each) == 1 else "each blocks it by itself"
+        it = "it blocks this on its own" if len(each) == 1 else "each blocks it on its own"
         return each, f"{_names(each)}: {it}", True
     if bare is not None and _allowed(bare):
         return (), "several walls together: none blocks it alone", False
     if host.observed == "blocked":
-        return (), f"no wall of ours: the host blocks it too ({host.errno or host.detail})", True
+        return (), f"none of our walls: the host blocks it too ({host.errno or host.detail})", True
     if not_tried or bare is None or bare.observed != "blocked":
         names = ", ".join(one.wall.name for one in trials)
         return (), f"none of those that could be tried here: {names}", False
-    return (FRAME,), f"{_names([FRAME])}: what is left when every other wall is away", True
+    return (FRAME,), f"{_names([FRAME])}: the only ones left when every other wall is removed", True
 
 
 def _first(baseline: Artifact, trials: Sequence[Trial]) -> tuple[Wall, ...]:
@@ -174,7 +174,7 @@ def _answers_otherwise(trial: Trial, baseline: Artifact) -> bool:
     if (
         seen is None
         or seen.observed not in ("allowed", "blocked")
-        or _told(seen) == _told(baseline)
+        or _shown(seen) == _shown(baseline)
     ):
         return False
     # What had to go with a wall (/proc with the pid namespace) may be what is missed now.
@@ -234,18 +234,18 @@ def _seen(one: Artifact | None) -> dict[str, Any] | None:
 
 def lines(one: Blame, *, verbose: bool) -> list[str]:
     """What a person reads."""
-    told = [f"{one.specimen.id}: {_told(one.baseline)}", f"  {printable(one.answer)}"]
+    printed = [f"{one.specimen.id}: {_shown(one.baseline)}", f"  {printable(one.answer)}"]
     if one.first and one.first != one.blamed:
-        told.append(f"  answered first by {_names(one.first)}")
-    told += [f"  seen by the supervisor: {printable(text)}" for text in _relevant(one.baseline)]
+        printed.append(f"  first refused by {_names(one.first)}")
+    printed += [f"  seen by the supervisor: {printable(text)}" for text in _relevant(one.baseline)]
     if verbose:
         for trial in one.trials:
-            gone = _told(trial.without) if trial.without is not None else "not tried"
-            only = f"   alone: {_told(trial.alone)}" if trial.alone is not None else ""
-            told.append(f"  without {trial.wall.name:<18} {gone}{only}")
+            gone = _shown(trial.without) if trial.without is not None else "not tried"
+            only = f"   alone: {_shown(trial.alone)}" if trial.alone is not None else ""
+            printed.append(f"  without {trial.wall.name:<18} {gone}{only}")
     if one.not_tried:
-        told.append(f"  not tried: {', '.join(one.not_tried)} (no policy gives them up)")
-    return told
+        printed.append(f"  not tried: {', '.join(one.not_tried)} (no policy gives them up)")
+    return printed
 
 
 def _relevant(one: Artifact) -> list[str]:
@@ -254,5 +254,5 @@ def _relevant(one: Artifact) -> list[str]:
     return [refused.text(each) for each in calls[-2:] or one.refusals[-1:]]
 
 
-def _told(one: Artifact) -> str:
+def _shown(one: Artifact) -> str:
     return " ".join(filter(None, (one.observed or one.status, one.errno)))

@@ -91,12 +91,12 @@ def _side(one: Artifact | None) -> dict[str, Any] | None:
 def lines(found: Sequence[ProbeChange]) -> list[str]:
     """One line for each."""
     return [
-        f"{one.kind:<9} {one.id} ({one.sandbox}): {_told(one.old)} → {_told(one.new)}"
+        f"{one.kind:<9} {one.id} ({one.sandbox}): {_shown(one.old)} → {_shown(one.new)}"
         for one in found
     ]
 
 
-def _told(one: Artifact | None) -> str:
+def _shown(one: Artifact | None) -> str:
     if one is None:
         return "not measured"
     return f"{one.status} {one.errno}" if one.errno else one.status
@@ -120,7 +120,7 @@ def holding(capability: str, sandbox: str, artifacts: Iterable[Artifact]) -> Hol
             seen = " ".join(filter(None, (one.observed or one.status, one.errno)))
             return Holding(capability, sandbox, False, f"{one.id}: {seen}: {printable(_why(one))}")
     if not asked:
-        why = f"can't be asked: {ones[0].cause}" if ones else "was not measured"
+        why = f"can't be tested: {ones[0].cause}" if ones else "was not measured"
         return Holding(capability, sandbox, False, why)
     return Holding(capability, sandbox, True, printable(asked[0].detail))
 

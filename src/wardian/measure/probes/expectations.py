@@ -1,7 +1,7 @@
 """What should happen, by profile: strict TOML, with a reason for each. See docs/probe.md.
 
 Precedence: specimen, capability, domain, the syscall table where a profile says so, then allowed.
-What is wrong is told with file and line.
+Errors name the file and the line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people and machines read about measurements: list, matrix, JSON, JUnit. Pure."""
+"""Probe measurements as list, matrix, JSON and JUnit. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wardian.text import columns, printable
 
 LIST_SCHEMA = "wardian.probe-list/1"
 RUN_SCHEMA = "wardian.probe-run/1"
-LEGEND = "yes: allowed   no: blocked, as expected   NO!, YES!: not as expected   -: can't be asked"
+LEGEND = "yes: allowed   no: blocked, as expected   NO!, YES!: not as expected   -: can't be tested"
 
 
 def unexpected(artifact: Artifact, *, require_all: bool = False) -> bool:
@@ -55,9 +55,9 @@ def list_lines(specimens: Sequence[Specimen]) -> list[str]:
 def summary(artifacts: Sequence[Artifact]) -> str:
     """One line of counts."""
     counts = Counter(one.status for one in artifacts)
-    told = ", ".join(f"{counts[name]} {name}" for name in PROBE if counts[name])
+    shown = ", ".join(f"{counts[name]} {name}" for name in PROBE if counts[name])
     total = len(artifacts)
-    return f"{total} measurement{'s' if total != 1 else ''}: {told or 'none'}"
+    return f"{total} measurement{'s' if total != 1 else ''}: {shown or 'none'}"
 
 
 def document(artifacts: Sequence[Artifact], seconds: float) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def troubles(artifacts: Iterable[Artifact], *, require_all: bool = False) -> lis
 def one_line(one: Artifact) -> str:
     """A measurement as a line."""
     seen = " ".join(filter(None, (one.observed or "", one.errno)))
-    told = printable(one.detail or one.cause)
-    return f"{one.sandbox:<10}  {one.status:<18}  {one.id}  {seen}: {told}".rstrip(": ")
+    shown = printable(one.detail or one.cause)
+    return f"{one.sandbox:<10}  {one.status:<18}  {one.id}  {seen}: {shown}".rstrip(": ")
 
 
 def junit(artifacts: Sequence[Artifact], *, require_all: bool = False) -> str:

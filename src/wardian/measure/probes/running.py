@@ -1,4 +1,4 @@
-"""One specimen in one sandbox; all of them, in parallel, to the end; nothing from before."""
+"""Run one specimen in one target, or all of them in parallel; earlier results never count."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TIMEOUT_S = 20.0
 OUTPUT = "observation.json"
 MAX_BYTES = 64 << 10
 MAX_REFUSALS = 100
-TOLD = 300
+SHOWN = 300
 # A limit that strikes is an answer of the sandbox; its clock is not, for the specimen may hang.
 _LIMITS = ("memory limit", "cpu limit", "disk limit", "output limit")
 # What takes longest goes first, so that no core waits for the last one.
@@ -197,7 +197,7 @@ def _run(
 def _answer(
     specimen: Specimen, result: Result, sandbox: Sandbox, wanted: ProbeExpectation
 ) -> tuple[Observation | None, Verdict]:
-    """What the run came to; whatever went wrong with the specimen is told, never raised."""
+    """The observation of a run; a failure of the specimen becomes a verdict, never an exception."""
     if result.reason == "time limit":
         return None, Verdict("timeout", f"it did not end in time{_said(result)}")
     if result.reason in ("not found", "not executable"):
@@ -221,7 +221,7 @@ def _answer(
             raise ValueError(f"more than {MAX_BYTES} bytes")
         seen = read_observation(json.loads(data), specimen.id, specimen.capability)
     except (ValueError, RecursionError) as error:
-        return None, Verdict("garbage", f"what it wrote is no observation: {error}"[:TOLD])
+        return None, Verdict("garbage", f"what it wrote is no observation: {error}"[:SHOWN])
     return _judged(seen, wanted)
 
 
@@ -238,7 +238,7 @@ def _read(sandbox: Sandbox) -> bytes:
 
 
 def _said(result: Result) -> str:
-    text = result.stderr.decode("utf-8", "replace").strip()[-TOLD:]
+    text = result.stderr.decode("utf-8", "replace").strip()[-SHOWN:]
     return f"; it said: {text}" if text else ""
 
 

@@ -1,4 +1,4 @@
-"""The specimens: found by path, read but not run. Nothing here starts a sandbox."""
+"""Find specimens by path and read them. Nothing here runs one."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def probes_dir(given: str | None = None) -> str:
 
 
 def find_specimens(root: str) -> list[Specimen]:
-    """All specimens below ``root``, by ID. Raises InputError for one that can't be told apart."""
+    """All specimens below ``root``, by ID. Raises InputError for an ID that is not unique."""
     found: dict[str, Specimen] = {}
     for path in _files(root):
         specimen = read_specimen(root, path)

@@ -21,7 +21,7 @@ class ProbeExpectation(NamedTuple):
 
 
 class SpecimenCheck(NamedTuple):
-    """One thing that a specimen of several looked at; ``ok`` is None where it can't be asked."""
+    """One thing that a specimen of several looked at; ``ok`` is None where it can't be tested."""
 
     name: str
     ok: bool | None

@@ -1,7 +1,7 @@
-"""Things placed on the host, outside every sandbox, for specimens to reach for: PROBE_HOST_…
+"""Files and services on the host, outside every sandbox, that specimens try to reach: PROBE_HOST_…
 
-Nothing but the sandbox keeps a guest away from them: they are open to every user. What this host
-does not let us make is left out, and specimens that need it say that they can't be asked.
+Only the sandbox protects them: they are open to every user. What can't be made on this host is left
+out, and specimens that need it report that they can't be tested.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLACE = "/var/tmp"  # noqa: S108 - the name is made unguessable
 
 @contextmanager
 def witnesses() -> Iterator[dict[str, str]]:
-    """The environment that tells specimens of them; all are gone afterwards."""
+    """The environment variables that name them for specimens; all are removed afterwards."""
     made = _Witnesses()
     try:
         yield made.environment
@@ -63,7 +63,7 @@ class _Witnesses:
         self._thread = threading.Thread(target=self._serve, name="probe-witness", daemon=True)
         self._thread.start()
 
-    def _tell(self, name: str, value: str) -> None:
+    def _announce(self, name: str, value: str) -> None:
         self.environment[f"PROBE_HOST_{name}"] = value
 
     def _files(self) -> None:
@@ -74,8 +74,8 @@ class _Witnesses:
         os.mkdir(folder)
         os.chmod(path, 0o644)
         os.chmod(folder, 0o1777)  # noqa: S103
-        self._tell("FILE", path)
-        self._tell("DIR", folder)
+        self._announce("FILE", path)
+        self._announce("DIR", folder)
 
     def _process(self) -> None:
         """It ends with us, however we end: its standard input does."""
@@ -89,7 +89,7 @@ class _Witnesses:
             )
         except OSError:
             return
-        self._tell("PID", str(self._sleeper.pid))
+        self._announce("PID", str(self._sleeper.pid))
 
     def _listen(self, name: str, family: int, kind: int, address: str | tuple[str, int]) -> None:
         made = socket.socket(family, kind)
@@ -103,8 +103,8 @@ class _Witnesses:
             return
         bound = made.getsockname()
         self._selector.register(made, selectors.EVENT_READ)
-        told = str(bound[1]) if family == socket.AF_INET else str(address).removeprefix("\0")
-        self._tell(name, told)
+        shown = str(bound[1]) if family == socket.AF_INET else str(address).removeprefix("\0")
+        self._announce(name, shown)
 
     def _shared_memory(self) -> None:
         """A segment that goes when the last process detaches, so none is left behind."""
@@ -124,7 +124,7 @@ class _Witnesses:
             return
         ctypes.memmove(at, WORDS, len(WORDS))
         self._attached = at
-        self._tell("SHM", str(number))
+        self._announce("SHM", str(number))
 
     def _serve(self) -> None:
         while True:

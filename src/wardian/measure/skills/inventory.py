@@ -57,7 +57,7 @@ class SkillEntry(NamedTuple):
 
 
 def inventory(places: Iterable[str]) -> list[SkillEntry]:
-    """Every skill at or below these places, by name. One that can't be read is told, not raised."""
+    """Every skill at or below these paths, by name; one that can't be read has a ``problem``."""
     found: dict[str, SkillEntry] = {}
     for place in places:
         for folder in find_skills(Path(place)):

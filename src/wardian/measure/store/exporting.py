@@ -39,10 +39,10 @@ def rows(store: StoreReader, table: str, *, evidence: bool = False) -> Iterator[
 def _results(store: StoreReader, campaign: Campaign, evidence: bool) -> Iterator[dict[str, Any]]:
     for one in store.results(campaign.id, evidence=evidence):
         outcome = one.outcome._asdict()
-        told = outcome.pop("evidence")
+        kept = outcome.pop("evidence")
         case = {k: getattr(one.case, k) for k in ("kind", "name", "sandbox", "group", "capability")}
         rest = {k: getattr(one, k) for k in ("duration_s", "time", "key", "measured_in", "health")}
-        yield case | outcome | rest | ({"evidence": told} if evidence else {})
+        yield case | outcome | rest | ({"evidence": kept} if evidence else {})
 
 
 def write_json_lines(store: StoreReader, tables: list[str], file: TextIO, *, evidence: bool) -> int:

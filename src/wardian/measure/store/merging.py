@@ -1,4 +1,4 @@
-"""Stores joined into one, and campaigns let go."""
+"""Join stores and delete campaigns."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ class Pruned(NamedTuple):
 def prune(
     store: Store, *, keep: int | None = None, days: float | None = None, dry: bool = False
 ) -> Pruned:
-    """Let campaigns go that are not among the last ``keep`` and older than ``days``.
+    """Delete campaigns that are not among the last ``keep`` and older than ``days``.
 
-    The last one that was finished always stays: it is what the next one is compared with.
+    The last finished one always stays, because the next one is compared with it.
     """
     campaigns = store.campaigns()
     ended = [one.id for one in campaigns if one.state in ("finished", "partial")]

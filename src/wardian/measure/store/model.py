@@ -77,7 +77,7 @@ class Moment(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A number of a campaign. ``evidence`` tells where it comes from: a selection of cases."""
+    """A number of a campaign. ``evidence`` selects the cases that it was computed from."""
 
     campaign_id: int
     name: str
@@ -89,7 +89,7 @@ class Figure(NamedTuple):
 
 class Finding(NamedTuple):
     """Something to act on. ``document`` holds evidence and the proposed change; ``slug`` is the
-    same every night for the same thing."""
+    same in every campaign for the same thing."""
 
     campaign_id: int
     slug: str

@@ -1,4 +1,4 @@
-"""Questions to a store: campaigns, results, timelines, figures, findings. Nothing is written."""
+"""Queries: campaigns, results, timelines, figures, findings. Nothing is written."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _CAMPAIGN = ", ".join(Campaign._fields)
 
 
 class StoreReader:
-    """What can be asked of a store. Safe to use from several threads, one question at a time."""
+    """The queries of a store. Safe to use from several threads."""
 
     path: str
     _connection: sqlite3.Connection
     _lock: threading.RLock
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._told(), self._lock:
+        with self._store_errors(), self._lock:
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         """What SQLite says of a file that is broken becomes an error about that file."""
         try:
             yield
@@ -176,11 +176,13 @@ class StoreReader:
         """Case → its status in each of these campaigns, None where it has none. For many nights
         much faster than ``timelines``."""
         places = {one.id: place for place, one in enumerate(campaigns)}
+        query = "SELECT case_id, outcome_id FROM results WHERE campaign_id = ?"
+        results = [(place, self._rows(query, (one,))) for one, place in places.items()]
+        # Read after them: a campaign that runs adds outcomes meanwhile.
         statuses = dict(self._rows("SELECT id, status FROM outcomes"))
         found: dict[int, list[str | None]] = {}
-        for campaign_id, place in places.items():
-            query = "SELECT case_id, outcome_id FROM results WHERE campaign_id = ?"
-            for case_id, outcome_id in self._rows(query, (campaign_id,)):
+        for place, rows in results:
+            for case_id, outcome_id in rows:
                 line = found.get(case_id)
                 if line is None:
                     line = found[case_id] = [None] * len(places)

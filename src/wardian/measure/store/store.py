@@ -41,8 +41,8 @@ _TAKE_OVER = """
 
 
 def _again(kind: str, status: str) -> bool:
-    told = health(status)
-    return told == "broken" or (told == "bad" and kind != "suite")
+    how = health(status)
+    return how == "broken" or (how == "bad" and kind != "suite")
 
 
 def default_path() -> str:
@@ -123,7 +123,7 @@ class Store(StoreReader):
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: everything in it is there afterwards, or nothing."""
-        with self._told(), self._lock:
+        with self._store_errors(), self._lock:
             if self._connection.in_transaction:
                 yield self._connection
                 return
@@ -233,7 +233,7 @@ class Store(StoreReader):
             )
 
     def keep_sources(self, digest: str, files: Mapping[str, str]) -> None:
-        """Files that results depend on, so that a later change can be told, and taken back."""
+        """Files that results depend on, so that a later change can be shown and reverted."""
         data = zlib.compress(as_json(files).encode())
         if len(data) <= MAX_SOURCE_BYTES:
             with self.writing() as connection:

@@ -1,4 +1,4 @@
-"""Which wall it is that a lost case meets: it is run by itself without each wall in turn.
+"""Find the wall that blocks a lost case: run it alone, without each wall in turn.
 
 The walls, and the ways to take one away, are those of ``wardian.measure.blame``. A case that no
 single wall explains is tried without two: what the syscall filter or Landlock refuses, another wall

@@ -1,7 +1,7 @@
 """The cases of a googletest program in one target: listed, run, and run on after a crash or a hang.
 
 Every case that was listed gets an outcome. What ends the program costs the case that ran, not
-those after it; what ends it again and again before any case has begun is given up, and told.
+those after it; a program that repeatedly ends before any case begins is given up and reported.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class GtestCases:
         self.fruitless = 0
         self.outcomes: dict[str, SuiteOutcome] = {}
         self.refusals: tuple[Refusal, ...] = ()  # of the last run, whichever case it was
-        self.told: set[str] = set()
+        self.announced: set[str] = set()
 
     def all(self, known: Mapping[str, SuiteOutcome]) -> Iterable[SuiteOutcome]:
         """Each case that is listed and wanted, in the order of the list."""
@@ -135,17 +135,17 @@ class GtestCases:
 
     def _unlisted(self, ran: Execution, printed: bytes) -> SuiteOutcome:
         if ran.late:
-            told = f"it did not list its cases within {self.options.timeout_s:g} s"
+            detail = f"it did not list its cases within {self.options.timeout_s:g} s"
         elif ran.not_started:
-            told = ran.not_started
+            detail = ran.not_started
         elif ran.result.exit_code == 0:
-            told = "it lists no case"
+            detail = "it lists no case"
         else:
-            told = f"it {ran.end.told} when it was to list its cases"
+            detail = f"it {ran.end.wording} when it was to list its cases"
         status = "timeout" if ran.late else "crashed" if ran.result.exit_code else "failed"
         refusals = worth_keeping(ran.result.refusals)
         return SuiteOutcome(
-            PROGRAM_CASE, status, ran.seconds, told, text(printed)[-KEEP_BYTES:], refusals
+            PROGRAM_CASE, status, ran.seconds, detail, text(printed)[-KEEP_BYTES:], refusals
         )
 
     def run_cases(self, wanted: Sequence[str], every: Sequence[str]) -> None:
@@ -184,9 +184,9 @@ class GtestCases:
         return self._account(stream, ran, chosen)
 
     def _on_end(self, stream: gtest.Stream) -> None:
-        """Tell of the cases that have ended meanwhile."""
-        for name in [name for name in stream.ended if name not in self.told]:
-            self.told.add(name)
+        """Announce the cases that have ended since the last call."""
+        for name in [name for name in stream.ended if name not in self.announced]:
+            self.announced.add(name)
             self.on_case(name, stream.ended[name].status)
 
     def _account(self, stream: gtest.Stream, ran: Execution, chosen: Sequence[str]) -> set[str]:
@@ -216,7 +216,7 @@ class GtestCases:
         if not ran.late:
             self.patience.ended()
         for name, outcome in found.items():
-            self._note(outcome, quiet=name in self.told)
+            self._note(outcome, quiet=name in self.announced)
         return set(found)
 
     def _doubtful(

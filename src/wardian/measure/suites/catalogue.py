@@ -214,20 +214,20 @@ def document(catalogue: Catalogue) -> dict[str, Any]:
 def lines(catalogue: Catalogue) -> list[str]:
     """For people: files with their cases and calls, then what nobody tests."""
     width = max(len(source.path) for source in catalogue.sources)
-    told = [f"{'file':<{width}}  cases  system calls"]
+    rows = [f"{'file':<{width}}  cases  system calls"]
     for source in catalogue.sources:
         calls = sorted({call for case in source.cases for call in case.syscalls})
         shown = " ".join(calls[:12]) + (f" … {len(calls) - 12} more" if len(calls) > 12 else "")
-        told.append(f"{printable(source.path):<{width}}  {len(source.cases):>5}  {shown}".rstrip())
+        rows.append(f"{printable(source.path):<{width}}  {len(source.cases):>5}  {shown}".rstrip())
     tested = by_syscall(catalogue)
     bare = [name for name, one in tested.items() if not one.cases]
-    told += ["", f"in no case: {' '.join(bare)}" if bare else "every call of the table is tested"]
+    rows += ["", f"in no case: {' '.join(bare)}" if bare else "every call of the table is tested"]
     unknown = sorted({name for source in catalogue.sources for name in source.unknown})
     if unknown:
-        told.append(f"numbers that the table has no row for: {' '.join(unknown)}")
+        rows.append(f"numbers that the table has no row for: {' '.join(unknown)}")
     for file, calls in absent_files(catalogue).items():
-        told.append(f"the table names {printable(file)} for {' '.join(calls)}: it is not there")
-    return told
+        rows.append(f"the table names {printable(file)} for {' '.join(calls)}: it is not there")
+    return rows
 
 
 def summary(catalogue: Catalogue) -> str:

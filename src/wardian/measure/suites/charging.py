@@ -1,5 +1,5 @@
-"""Which case is charged with what: outcomes from the output, the report and the end of a run. Pure,
-but for the clock that it is told."""
+"""Assign output, report and end of a run to its cases, as outcomes. Pure,
+except for the clock that it is given."""
 
 from __future__ import annotations
 
@@ -84,16 +84,16 @@ class Patience:
         return True
 
 
-def ended(name: str, told: gtest.Ended, refusals: Timed) -> SuiteOutcome:
-    """As the running output told it."""
-    seconds = max(0.0, told.ended_s - told.began_s)
-    seen = () if told.status == "passed" else refusals.between(told.after_s, told.ended_s)
-    return SuiteOutcome(name, told.status, seconds, "", text(told.output), seen)
+def ended(name: str, case: gtest.Ended, refusals: Timed) -> SuiteOutcome:
+    """The outcome of a case according to the running output."""
+    seconds = max(0.0, case.ended_s - case.began_s)
+    seen = () if case.status == "passed" else refusals.between(case.after_s, case.ended_s)
+    return SuiteOutcome(name, case.status, seconds, "", text(case.output), seen)
 
 
-def reported(name: str, told: gtest.Reported) -> SuiteOutcome:
-    """As the report told it that was written at the end."""
-    return SuiteOutcome(name, told.status, told.seconds, "", told.text[-KEEP_BYTES:])
+def reported(name: str, case: gtest.Reported) -> SuiteOutcome:
+    """The outcome of a case according to the report that the program wrote at its end."""
+    return SuiteOutcome(name, case.status, case.seconds, "", case.text[-KEEP_BYTES:])
 
 
 def charged(name: str, stream: gtest.Stream, ran: Execution, patience: Patience) -> SuiteOutcome:
@@ -106,7 +106,7 @@ def charged(name: str, stream: gtest.Stream, ran: Execution, patience: Patience)
         patience_s = patience.case_s if began_s else patience.timeout_s
         status, detail = "timeout", f"it did not end within {patience_s:g} s"
     else:
-        status, detail = "crashed", f"the program {ran.end.told}"
+        status, detail = "crashed", f"the program {ran.end.wording}"
     if not running:
         detail += ", before it began"
     seen = Timed(ran).between(stream.after_s, ran.seconds, limits=bool(ran.end.reason))
@@ -116,7 +116,7 @@ def charged(name: str, stream: gtest.Stream, ran: Execution, patience: Patience)
 def after_its_end(name: str, stream: gtest.Stream, ran: Execution) -> SuiteOutcome:
     """A case that printed that it had ended, whereupon the program did, and nothing besides."""
     status = "timeout" if ran.late else "crashed"
-    detail = "the program hung" if ran.late else f"the program {ran.end.told}"
+    detail = "the program hung" if ran.late else f"the program {ran.end.wording}"
     printed = stream.ended[name]
     seen = Timed(ran).between(printed.after_s, ran.seconds, limits=bool(ran.end.reason))
     seconds = max(0.0, ran.seconds - printed.began_s)
@@ -127,7 +127,7 @@ def after_its_end(name: str, stream: gtest.Stream, ran: Execution) -> SuiteOutco
 def after_all(stream: gtest.Stream, ran: Execution, patience: Patience) -> SuiteOutcome:
     """What befell the program when all cases were done."""
     status = "timeout" if ran.late else "crashed" if ran.end.signal else "failed"
-    detail = f"after its last case it {ran.end.told}"
+    detail = f"after its last case it {ran.end.wording}"
     if ran.late:
         detail = f"it did not end within {patience.case_s:g} s after its last case"
     return SuiteOutcome(PROGRAM_CASE, status, 0.0, detail, text(stream.outside.bytes))
@@ -135,8 +135,8 @@ def after_all(stream: gtest.Stream, ran: Execution, patience: Patience) -> Suite
 
 def spread_suite_failure(suite: str, found: dict[str, SuiteOutcome], said: str) -> None:
     """googletest skips the cases of a suite whose set-up failed; they were not skipped by choice.
-    A tear-down that fails is told for the suite."""
-    told = f"{suite}: SetUpTestSuite or TearDownTestSuite failed"
+    A tear-down that fails is reported for the suite."""
+    failure = f"{suite}: SetUpTestSuite or TearDownTestSuite failed"
     skipped = [
         name
         for name, one in found.items()
@@ -145,12 +145,12 @@ def spread_suite_failure(suite: str, found: dict[str, SuiteOutcome], said: str) 
     for name in skipped:
         detail = gtest.first_line(said)
         found[name] = found[name]._replace(
-            status="failed", detail=f"{told}: {detail}" if detail else told, output=said
+            status="failed", detail=f"{failure}: {detail}" if detail else failure, output=said
         )
     if not skipped:
         name = f"{suite}.(tear down)"
         found[name] = SuiteOutcome(
-            name, "failed", detail=gtest.first_line(said) or told, output=said
+            name, "failed", detail=gtest.first_line(said) or failure, output=said
         )
 
 

@@ -1,4 +1,4 @@
-"""What passes in the baseline and not here: the list that matters, and the cause of each. Pure."""
+"""Cases that pass in the baseline and not in a sandbox, and the cause of each. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from wardian.measure.refused import general, likely
 from wardian.measure.suites.outcomes import PROGRAM_CASE, ProgramResult, SuiteOutcome
 
-UNSTEADY = "it passes when it is run by itself"
+UNSTEADY = "flaky: it passes when run alone"
 NOT_FOUND = "not found"  # how what stands in the place of a wall begins, where none was found
 
 
@@ -48,7 +48,7 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
         if one.status == "passed" and not one.flaky and not _passed(mine.get(one.case)):
             outcome = mine.get(one.case)
             if outcome is not None:
-                found.append(_told(here, one.case, outcome))
+                found.append(_lost_case(here, one.case, outcome))
             else:
                 cause = cause_of(whole) if whole is not None else "it has no such case here"
                 found.append(Lost(here.sandbox, here.program, one.case, "not_run", cause, None))
@@ -56,7 +56,7 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
         # What befell the program besides its cases has no name where it did not happen.
         theirs = {one.case for one in native.outcomes}
         befell = [one for one in here.outcomes if one.of_program and one.case not in theirs]
-        lost = [_told(here, one.case, one) for one in befell if one.status != "passed"]
+        lost = [_lost_case(here, one.case, one) for one in befell if one.status != "passed"]
         found += [one._replace(besides=True) for one in lost]
     return found
 
@@ -65,7 +65,7 @@ def _passed(outcome: SuiteOutcome | None) -> bool:
     return outcome is not None and outcome.status == "passed"
 
 
-def _told(here: ProgramResult, case: str, outcome: SuiteOutcome) -> Lost:
+def _lost_case(here: ProgramResult, case: str, outcome: SuiteOutcome) -> Lost:
     return Lost(here.sandbox, here.program, case, outcome.status, cause_of(outcome), outcome)
 
 
@@ -85,7 +85,7 @@ def gained_cases(results: Sequence[ProgramResult], baseline: str) -> list[tuple[
 
 
 def cause_of(outcome: SuiteOutcome) -> str:
-    """The same cause is the same text: a refusal if the supervisor saw one, else what was told."""
+    """The same cause is the same text: a refusal if the supervisor saw one, else its detail."""
     if outcome.alone == "passed":
         return UNSTEADY
     refusal = likely(outcome.refusals)

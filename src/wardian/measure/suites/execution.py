@@ -34,7 +34,7 @@ class RunOptions(NamedTuple):
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error: someone asked for it
-    """The suite was told to stop; this program has no result."""
+    """The suite was asked to stop; this program has no result."""
 
 
 class Running:

@@ -65,7 +65,7 @@ def _parameter(comment: str) -> str:
 
 
 class Ended(NamedTuple):
-    """A case that has ended, as the stream told it; times count from the start of the run.
+    """A case that has ended, according to the stream; times count from the start of the run.
 
     What we hear of it comes late, so what happened since ``after_s``, when the case before it had
     ended, may be its own.
@@ -273,7 +273,7 @@ _FAILURE = re.compile(r"^(\S+?:\d+): (?:Failure|Skipped)\b(.*)$")
 
 
 def first_line(output: str) -> str:
-    """The first failure that a case told, or its reason to be skipped, in one line."""
+    """The first failure that a case printed, or the reason why it was skipped, in one line."""
     lines = output.splitlines()
     for i, line in enumerate(lines):
         found = _FAILURE.match(line.strip())

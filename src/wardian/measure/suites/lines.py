@@ -88,7 +88,7 @@ class ProgramEnd(NamedTuple):
     reason: str = ""  # a limit of the sandbox's, where one ended it
 
     @property
-    def told(self) -> str:
+    def wording(self) -> str:
         """What a sentence about it goes on with."""
         if self.reason:
             return f"was ended by the {self.reason}"
@@ -98,7 +98,7 @@ class ProgramEnd(NamedTuple):
 def judge_exit(end: ProgramEnd) -> tuple[str, str]:
     """Status and a line, for a program whose exit code is all it says."""
     if end.signal or end.reason:
-        return "crashed", f"it {end.told}"
+        return "crashed", f"it {end.wording}"
     if end.code == 0:
         return "passed", ""
     if end.code in SKIPS:
@@ -114,11 +114,11 @@ def judge_tap(text: str, end: ProgramEnd) -> list[Point]:
     missing = max(0, (planned or 0) - len(points))
     died = end.signal or end.reason or (end.code not in (0, 1, 4) and missing)
     if died or (planned is None and not points):
-        points.append(Point(PROGRAM_CASE, "crashed" if died else "failed", f"it {end.told}"))
+        points.append(Point(PROGRAM_CASE, "crashed" if died else "failed", f"it {end.wording}"))
     elif missing:
         points.append(Point(PROGRAM_CASE, "failed", f"{missing} of {planned} points never came"))
     elif end.code not in (0, 4) and all(one.status != "failed" for one in points):
-        points.append(Point(PROGRAM_CASE, "failed", f"it {end.told}"))
+        points.append(Point(PROGRAM_CASE, "failed", f"it {end.wording}"))
     first = len(points) + 1
     lost = range(first, first + min(missing, MAX_POINTS))
     return points + [Point(str(n), "not_run", "it was planned and never came") for n in lost]

@@ -48,21 +48,21 @@ class SuiteOutcome(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """As JSON; what is empty is left out."""
-        told: dict[str, Any] = {"case": self.case, "status": self.status}
-        told["seconds"] = round(self.seconds, 4)
+        data: dict[str, Any] = {"case": self.case, "status": self.status}
+        data["seconds"] = round(self.seconds, 4)
         for name in ("detail", "output", "alone", "parameter", "wall", "suspect"):
             if getattr(self, name):
-                told[name] = getattr(self, name)
+                data[name] = getattr(self, name)
         if self.refusals:
-            told["refusals"] = [refused.document(one) for one in self.refusals]
-        return told
+            data["refusals"] = [refused.document(one) for one in self.refusals]
+        return data
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> SuiteOutcome:
+    def read(cls, data: dict[str, Any]) -> SuiteOutcome:
         """Raises InputError."""
         try:
-            refusals = tuple(refused.read(one) for one in told.get("refusals", ()))
-            outcome = cls(**{**told, "refusals": refusals})
+            refusals = tuple(refused.read(one) for one in data.get("refusals", ()))
+            outcome = cls(**{**data, "refusals": refusals})
             seconds = float(outcome.seconds)
         except (TypeError, ValueError, KeyError):
             raise InputError("not an outcome of a case") from None
@@ -94,15 +94,15 @@ class ProgramResult(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
-        told = self._asdict() | {"seconds": round(self.seconds, 4)}
-        return {"schema": SCHEMA, **told, "outcomes": [one.document() for one in self.outcomes]}
+        data = self._asdict() | {"seconds": round(self.seconds, 4)}
+        return {"schema": SCHEMA, **data, "outcomes": [one.document() for one in self.outcomes]}
 
     @classmethod
-    def read(cls, told: Any) -> ProgramResult:
+    def read(cls, data: Any) -> ProgramResult:
         """Raises InputError."""
-        if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise InputError(f"not a document of the schema {SCHEMA}")
-        fields = {name: told[name] for name in told if name != "schema"}
+        fields = {name: data[name] for name in data if name != "schema"}
         try:
             outcomes = tuple(SuiteOutcome.read(one) for one in fields["outcomes"])
             return cls(**fields | {"outcomes": outcomes})

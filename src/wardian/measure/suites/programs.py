@@ -1,4 +1,4 @@
-"""The programs of a suite: found in directories, told apart by what is in them, never executed.
+"""The programs of a suite: found in directories, identified by their content, never executed.
 
 What a program needs beside it, and the sandbox does not have, is named as shares.
 """

@@ -1,4 +1,4 @@
-"""What people and machines read about a suite: lines, a JSON document, JUnit XML. Pure."""
+"""A suite's results as lines, a JSON document and JUnit XML. Pure."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class SuiteReport(NamedTuple):
         return lost_cases(self.results, self.baseline) if self.baseline is not None else []
 
 
-def is_bad(told: SuiteReport) -> bool:
+def is_bad(report: SuiteReport) -> bool:
     """With a baseline, something steady is lost; without, something did not pass."""
-    if told.baseline is not None:
-        return any(not one.unsteady for one in told.lost)
-    return any(one.status in BAD for result in told.results for one in result.outcomes)
+    if report.baseline is not None:
+        return any(not one.unsteady for one in report.lost)
+    return any(one.status in BAD for result in report.results for one in result.outcomes)
 
 
 def counts(results: Sequence[ProgramResult]) -> Counter[str]:
@@ -61,32 +61,34 @@ def counts(results: Sequence[ProgramResult]) -> Counter[str]:
     return Counter(one.status for result in results for one in result.outcomes)
 
 
-def kept_share(told: SuiteReport, sandbox: str) -> tuple[int, int]:
+def kept_share(report: SuiteReport, sandbox: str) -> tuple[int, int]:
     """Of the cases that pass in the baseline: how many pass there, and how many there are."""
     native = sum(
         one.status == "passed" and not one.flaky
-        for result in told.results
-        if result.sandbox == told.baseline
+        for result in report.results
+        if result.sandbox == report.baseline
         for one in result.outcomes
     )
-    lost = sum(one.sandbox == sandbox and not one.unsteady and not one.besides for one in told.lost)
+    lost = sum(
+        one.sandbox == sandbox and not one.unsteady and not one.besides for one in report.lost
+    )
     return native - lost, native
 
 
 # Lines
 
 
-def table(told: SuiteReport) -> list[str]:
+def table(report: SuiteReport) -> list[str]:
     """Programs × sandboxes, each cell the cases that passed of those that were to run."""
     by_program: dict[str, dict[str, ProgramResult]] = {}
-    for result in told.results:
+    for result in report.results:
         by_program.setdefault(result.program, {})[result.sandbox] = result
     rows = [
-        (printable(program), *(_cell(by.get(name)) for name in told.sandboxes), "")
+        (printable(program), *(_cell(by.get(name)) for name in report.sandboxes), "")
         for program, by in by_program.items()
         if any(one.outcomes for one in by.values())
     ]
-    return columns([("program", *told.sandboxes, ""), *rows])
+    return columns([("program", *report.sandboxes, ""), *rows])
 
 
 def _cell(result: ProgramResult | None) -> str:
@@ -101,30 +103,30 @@ def _cell(result: ProgramResult | None) -> str:
 _WORTH = ("failed", "skipped", "crashed", "timeout", "not_run")
 
 
-def troubles(told: SuiteReport, *, every: bool = False) -> list[str]:
+def troubles(report: SuiteReport, *, every: bool = False) -> list[str]:
     """With a baseline what is lost, by cause; without, what did not pass."""
-    if told.baseline is None:
-        return _failures(told.results, every=every)
+    if report.baseline is None:
+        return _failures(report.results, every=every)
     lines: list[str] = []
-    for sandbox in told.sandboxes:
-        found = [one for one in causes(told.lost) if one.sandbox == sandbox]
+    for sandbox in report.sandboxes:
+        found = [one for one in causes(report.lost) if one.sandbox == sandbox]
         if found:
             count = sum(len(one.cases) for one in found)
             if lines:
                 lines.append("")
             lines.append(
                 f"{_plural(count, 'case')} that pass{'es' if count == 1 else ''} in"
-                f" {told.baseline} and not in {sandbox}, by cause"
+                f" {report.baseline} and not in {sandbox}, by cause"
             )
             for cause in found:
                 lines += _of_cause(cause, every=every)
-            blamed = walls(told.lost).get(sandbox, {})
+            blamed = walls(report.lost).get(sandbox, {})
             if blamed:
                 lines += ["", f"of these pass in {sandbox} without"]
                 lines += [f"  {number:>4}  {wall}" for wall, number in blamed.items()]
             lines += [
                 f"  {number:>4}  {why}"
-                for why, number in no_wall(told.lost).get(sandbox, {}).items()
+                for why, number in no_wall(report.lost).get(sandbox, {}).items()
             ]
     return lines
 
@@ -140,7 +142,7 @@ def _of_cause(cause: Cause, *, every: bool) -> list[str]:
 
 
 def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
-    """What was told of several in the same words is told once."""
+    """Group failures with the same description."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for result in results:
         for one in result.outcomes:
@@ -149,47 +151,47 @@ def _failures(results: Sequence[ProgramResult], *, every: bool) -> list[str]:
                 groups.setdefault(key, []).append(one.case)
     lines = []
     limit = len(groups) if every else 5 * SHOWN_CASES
-    for (status, program, sandbox, *told), cases in list(groups.items())[:limit]:
+    for (status, program, sandbox, *details), cases in list(groups.items())[:limit]:
         more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
         lines.append(f"{status}: {printable(f'{program}:{cases[0]}')}{more} in {sandbox}")
-        lines += [f"  {printable(line)}" for line in told]
+        lines += [f"  {printable(line)}" for line in details]
     if len(groups) > limit:
         lines.append(f"and {_plural(len(groups) - limit, 'failure')} more (--all shows them)")
     return lines
 
 
 def _about(one: SuiteOutcome) -> list[str]:
-    told = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
-    return [*([one.detail] if one.detail else []), *told]
+    details = [f"refused: {refused.short(refusal)}: {refusal.reason}" for refusal in one.refusals]
+    return [*([one.detail] if one.detail else []), *details]
 
 
-def summary(told: SuiteReport) -> list[str]:
+def summary(report: SuiteReport) -> list[str]:
     """A line for each sandbox; with a baseline, what is kept of it."""
     lines = []
-    for name in told.sandboxes:
-        mine = [one for one in told.results if one.sandbox == name]
+    for name in report.sandboxes:
+        mine = [one for one in report.results if one.sandbox == name]
         found = counts(mine)
         total = sum(found.values())
         rest = ", ".join(f"{found[status]} {status}" for status in SUITE if found[status])
         line = f"{name}: {_plural(total, 'case')} of {_plural(len(mine), 'program')}: {rest}"
-        if told.baseline is not None and name != told.baseline:
-            kept, native = kept_share(told, name)
+        if report.baseline is not None and name != report.baseline:
+            kept, native = kept_share(report, name)
             if native:
                 line += (
-                    f"; of {native} that pass in {told.baseline} {kept} pass"
+                    f"; of {native} that pass in {report.baseline} {kept} pass"
                     f" ({100 * kept / native:.2f} %)"
                 )
         lines.append(line)
     return lines
 
 
-def by_call(told: SuiteReport) -> dict[str, dict[str, Counter[str]]]:
+def by_call(report: SuiteReport) -> dict[str, dict[str, Counter[str]]]:
     """System call → sandbox → cases by status, for programs and cases whose calls are known."""
     found: dict[str, dict[str, Counter[str]]] = {}
-    for result in told.results:
+    for result in report.results:
         for one in result.outcomes:
             keys = (f"{result.program}:{_plain(one.case)}", result.program)
-            calls = next((told.calls_of[key] for key in keys if key in told.calls_of), ())
+            calls = next((report.calls_of[key] for key in keys if key in report.calls_of), ())
             for call in calls:
                 of_call = found.setdefault(call, {})
                 of_call.setdefault(result.sandbox, Counter())[one.status] += 1
@@ -204,19 +206,19 @@ def _plain(case: str) -> str:
     return f"{suite}.{name.partition('/')[0]}"
 
 
-def call_lines(told: SuiteReport, *, every: bool = False) -> list[str]:
+def call_lines(report: SuiteReport, *, every: bool = False) -> list[str]:
     """System calls × sandboxes: cases that passed, of those that ran; where all sandboxes come to
     the same it is left out, unless every one is asked for."""
     rows = []
-    for call, by in by_call(told).items():
+    for call, by in by_call(report).items():
         cells = []
-        for name in told.sandboxes:
+        for name in report.sandboxes:
             found = by.get(name, Counter())
             ran = sum(found.values()) - found["disabled"]
             cells.append(f"{found['passed']}/{ran}" if ran else "-")
         if every or len(set(cells)) > 1:
             rows.append((call, *cells, ""))
-    return columns([("syscall", *told.sandboxes, ""), *rows]) if rows else []
+    return columns([("syscall", *report.sandboxes, ""), *rows]) if rows else []
 
 
 def _plural(count: int, word: str) -> str:
@@ -226,14 +228,14 @@ def _plural(count: int, word: str) -> str:
 # Documents
 
 
-def document(told: SuiteReport) -> dict[str, Any]:
+def document(report: SuiteReport) -> dict[str, Any]:
     """The JSON document (docs/reference/suite.md)."""
-    lost = told.lost
+    lost = report.lost
     return {
         "schema": SCHEMA,
-        "sandboxes": [_sandbox(told, one) for one in told.targets],
-        "baseline": told.baseline,
-        "seconds": round(told.seconds, 3),
+        "sandboxes": [_sandbox(report, one) for one in report.targets],
+        "baseline": report.baseline,
+        "seconds": round(report.seconds, 3),
         "lost": [_lost(one) for one in lost],
         "causes": [
             {
@@ -248,19 +250,19 @@ def document(told: SuiteReport) -> dict[str, Any]:
         "gained": [
             {"sandbox": sandbox, "program": program, "case": case}
             for sandbox, program, case in (
-                gained_cases(told.results, told.baseline) if told.baseline is not None else []
+                gained_cases(report.results, report.baseline) if report.baseline is not None else []
             )
         ],
         "syscalls": {
             call: {name: dict(found) for name, found in by.items()}
-            for call, by in by_call(told).items()
+            for call, by in by_call(report).items()
         },
-        "programs": [_program(result) for result in told.results],
+        "programs": [_program(result) for result in report.results],
     }
 
 
-def _sandbox(told: SuiteReport, target: Target) -> dict[str, Any]:
-    found = counts([one for one in told.results if one.sandbox == target.name])
+def _sandbox(report: SuiteReport, target: Target) -> dict[str, Any]:
+    found = counts([one for one in report.results if one.sandbox == target.name])
     described: dict[str, Any] = {
         "name": target.name,
         "version": target.version,
@@ -268,14 +270,14 @@ def _sandbox(told: SuiteReport, target: Target) -> dict[str, Any]:
         "degraded": list(target.degraded),
         "cases": {status: found[status] for status in SUITE},
     }
-    if told.baseline is not None and target.name != told.baseline:
-        kept, native = kept_share(told, target.name)
+    if report.baseline is not None and target.name != report.baseline:
+        kept, native = kept_share(report, target.name)
         described |= {"kept": kept, "of_baseline": native}
     return described
 
 
 def _lost(one: Lost) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "sandbox": one.sandbox,
         "program": one.program,
         "case": one.case,
@@ -285,25 +287,25 @@ def _lost(one: Lost) -> dict[str, Any]:
         "refusals": [],
     }
     if one.here is not None:
-        told["refusals"] = [refused.document(refusal) for refusal in one.here.refusals]
-        told |= {"detail": one.here.detail, "wall": one.here.wall}
-        told["output"] = one.here.output[-4096:]
-    return told
+        entry["refusals"] = [refused.document(refusal) for refusal in one.here.refusals]
+        entry |= {"detail": one.here.detail, "wall": one.here.wall}
+        entry["output"] = one.here.output[-4096:]
+    return entry
 
 
 def _program(result: ProgramResult) -> dict[str, Any]:
-    told = result.document()
-    del told["schema"]
-    for one in told["outcomes"]:
+    entry = result.document()
+    del entry["schema"]
+    for one in entry["outcomes"]:
         if one["status"] == "passed":
             one.pop("output", None)  # kept in the file of the program; here it is only bulk
     found = Counter(one.status for one in result.outcomes)
-    return told | {"cases": {status: found[status] for status in SUITE if found[status]}}
+    return entry | {"cases": {status: found[status] for status in SUITE if found[status]}}
 
 
-def junit(told: SuiteReport) -> str:
+def junit(report: SuiteReport) -> str:
     """JUnit XML, one suite for each program and sandbox."""
-    lost = {(one.sandbox, one.program, one.case): one.cause for one in told.lost}
+    lost = {(one.sandbox, one.program, one.case): one.cause for one in report.lost}
 
     def case(result: ProgramResult, one: SuiteOutcome) -> JunitCase:
         group, _, name = one.case.rpartition(".")
@@ -324,7 +326,7 @@ def junit(told: SuiteReport) -> str:
             [case(result, one) for one in result.outcomes],
             result.seconds,
         )
-        for result in told.results
+        for result in report.results
     )
 
 

@@ -38,7 +38,7 @@ def run_program(
     known: Mapping[str, SuiteOutcome] = NOTHING_KNOWN,
 ) -> Counted:
     """Never raises for what the program does, nor for a sandbox that can't be had; raises Stopped.
-    ``on_case`` hears of each case and its status, as far as they can be told while they run. What
+    ``on_case`` hears of each case and its status, as far as they can be detail while they run. What
     is ``known`` of a case is not asked again."""
     runs = ProgramRuns(program, target, options, running)
     try:
@@ -100,7 +100,7 @@ def _alone(
 
 
 def _whole(runs: ProgramRuns) -> tuple[list[SuiteOutcome], str]:
-    """A program that is one test, or tells its own points; and which protocol it was."""
+    """A program that is one test or prints its own points; and which protocol it used."""
     protocol = runs.program.protocol
     if not runs.options.selection.wants(runs.program.name, PROGRAM_CASE):
         return [], protocol or "exit"
@@ -127,9 +127,9 @@ def _points(
     if ran.not_started:
         return [lines.Point(PROGRAM_CASE, "crashed", ran.not_started, end)]
     if ran.late:
-        told = f"it did not end within {runs.options.timeout_s:g} s"
+        detail = f"it did not end within {runs.options.timeout_s:g} s"
         points = lines.parse_tap(said)[0] if tap else []
-        return [*points, lines.Point(PROGRAM_CASE, "timeout", told, end)]
+        return [*points, lines.Point(PROGRAM_CASE, "timeout", detail, end)]
     if tap:
         return lines.judge_tap(said, ran.end)
     return [lines.Point(PROGRAM_CASE, *lines.judge_exit(ran.end), end)]

@@ -1,4 +1,4 @@
-"""All programs in all targets, some at a time; kept as they come, and not run again if asked so."""
+"""Run all programs in all targets in parallel; results are stored at once and reused on request."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ OnProgram = Callable[[ProgramResult, bool], None]
 
 
 class OnProgress(NamedTuple):
-    """Who hears of progress: of a case (sandbox, program, case, status), and of a program and
-    whether its result was there already."""
+    """Called with progress: a case (sandbox, program, case, status); a program and whether its
+    result was stored already."""
 
     case: OnCase = lambda sandbox, program, case, status: None
     program: OnProgram = lambda result, kept: None
@@ -121,8 +121,8 @@ class _Looks:
         self.keeping, self.on_progress, self.workers = keeping, on_progress, workers
 
     def alone(self, found: Sequence[ProgramResult]) -> list[ProgramResult]:
-        """The supervisor tells the same thing once in a run, and what runs beside it may disturb a
-        case: so each lost one is run by itself, which gives it the refusals that are its own."""
+        """The supervisor reports the same refusal once per run, and other cases may disturb a case:
+        so each lost case is run by itself, which gives it its own refusals."""
         hung: Counter[tuple[str, str]] = Counter()
 
         def look(one: Lost, here: SuiteOutcome) -> SuiteOutcome | None:
@@ -230,8 +230,8 @@ def _changed(
 
 
 def _is_open(here: SuiteOutcome) -> bool:
-    """A case of the program's own whose cause another run may tell. One that hung, or was given up,
-    takes long: once it is known what was refused, that will do."""
+    """A case of the program itself whose cause another run may show. A case that hung or was given
+    up takes long, so it is not run again if its refusals are known."""
     if here.of_program or here.alone:
         return False
     return here.status not in ("timeout", "not_run") or not here.refusals

@@ -1,7 +1,7 @@
-"""The wall that a case likely met, from the calls that it was seen to make, where the supervisor
-saw nothing refused: some walls answer as the kernel does, with what is not there.
+"""The wall that likely blocked a case, from its calls, where the supervisor saw no refusal: some
+walls look like a kernel without the feature.
 
-A suspicion is no proof; ``--blame`` takes walls away and sees.
+This is only likely; ``--blame`` removes walls to find out.
 """
 
 from __future__ import annotations

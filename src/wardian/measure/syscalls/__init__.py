@@ -1,4 +1,4 @@
-"""Which syscalls a sandbox supports, measured: what specimens found, beside what programs use.
+"""Measured syscall support of a sandbox, beside the syscalls that programs use.
 
 cells      the checks of a syscall's specimens in one sandbox → supported, partial, denied, missing
 matrix     all of them, differences from the host, and what policy explains

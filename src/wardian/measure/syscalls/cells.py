@@ -1,4 +1,4 @@
-"""What the checks of a syscall's specimens came to in one sandbox: one of four statuses. Pure.
+"""The outcome of a syscall's checks in one sandbox: one of four statuses. Pure.
 
 supported   every check that could be asked is as it should be
 partial     some are, and some are not: the note says which
@@ -23,7 +23,7 @@ from wardian.syscalls.table import Row
 
 CAPABILITY = "syscall_"
 _REFUSED = ("EPERM", "EACCES")
-_TOLD = 3  # failing checks in a note
+_SHOWN = 3  # failing checks in a note
 _KILLED = "killed by signal"
 
 
@@ -82,7 +82,7 @@ def cell(
         return None
     asked = [one for one in seen if one.check.ok is not None]
     if not asked:
-        return CallSupport("missing", f"it can't be asked here: {seen[0].check.detail}", seen)
+        return CallSupport("missing", f"it can't be tested here: {seen[0].check.detail}", seen)
     failed = [one for one in asked if not one.check.ok]
     if not failed:
         return CallSupport("supported", _left_out(seen, asked), seen)
@@ -93,7 +93,7 @@ def cell(
 
 def _left_out(seen: Sequence[SeenCheck], asked: Sequence[SeenCheck]) -> str:
     rest = [one for one in seen if one not in asked]
-    return f"can't be asked here: {_told(rest)}" if rest else ""
+    return f"can't be tested here: {_listed(rest)}" if rest else ""
 
 
 def _denied_outright(row: Row, failed: Sequence[SeenCheck]) -> bool:
@@ -135,11 +135,11 @@ def answers(row: Row) -> frozenset[str]:
 
 
 def _note(failed: Sequence[SeenCheck]) -> str:
-    more = f"; and {len(failed) - _TOLD} more" if len(failed) > _TOLD else ""
-    return _told(failed[:_TOLD]) + more
+    more = f"; and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
+    return _listed(failed[:_SHOWN]) + more
 
 
-def _told(ones: Sequence[SeenCheck]) -> str:
+def _listed(ones: Sequence[SeenCheck]) -> str:
     return "; ".join(
         f"{one.check.name}: {one.check.detail or one.check.errno or 'no answer'}" for one in ones
     )

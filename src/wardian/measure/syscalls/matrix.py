@@ -16,8 +16,7 @@ from wardian.measure.syscalls.cells import (
     cell,
     killed,
 )
-from wardian.measure.target import HOST
-from wardian.sandbox.backends import NAMES
+from wardian.measure.target import HOST, TARGETS
 from wardian.syscalls.knowledge import PRIORITIES, Knowledge, known
 from wardian.syscalls.table import Row, canonical_arch, rows
 
@@ -130,7 +129,8 @@ def build(
         if one.capability.startswith(CAPABILITY) and (not sandboxes or one.sandbox in sandboxes):
             name = one.capability.removeprefix(CAPABILITY)
             measured.setdefault(one.sandbox, {}).setdefault(name, []).append(one)
-    order = sandboxes or [*(n for n in NAMES if n in measured), *sorted(measured.keys() - {*NAMES})]
+    others = sorted(measured.keys() - {*TARGETS})
+    order = sandboxes or [*(n for n in TARGETS if n in measured), *others]
     names = tuple(name for name in order if name in measured)
     lines = tuple(
         _line(_decided(row, decisions or {}), arch, names, measured)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from wardian.measure.outcome import CALL, STATUSES
 from wardian.measure.probes.artifact import Artifact
 from wardian.measure.probes.specimen import Specimen
+from wardian.measure.syscalls.cells import CallSupport
 from wardian.measure.syscalls.matrix import CallLine, HostDifference, Matrix
 from wardian.measure.syscalls.usage import CallUse
 from wardian.syscalls.knowledge import Knowledge
@@ -49,8 +50,8 @@ def table_lines(ones: Sequence[tuple[Row, Knowledge]], arch: str) -> list[str]:
     cells = [("nr", "name", "group", "priority", "decision", "reason")]
     for row, knowledge in ones:
         number = row.number(arch)
-        told = "-" if number is None else str(number)
-        cells.append((told, row.name, row.group, knowledge.priority, row.kind, row.reason))
+        shown = "-" if number is None else str(number)
+        cells.append((shown, row.name, row.group, knowledge.priority, row.kind, row.reason))
     return columns(cells)
 
 
@@ -90,10 +91,15 @@ def _results(line: CallLine) -> dict[str, Any]:
             "note": cell.note,
             "ok": cell.ok,
             "asked": cell.asked,
+            "measured": _measured(cell),
             "checks": [{"specimen": s.artifact.id, **s.check._asdict()} for s in cell.seen],
         }
         for name, cell in line.cells.items()
     }
+
+
+def _measured(cell: CallSupport) -> str:
+    return max((one.artifact.time for one in cell.seen), default="")
 
 
 def show_lines(one: One) -> list[str]:
@@ -110,17 +116,20 @@ def show_lines(one: One) -> list[str]:
         ("numbers", numbers),
         ("group", row.group),
         ("priority", f"{knowledge.priority}: {knowledge.why}"),
-        ("used by", " ".join(knowledge.used_by) or "none of the programs that were traced"),
+        ("used by", " ".join(knowledge.used_by) or "none of the traced programs"),
         ("skills", " ".join(one.skills) or "none that was traced here"),
         ("manual", f"{knowledge.man}(2)" if knowledge.man else "no page in section 2"),
         ("probes", " ".join(probe.id for probe in one.probes) or "none"),
         ("gVisor tests", " ".join(knowledge.tests) or "none"),
     ]
-    lines = [f"{row.name}({arguments})", *(f"  {name:<13} {told}" for name, told in facts)]
+    lines = [f"{row.name}({arguments})", *(f"  {name:<13} {shown}" for name, shown in facts)]
     if line is None or not line.cells:
-        return [*lines, "  results       none here: wardian syscalls coverage measures them"]
+        return [*lines, "  results       none; `wardian nightly` measures them"]
+    width = max(10, *map(len, line.cells))
     for name, cell in line.cells.items():
-        lines.append(f"  in {name:<10} {cell.status}, {cell.ok} of {cell.asked} checks")
+        when = _measured(cell)[:16].replace("T", " ")
+        counts = f"{cell.status}, {cell.ok} of {cell.asked} checks"
+        lines.append(f"  in {name:<{width}} {counts}, measured {when} UTC")
         lines += [
             f"    {'ok  ' if s.check.ok else 'FAIL' if s.check.ok is False else '-   '} "
             f"{s.check.name}{': ' + printable(s.check.detail) if s.check.detail else ''}"
@@ -210,7 +219,7 @@ def lacking(use: CallUse, matrix: Matrix) -> str:
         words = [*found["lacking"], *([f"{unmeasured} not measured"] if unmeasured else [])]
         if words:
             together.setdefault(", ".join(words), []).append(name)
-    return "; ".join(f"{', '.join(names)}: {told}" for told, names in together.items())
+    return "; ".join(f"{', '.join(names)}: {shown}" for shown, names in together.items())
 
 
 # As text
@@ -233,8 +242,8 @@ def _word(line: CallLine, sandbox: str) -> str:
     if sandbox not in line.cells:
         return "."
     cell = line.cells[sandbox]
-    told = f" {cell.ok}/{cell.asked}" if cell.status == "partial" else ""
-    return STATUSES[cell.status].word + told
+    shown = f" {cell.ok}/{cell.asked}" if cell.status == "partial" else ""
+    return STATUSES[cell.status].word + shown
 
 
 def counts_lines(matrix: Matrix) -> list[str]:
@@ -265,8 +274,8 @@ def use_lines(uses: Iterable[CallUse], matrix: Matrix) -> list[str]:
             cells.append([name, "-", *("-" for _ in matrix.sandboxes), printable(use.problem)])
             continue
         found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
-        told = [f"{one['supported']}/{one['of']}" for one in found]
-        cells.append([name, str(len(use.calls)), *told, cut(lacking(use, matrix), _WIDE)])
+        shown = [f"{one['supported']}/{one['of']}" for one in found]
+        cells.append([name, str(len(use.calls)), *shown, cut(lacking(use, matrix), _WIDE)])
     return columns(cells)
 
 
@@ -294,10 +303,10 @@ def difference_lines(ones: Iterable[HostDifference]) -> list[str]:
 
 def summary(matrix: Matrix) -> str:
     """One line for each sandbox."""
-    told = [f"{name}: {_counted(matrix.counts(name))}" for name in matrix.sandboxes]
+    shown = [f"{name}: {_counted(matrix.counts(name))}" for name in matrix.sandboxes]
     if matrix.differences is None:
-        told.append("the host was not measured, so nothing can be told of differences")
+        shown.append("the host was not measured, so differences are unknown")
     else:
         count, rest = len(matrix.differences), len(matrix.unexplained)
-        told.append(f"{count} checks differ from the host, {rest} of them unexplained")
-    return "\n".join(told)
+        shown.append(f"{count} checks differ from the host, {rest} of them unexplained")
+    return "\n".join(shown)

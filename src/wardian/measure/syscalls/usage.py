@@ -1,4 +1,4 @@
-"""Which syscalls do programs make? Traced in the sandbox, kept by content, never estimated."""
+"""The syscalls that programs make: traced in the sandbox, cached by content, never estimated."""
 
 from __future__ import annotations
 
@@ -176,8 +176,8 @@ def _skill_calls(folder: Path, cases: Sequence[SkillCase]) -> set[str]:
         outcomes = [run_case(skill, case, options)[0] for case in cases]
     failed = [one for one in outcomes if one.verdict == "error"]
     if failed or not calls:
-        told = failed[0].problems[0] if failed else "no case was run"
-        raise _UseError(f"{failed[0].case.name}: {told}" if failed else told)
+        reason = failed[0].problems[0] if failed else "no case was run"
+        raise _UseError(f"{failed[0].case.name}: {reason}" if failed else reason)
     return calls
 
 

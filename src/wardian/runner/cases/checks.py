@@ -28,10 +28,10 @@ def problems(expect: CaseExpectation, seen: Observed, *, sandboxed: bool) -> lis
     """Sentences, one for each expectation that was not met. Refusals are a sandbox's business."""
     found = []
     if expect.exit is not None and seen.exit != expect.exit:
-        tail = f"; it said: {_shown(seen.stderr[-SHOWN:])}" if seen.stderr else ""
+        tail = f"; stderr ends with: {_shown(seen.stderr[-SHOWN:])}" if seen.stderr else ""
         found.append(f"exit code {seen.exit}, not {expect.exit} ({seen.reason}){tail}")
     if sandboxed and expect.reason is not None and seen.reason != expect.reason:
-        found.append(f"it ended by {seen.reason!r}, not {expect.reason!r}")
+        found.append(f"it ended with {seen.reason!r}, not {expect.reason!r}")
     matcher = Matcher()
     found += _text_problems("stdout", expect.stdout, seen.stdout, matcher)
     found += _text_problems("stderr", expect.stderr, seen.stderr, matcher)
@@ -39,8 +39,8 @@ def problems(expect: CaseExpectation, seen: Observed, *, sandboxed: bool) -> lis
         found += _file_problems(path, wanted, seen.files.get(path), matcher)
     for kind in expect.refused if sandboxed else ():
         if kind not in seen.refused:
-            told = ", ".join(sorted(set(seen.refused))) or "nothing"
-            found.append(f"no {kind} was refused; refused: {told}")
+            refused = ", ".join(sorted(set(seen.refused))) or "nothing"
+            found.append(f"no {kind} access was blocked; blocked: {refused}")
     return found
 
 
@@ -56,9 +56,9 @@ def differences(compare: tuple[str, ...], one: Observed, oracle: Observed, name:
     if "files" in compare:
         for path in sorted(one.files.keys() | oracle.files.keys()):
             if path not in oracle.files:
-                found.append(f"{path} was made, and not in {name}")
+                found.append(f"{path} was created here, but not in {name}")
             elif path not in one.files:
-                found.append(f"{path} was not made, but is in {name}")
+                found.append(f"{path} was not created here, but is in {name}")
             elif one.files[path] != oracle.files[path]:
                 found.append(f"{path} differs from {name}")
     return found

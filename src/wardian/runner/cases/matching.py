@@ -19,16 +19,16 @@ def block() -> str:
 
 def answer(count: int) -> str:
     """For the last pattern; or what is wrong with the first that is wrong."""
-    text, told, number = block(), "", 0
+    text, outcome, number = block(), "", 0
     try:
         while number < count:
-            told = "found" if re.compile(block(), re.MULTILINE).search(text) else "absent"
+            outcome = "found" if re.compile(block(), re.MULTILINE).search(text) else "absent"
             number += 1
     except re.error as error:
         return f"wrong:{number}:{error}"
     except (RecursionError, OverflowError):
         return f"wrong:{number}:it is nested too deeply, or counts too far"
-    return told
+    return outcome
 
 
 def main(cpu_s: int, memory_bytes: int, count: int) -> None:
@@ -42,10 +42,10 @@ def main(cpu_s: int, memory_bytes: int, count: int) -> None:
     ):
         resource.setrlimit(what, (most, most))
     try:
-        told = answer(count)
+        outcome = answer(count)
     except MemoryError:
-        told = "memory"
-    sys.stdout.write(ascii(told))
+        outcome = "memory"
+    sys.stdout.write(ascii(outcome))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class TextExpectation(NamedTuple):
 
 
 class CaseExpectation(NamedTuple):
-    """``exit`` is None where any code will do; ``refused`` are kinds of refusals to be told."""
+    """``exit`` is None if any code will do; ``refused`` lists kinds of refusals that must occur."""
 
     exit: int | None = 0
     stdout: TextExpectation = TextExpectation()

@@ -90,13 +90,13 @@ def _asked(patterns: Sequence[str], text: str) -> str:
         raise PatternError(f"the pattern was not evaluated within {CLOCK_S:g} s") from None
     except OSError as error:
         raise PatternError(f"{python} can't be started: {error.strerror}") from None
-    told = done.stdout.decode("ascii", "replace").strip("'\"")
-    if told in ("found", "absent"):
-        return told
-    if told.startswith("wrong:"):
-        _, place, why = told.split(":", 2)
+    outcome = done.stdout.decode("ascii", "replace").strip("'\"")
+    if outcome in ("found", "absent"):
+        return outcome
+    if outcome.startswith("wrong:"):
+        _, place, why = outcome.split(":", 2)
         raise WrongPatternError(int(place), why)
-    if told == "memory" or b"MemoryError" in done.stderr[-2000:]:
+    if outcome == "memory" or b"MemoryError" in done.stderr[-2000:]:
         raise PatternError("the pattern needs too much memory")
     raise PatternError(f"the pattern was not evaluated within {CPU_S} s of CPU time")
 

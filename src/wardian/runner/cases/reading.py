@@ -43,7 +43,7 @@ def read_cases(path: str) -> list[SkillCase]:
     seen: set[tuple[str | None, str]] = set()
     for case in cases:
         if (case.skill, case.name) in seen:
-            raise InputError(f"there are two cases {case.name!r}", path=path)
+            raise InputError(f"two cases are called {case.name!r}", path=path)
         seen.add((case.skill, case.name))
     return cases
 
@@ -76,7 +76,7 @@ def _check_patterns(cases: list[SkillCase], path: str) -> None:
     except WrongPatternError as error:
         pattern, name = named[error.number]
         shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
-        message = f"case {name!r}: {shown!r} is no regular expression: {error}"
+        message = f"case {name!r}: {shown!r} is not a regular expression: {error}"
         raise InputError(message, path=path) from None
     except PatternError as error:
         raise InputError(f"its regular expressions can't be read: {error}", path=path) from None
@@ -115,7 +115,7 @@ class _Table:
         kinds = kind if isinstance(kind, tuple) else (kind,)
         truth = isinstance(value, bool) and bool not in kinds  # Python counts them as numbers
         if value is not default and (truth or not isinstance(value, kinds)):
-            raise self.wrong(f"`{key}` is of the wrong type")
+            raise self.wrong(f"`{key}` has the wrong type")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class _Table:
         value = self.take(key, (list, str), [])
         values = [value] if isinstance(value, str) else value
         if not all(isinstance(one, str) for one in values):
-            raise self.wrong(f"`{key}` must be a list of texts")
+            raise self.wrong(f"`{key}` must be a list of strings")
         return tuple(values)
 
     def end(self) -> None:
@@ -132,7 +132,7 @@ class _Table:
 
             near = difflib.get_close_matches(key, self.known, 1)
             raise self.wrong(
-                f"there is no `{key}`" + (f"; did you mean `{near[0]}`?" if near else "")
+                f"unknown key `{key}`" + (f"; did you mean `{near[0]}`?" if near else "")
             )
 
 
@@ -176,7 +176,7 @@ def _case(table: _Table, base: _Beside) -> SkillCase:
 def _network(table: _Table) -> str:
     network: str = table.take("network", str, "none")
     if network not in ("none", "host"):
-        raise table.wrong("`network` is none or host")
+        raise table.wrong("`network` must be none or host")
     return network
 
 
@@ -186,14 +186,14 @@ def _seconds(table: _Table) -> float:
     except OverflowError:
         seconds = math.inf
     if not math.isfinite(seconds) or seconds <= 0:
-        raise table.wrong("`time_s` is a number of seconds above 0")
+        raise table.wrong("`time_s` must be a number of seconds greater than zero")
     return seconds
 
 
 def _programs(table: _Table) -> tuple[str, ...]:
     names = table.texts("needs")
     if not all(name and "/" not in name and "\0" not in name for name in names):
-        raise table.wrong("`needs` holds names of programs, without a path")
+        raise table.wrong("`needs` must hold names of programs, without a path")
     return names
 
 
@@ -202,7 +202,7 @@ def _compared(table: _Table) -> tuple[str, ...]:
     if given is None:
         return ("exit", "stdout", "files")
     if not all(one in COMPARED for one in given):
-        raise table.wrong(f"`compare` knows {', '.join(COMPARED)}")
+        raise table.wrong(f"`compare` takes {', '.join(COMPARED)}")
     return tuple(given)
 
 
@@ -212,7 +212,7 @@ def _command(table: _Table, value: Any) -> tuple[str, ...]:
 
 def _words(table: _Table, key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise table.wrong(f"`{key}` holds lists of texts")
+        raise table.wrong(f"`{key}` must hold lists of strings")
     return tuple(value)
 
 
@@ -243,7 +243,7 @@ def _content(table: _Table, path: str, value: Any, base: _Beside) -> bytes:
 def _expectation(table: _Table) -> CaseExpectation:
     exit_code = table.take("exit", (int, str), 0)
     if isinstance(exit_code, str) and exit_code != "any":
-        raise table.wrong('`exit` is a number or "any"')
+        raise table.wrong('`exit` must be a number or "any"')
     expected = CaseExpectation(
         exit=None if exit_code == "any" else exit_code,
         stdout=_text(table, "stdout"),

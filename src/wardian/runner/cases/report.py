@@ -40,8 +40,8 @@ def summary(outcomes: Iterable[CaseOutcome]) -> str:
     """One line of counts."""
     counts = Counter(one.verdict for one in outcomes)
     total = sum(counts.values())
-    told = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items() if counts[name])
-    return f"{total} run{'s' if total != 1 else ''}: {told or 'none'}"
+    counted = ", ".join(f"{counts[name]} {word}" for name, word in _WORDS.items() if counts[name])
+    return f"{total} run{'s' if total != 1 else ''}: {counted or 'none'}"
 
 
 _WORDS = {"pass": "passed", "fail": "failed", "error": "in error", "skip": "skipped"}

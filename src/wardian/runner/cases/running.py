@@ -113,7 +113,10 @@ def _compared(outcome: CaseOutcome, oracle: CaseOutcome) -> CaseOutcome:
         if outcome.verdict == "pass":
             return outcome._replace(
                 verdict="error",
-                problems=(f"the oracle {oracle.backend} gave no result", *oracle.problems),
+                problems=(
+                    f"the reference backend {oracle.backend} gave no result",
+                    *oracle.problems,
+                ),
             )
         return outcome
     found = differences(outcome.case.compare, outcome.observed, oracle.observed, oracle.backend)
@@ -210,8 +213,10 @@ def _set_up(sandbox: Sandbox, commands: list[list[str]], options: Options) -> No
     for command in commands:
         result = options.set_up(sandbox, command, None)
         if result.exit_code != 0:
-            told = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
-            raise UsageError(f"set-up failed: {' '.join(command)}: {told.strip() or result.reason}")
+            printed = (result.stderr or result.stdout).decode("utf-8", "replace")[-400:]
+            raise UsageError(
+                f"set-up failed: {' '.join(command)}: {printed.strip() or result.reason}"
+            )
 
 
 def _runs(
@@ -221,8 +226,8 @@ def _runs(
         words = [_placed(word, places) for word in args]
         result = options.run(sandbox, [*call.argv, *words], case.stdin)
         if result.exit_code != 0:
-            told = result.stderr.decode("utf-8", "replace")[-400:]
-            raise UsageError(f"an earlier run failed: {' '.join(args)}: {told.strip()}")
+            printed = result.stderr.decode("utf-8", "replace")[-400:]
+            raise UsageError(f"an earlier run failed: {' '.join(args)}: {printed.strip()}")
     words = [_placed(word, places) for word in case.args]
     return options.run(sandbox, [*call.argv, *words], case.stdin)
 

@@ -70,7 +70,7 @@ class Works(NamedTuple):
 
 
 def gathered_or_built(job: Preparation, tools: Tools, settings: Settings) -> list[Archive]:
-    """The wheels of the job's requirements; those that there are not, built. PreparationError."""
+    """The wheels of the job's requirements, built where there are none. Raises PreparationError."""
     return _gathered(Works(job, tools, settings, {}, 0, job.pins), job.needs.python)
 
 
@@ -90,7 +90,7 @@ def _gathered(works: Works, requirements: Sequence[str]) -> list[Archive]:
             for name, archive in sources:
                 refuse_unpinned(works.pins, name, archive)
                 _build(works, name, archive)
-    raise PreparationError(f"more than {ROUNDS} rounds of building did not suffice")
+    raise PreparationError(f"the packages still need building after {ROUNDS} rounds")
 
 
 def _archives(works: Works, locked: Sequence[Locked]) -> list[Archive]:
@@ -163,7 +163,7 @@ def _taken_in(folder: int, number: int, about: dict[str, object]) -> Archive:
 def _build(works: Works, name: str, source: Archive) -> Archive:
     """One wheel from one source archive, kept for this preparation alone."""
     if works.depth >= DEEPEST:
-        raise PreparationError(f"{name} needs too many packages built to be built itself")
+        raise PreparationError(f"{name} needs too many other packages built first")
     needed = _build_requirements(works, name, source)
     inner = works._replace(built={}, depth=works.depth + 1, pins=Pins())
     wheels = _gathered(inner, needed) if needed else []
@@ -214,7 +214,7 @@ def _build_requirements(works: Works, name: str, source: Archive) -> tuple[str, 
     except (ValueError, RecursionError, AttributeError, TypeError, UsageError) as error:
         raise PreparationError(
             f"{printable(name)} can't be built: {printable(str(error))}",
-            hint="its pyproject.toml asks for what no index has",
+            hint="its pyproject.toml asks for packages that no index has",
         ) from None
 
 
@@ -225,7 +225,7 @@ def _only_wheel(job: Preparation, out: str, name: str) -> Archive:
     try:
         fd = os.open(out, FOLDER)
     except OSError:
-        raise PreparationError(f"building {name} left no wheel") from None
+        raise PreparationError(f"building {name} produced no wheel") from None
     try:
         for filename in os.listdir(fd):
             try:
@@ -235,4 +235,4 @@ def _only_wheel(job: Preparation, out: str, name: str) -> Archive:
                 continue
     finally:
         os.close(fd)
-    raise PreparationError(f"building {printable(name)} left no wheel of it")
+    raise PreparationError(f"building {printable(name)} produced no wheel of it")

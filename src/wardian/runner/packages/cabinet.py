@@ -63,7 +63,7 @@ def _step(parent: int, name: str) -> int:
     about = os.fstat(fd)
     if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o022:
         os.close(fd)
-        raise OSError(0, f"{name} belongs to someone else, or others may write to it")
+        raise OSError(0, f"{name} belongs to another user, or is writable by others")
     return fd
 
 
@@ -84,13 +84,13 @@ def read_record(digest: str, kind: str = RECORDS) -> dict[str, Any] | None:
 
 
 def write_record(digest: str, about: dict[str, Any], kind: str = RECORDS) -> None:
-    """From now on it is ready."""
+    """Record that it is ready."""
     with drawer(kind) as folder:
         write_new(folder, f"{digest}.json", json.dumps({"schema": SCHEMA, **about}).encode())
 
 
 def used(digest: str, kind: str = RECORDS) -> None:
-    """It serves now: ``wardian cache`` goes by that."""
+    """Record that it is used now: ``wardian cache`` removes what was not used for long."""
     try:
         os.utime(path_of(kind, f"{digest}.json"), follow_symlinks=False)
     except OSError:
@@ -98,7 +98,7 @@ def used(digest: str, kind: str = RECORDS) -> None:
 
 
 def forget(digest: str, kind: str = RECORDS) -> None:
-    """It is not ready any more."""
+    """Delete the record that it is ready."""
     with drawer(kind) as folder:
         try:
             os.unlink(f"{digest}.json", dir_fd=folder)
@@ -139,9 +139,13 @@ def read_new(path: str, limit: int) -> bytes:
 
 @contextmanager
 def locked(
-    name: str, say: Say, *, shared: bool = False, why: str = "another run is preparing the same"
+    name: str,
+    say: Say,
+    *,
+    shared: bool = False,
+    why: str = "another run is preparing the same packages",
 ) -> Iterator[None]:
-    """The kernel lets go of the lock when its holder ends, however it ends."""
+    """The kernel releases the lock when its holder ends, however it ends."""
     fd = _lock_file(name)
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
@@ -156,7 +160,7 @@ def locked(
 
 
 def use(digest: str) -> None:
-    """From now on and until this process ends, the environment is not removed by others."""
+    """Until this process ends, no other process removes the environment."""
     if digest not in _in_use:
         fd = _lock_file(f"use-{digest}")
         fcntl.flock(fd, fcntl.LOCK_SH)

@@ -71,6 +71,6 @@ def _opened(root: int, path: str) -> int:
 def _refused(name: str, why: str) -> PreparationError:
     shown = printable(name if len(name) <= 120 else "…" + name[-117:])
     return PreparationError(
-        f"{shown} {why}; the packages were thrown away",
-        hint="a package that leaves such a thing behind can't be used",
+        f"{shown} {why}; the packages were discarded",
+        hint="such a package can't be used",
     )

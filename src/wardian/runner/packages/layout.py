@@ -75,7 +75,7 @@ def refused(wheel: str, why: str) -> PreparationError:
     """A wheel that can't be used."""
     return PreparationError(
         f"{printable(wheel)} {why}; nothing of it was installed",
-        hint="no well-made wheel is like this: choose another version, or leave the package out",
+        hint="the wheel is malformed: choose another version, or remove the package",
     )
 
 
@@ -129,7 +129,7 @@ def program(wheel: Wheel, name: str, target: str, python: str) -> str:
     """The text of the program for an entry point. Raises PreparationError for an odd one."""
     found = _TARGET.fullmatch(target.strip())
     if found is None or not _PROGRAM.fullmatch(name) or len(name) > NAME_BYTES:
-        raise refused(wheel.filename, f"has an odd entry point, {printable(name[:60])!r}")
+        raise refused(wheel.filename, f"has an invalid entry point, {printable(name[:60])!r}")
     module, function = found["module"], found["function"]
     first = function.partition(".")[0]
     return _SCRIPT.format(shebang=shebang(python), module=module, name=first, function=function)

@@ -1,5 +1,5 @@
-"""An environment from unpacked wheels, by hard links. Only wardian writes here: no sandbox ever
-has a writable sight of an environment or of the store, whose files the two share."""
+"""An environment from unpacked wheels, by hard links. Only wardian writes here: no sandbox can
+ever write to an environment or to the store, which share their files."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ def make(job: Preparation, node: str, npm: str) -> dict[str, Any]:
         packages = read_lock(lock, frozenset(map(origin, settings.indexes)))
     except ValueError as error:
         raise PreparationError(
-            str(error), hint="packages come from a registry, or as https tarballs; leave it out"
+            str(error),
+            hint="packages must come from a registry or as https tarballs; remove this one",
         ) from None
     scripts = sorted({one.name for one in packages if one.installs and not one.optional})
     if scripts and not job.build:
@@ -89,7 +90,7 @@ def _locked(job: Preparation, tool: Npm, settings: Settings) -> bytes:
         if why:
             raise PreparationError(
                 f"the skill's lock file is refused: {why}",
-                hint="packages come from a registry, or as https tarballs; mend the lock",
+                hint="packages must come from a registry or as https tarballs; fix the lock file",
             )
         _write(folder, "package-lock.json", job.needs.package_lock)
     command = [*tool.command, "install", "--package-lock-only", *_options(build=False)]
@@ -124,8 +125,8 @@ def _fetched(
         archive = _in_store(one) or fetched.get(one.url)
         if archive is None:
             raise PreparationError(
-                f"{one.name} is not what its registry says it is: no archive has its hash",
-                hint="the registry or the lock file is at fault; nothing was installed",
+                f"{one.name} does not match the registry: no downloaded archive has its hash",
+                hint="the registry or the lock file is wrong; nothing was installed",
             )
         found[one.place] = archive
     return found
@@ -193,9 +194,7 @@ def _need_directory(path: str) -> None:
         os.mkdir(path, 0o755)
     except FileExistsError:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
-            raise PreparationError(
-                "a package put something else in place of node_modules"
-            ) from None
+            raise PreparationError("a package replaced node_modules with something else") from None
 
 
 def _with_hashes(lock: bytes, archives: dict[str, Archive]) -> bytes:

@@ -26,7 +26,7 @@ class Pins(NamedTuple):
         found = self.accepted.get(canonicalize_name(name))
         if found is None and self.complete:
             raise PreparationError(
-                f"{name} has no --hash, and other requirements have",
+                f"{name} has no --hash, but other requirements have one",
                 hint="give the hashes of every package, also of those that others require, or none"
                 "\n`uv pip compile --generate-hashes` writes such a requirements.txt",
             )
@@ -84,6 +84,6 @@ def refuse_unpinned(pins: Pins, name: str, archive: Archive) -> None:
 
 def _refused(name: str, what: str) -> PreparationError:
     return PreparationError(
-        f"{name}: {what} has another hash than the requirements give",
-        hint="the index has another file than the one that was meant; nothing was installed",
+        f"{name}: {what} does not match the hash in the requirements",
+        hint="the index has a different file than the pinned one; nothing was installed",
     )

@@ -44,8 +44,8 @@ def _python(
     base = venv.base_of(found.path)
     if base is None:
         raise PreparationError(
-            f"{found.path} is no installation of Python that environments can be made from",
-            hint="name another on the PATH, or run without packages: --no-deps",
+            f"{found.path} can't be used to create virtual environments",
+            hint="use another Python on the PATH, or run without packages: --no-deps",
         )
     digest = _digest(["python", base.python, base.version, sorted(needs.python), build])
 
@@ -91,7 +91,7 @@ def _node(needs: Needs, *, offline: bool, build: bool, say: Say) -> PreparedPack
         return None
     if npm is None:
         raise PreparationError(
-            "npm is not installed, and the script needs packages",
+            "the script needs packages, and npm is not installed",
             hint="install npm, or run without them: --no-deps",
         )
     texts = [
@@ -132,7 +132,9 @@ def _ready(
     record = _ready_record(digest, path, expected)
     if record is None:
         pins, needs = _parsed(needs)
-        removal = cabinet.locked(cabinet.PREPARING, say, shared=True, why="the cache is cleared")
+        removal = cabinet.locked(
+            cabinet.PREPARING, say, shared=True, why="the cache is being cleared"
+        )
         with cabinet.locked(digest, say), removal:
             if _ready_record(digest, path, expected) is None:
                 scratch = cabinet.path_of("scratch", digest)

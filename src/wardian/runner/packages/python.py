@@ -119,8 +119,8 @@ def download(
             "certificates": settings.certificates,
         }
         room = fetching(job, folder, settings, tools.shares)
-        tell = _fetched(job, [locked[n] for n in missing])
-        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode(), tell)
+        report = _fetched(job, [locked[n] for n in missing])
+        run(job, room, tools.program("download"), tools.name, json.dumps(plan).encode(), report)
         taken = _taken_in(folder, [locked[n] for n in missing], [there[n] for n in missing])
         found |= {n: taken[at] for at, n in enumerate(missing)}
     for n in set(range(len(locked))) - set(missing):

@@ -60,11 +60,11 @@ def reason_of(printed: str) -> Reason:
     if python is not None:
         wish = python[1] or python[2]
         lowest = re.sub(r"[^\d.]", "", wish).rstrip(".")
-        return Reason(f"it needs Python {wish}", f"another Python: --python {lowest}")
+        return Reason(f"it needs Python {wish}", f"use another Python: --python {lowest}")
     tags = _TAGS.search(printed)
     if tags is not None:
         return Reason(
-            f"there is no wheel for Python {tags[1]}", f"another Python: --python 3.{tags[2]}"
+            f"there is no wheel for Python {tags[1]}", f"use another Python: --python 3.{tags[2]}"
         )
     nowhere = _NOWHERE.search(printed)
     if nowhere is not None:
@@ -90,7 +90,7 @@ def absent(word: str) -> Reason:
             f"no index has {name}", f"the module {name} is in {published}: --with {published}"
         )
     return Reason(
-        f"no index has {name}", "check the name: a package may be called otherwise than its module"
+        f"no index has {name}", "check the name: a package's name can differ from its module's"
     )
 
 

@@ -32,7 +32,7 @@ _FORMS = "write NAME, NAME==1.2, or NAME @ https://…/NAME-1.2-….whl"
 def checked(texts: Sequence[str]) -> tuple[str, ...]:
     """Each requirement, parsed and rendered; ``pins`` reads its hashes. Raises UsageError."""
     if len(texts) > MAX_REQUIREMENTS:
-        raise UsageError(f"{len(texts):,} packages are too many; {MAX_REQUIREMENTS:,} is the most")
+        raise UsageError(f"{len(texts):,} packages; the limit is {MAX_REQUIREMENTS:,}")
     return tuple(rendered(parsed(split_hashes(text)[0])) for text in texts)
 
 
@@ -130,17 +130,17 @@ def _wheel_fault(filename: str, name: str) -> str | None:
         found = parse_wheel_filename(filename)[0]
     except (InvalidWheelFilename, ValueError):
         return "its path does not end in the name of a wheel"
-    return None if found == canonicalize_name(name) else f"that is a wheel of {found}"
+    return None if found == canonicalize_name(name) else f"it is a wheel of {found}"
 
 
 def _refused(text: str, why: str = "") -> UsageError:
     shown = printable(text if len(text) <= 120 else text[:117] + "…")
     if re.match(r"\s*-", text):
         return UsageError(
-            f"{shown!r} is no package: options of package managers are not taken from a skill",
+            f"{shown!r} is not a package: a skill can't set options of the package manager",
             hint="name the packages themselves, or run without them: --no-deps",
         )
     return UsageError(
-        f"{shown!r} is no package" + (f": {why}" if why else f"; {_FORMS}"),
+        f"{shown!r} is not a package" + (f": {why}" if why else f"; {_FORMS}"),
         hint=_FORMS if why else None,
     )

@@ -199,7 +199,7 @@ def candidate_fault(
     path = unquote(parts.path) if parts.scheme == "file" else candidate.url
     if path.startswith("/"):
         if ".." in path.split("/") or not any(is_below(path, root) for root in local):
-            return "that is no index of this user's"
+            return "it is not one of your indexes"
     elif parts.scheme != "https" and not (
         parts.scheme == "http"
         and (is_loopback(parts.hostname or "") or origin(candidate.url) in known)
@@ -208,5 +208,5 @@ def candidate_fault(
     try:
         found = parse_wheel_filename(candidate.filename)[0]
     except (InvalidWheelFilename, ValueError):
-        return "that is no wheel"
-    return None if found == canonicalize_name(one.name) else f"that is a wheel of {found}"
+        return "it is not a wheel"
+    return None if found == canonicalize_name(one.name) else f"it is a wheel of {found}"

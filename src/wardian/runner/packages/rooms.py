@@ -192,7 +192,8 @@ def failure(
 
 
 def _of_network(result: Result) -> Reason | None:
-    """Where a tool was led to and could not go, or could not get through."""
+    """Why a tool failed, if the network is why: a redirect to a host that is not allowed, or an
+    index that does not answer."""
     from wardian.runner.packages.reach import MORE_HOSTS
     from wardian.runner.packages.reasons import Reason
 
@@ -200,8 +201,8 @@ def _of_network(result: Result) -> Reason | None:
         if one.kind == "network" and one.allow is not None and one.allow.flag.startswith("--net "):
             host = one.allow.flag.removeprefix("--net ")
             return Reason(
-                f"it was led to {printable(one.target)}, which no setting of yours names as an "
-                "index",
+                f"it was redirected to {printable(one.target)}, "
+                "which is not in your index settings",
                 f"if your index keeps its files there: {MORE_HOSTS}={host}",
             )
     for connection in result.connections:

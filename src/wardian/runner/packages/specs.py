@@ -74,13 +74,17 @@ def spec_fault(name: str, spec: object) -> str | None:
     """Why ``"name": "spec"`` is refused, or None."""
     shown = f"{printable(str(name)[:80])}: {printable(str(spec)[:120])}"
     if not isinstance(spec, str) or not _NAME.fullmatch(name):
-        return f"{shown} is no package of a registry"
+        return f"{shown} is not a package of a registry"
     if _RANGE.fullmatch(spec):
         return None
     if spec.startswith("npm:"):
         other, at, wish = spec[4:].rpartition("@")
         other, wish = (other, wish) if at and other else (spec[4:], "")
-        return None if _NAME.fullmatch(other) and _RANGE.fullmatch(wish) else f"{shown} is no alias"
+        return (
+            None
+            if _NAME.fullmatch(other) and _RANGE.fullmatch(wish)
+            else f"{shown} is not a valid alias"
+        )
     if re.match(r"(file|link|workspace|portal):|[./~]", spec, re.I):
         return f"{shown} is asked for from this disk, which it can't see"
     why = tarball_fault(spec)
@@ -184,7 +188,7 @@ def _entry_fault(place: str, about: Any, known: frozenset[str] = frozenset()) ->
     shown = printable(str(place)[:120])
     names = re.split(r"(?:^|/)node_modules/", place)
     if names[0] or not names[1:] or not all(_NAME.fullmatch(one) for one in names[1:]):
-        return f"{shown} is no place for a package"
+        return f"{shown} is not a valid place for a package"
     if not isinstance(about, dict) or about.get("link"):
         return f"{shown} is a link to this disk"
     resolved = about.get("resolved")

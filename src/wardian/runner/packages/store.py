@@ -80,8 +80,8 @@ def _moved(
         for kind, expected in hashes:
             if digests[kind] != expected.lower():
                 raise PreparationError(
-                    f"{filename} is not what its index says it is: its {kind} differs",
-                    hint="the index or the way to it is at fault; nothing was installed",
+                    f"{filename} does not match its index: its {kind} differs",
+                    hint="the index or a proxy returned another file; nothing was installed",
                 )
         digest = digests[algorithm]
         os.fchmod(fd, 0o444)

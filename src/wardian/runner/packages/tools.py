@@ -57,7 +57,7 @@ def tools_for(base: BasePython, env: Mapping[str, str]) -> Tools:
     found = pip_for(base)
     if found is None:
         raise PreparationError(
-            "neither uv nor pip is here, and the script needs packages",
+            "the script needs packages, and neither uv nor pip is installed",
             hint="install uv, or run without them: --no-deps",
         )
     return found

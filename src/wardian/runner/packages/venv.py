@@ -40,7 +40,7 @@ class BasePython(NamedTuple):
 def base_of(python: str) -> BasePython | None:
     """The installation behind a Python, or None if that is none.
 
-    Told by its own files: a prefix counts only if the standard library lies in it, and never if
+    Judged by its own files: a prefix counts only if the standard library lies in it, and never if
     it is a home directory or holds one. No ``pyvenv.cfg`` is read.
     """
     from wardian.runner.pythons import version_of
@@ -102,5 +102,5 @@ def replaced(name: str) -> PreparationError:
     """A package that would put something in place of a part of the environment."""
     return PreparationError(
         f"a package would have replaced the environment's own {name}; nothing was installed",
-        hint="such a package can't be used; try them one by one to find it, and leave it out",
+        hint="such a package can't be used; install them one by one to find it, then remove it",
     )

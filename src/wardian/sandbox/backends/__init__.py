@@ -5,7 +5,9 @@ wardian     our own launcher, every wall of it
 living      its living sandbox: walls that stand, and the commands behind them
 landlock    no namespaces and no mounts: Landlock, the syscall filter and the supervisor
 runs_own    where such a run keeps its private files, and what paths inside mean there
+spare       a place made ahead of the next run, where each run has one of its own
 bubblewrap  the policy as options of ``bwrap``
+bubblewrap_stock  ``bwrap`` without what wardian adds, to compare with
 bwrap       ``bwrap`` itself: where it is, what it is called with, what its last words mean
 gvisor      the policy as an OCI bundle for ``runsc``
 runsc       ``runsc`` itself: where it is, what it is called with
@@ -17,7 +19,7 @@ interior    a command as it reads in another sandbox, and where a path inside li
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from wardian.errors import UsageError
 from wardian.sandbox.policy.policy import Policy
@@ -45,6 +47,8 @@ else:
     OnRefusal = object
 
 NAMES = ("wardian", "landlock", "bubblewrap", "gvisor", "host")
+# For measurements alone: commands that run something for people don't offer it.
+MEASURED = ("bubblewrap-stock",)
 
 
 class Copies(NamedTuple):
@@ -79,6 +83,7 @@ class Job(NamedTuple):
     background: bool = False  # goes on when nobody has its handle, until the sandbox closes
     given: tuple[int | None, ...] | None = None  # the guest's ends of pipes of the caller's own
     network: RulesInForce | None = None  # of a network by name, shared by a sandbox's runs
+    to_the_end: bool = False  # nobody has a handle of it while it runs
     event_loop: Any = None  # the caller's own (asyncio), if the run is waited for there
 
 
@@ -107,8 +112,8 @@ class Backend(Protocol):
         """Start the job. Raises SandboxError."""
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
-        """The protections that a run of this policy would have to give up by name, for they can't
-        be put up here. Raises UsageError."""
+        """The protections that are not available here and that a run of this policy would have to
+        give up by name. Raises UsageError."""
 
     def version(self) -> str:
         """What its program says of itself; nothing for our own. Raises BackendError."""
@@ -131,21 +136,22 @@ class LivingBackend(Backend, Protocol):
 
 def backend(name: str) -> Backend:
     """The backend of that name. Raises UsageError."""
-    if name not in NAMES:
+    if name not in (*NAMES, *MEASURED):
         raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
-    module = __import__(f"{__name__}.{name}", fromlist=["backend"])  # importlib takes time to load
+    path = f"{__name__}.{name.replace('-', '_')}"
+    module = __import__(path, fromlist=["backend"])  # importlib takes time to load
     made: Backend = module.backend()
     return made
 
 
-def check_backends(names: str) -> tuple[str, ...]:
+def check_backends(names: str, known: Sequence[str] = NAMES) -> tuple[str, ...]:
     """``wardian,host`` as a tuple. Raises UsageError."""
     chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     for name in chosen:
-        if name not in NAMES:
-            raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(NAMES))
+        if name not in known:
+            raise UsageError(f"there is no backend {name!r}", hint="backends: " + ", ".join(known))
     if not chosen:
-        raise UsageError("no backend was named", hint="backends: " + ", ".join(NAMES))
+        raise UsageError("no backend was named", hint="backends: " + ", ".join(known))
     return chosen
 
 
@@ -167,6 +173,7 @@ def version(name: str) -> str:
 
 
 __all__ = [
+    "MEASURED",
     "NAMES",
     "Backend",
     "Copies",

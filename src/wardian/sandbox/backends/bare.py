@@ -1,6 +1,6 @@
 """A command under the launcher's supervision, without walls of the launcher's own: the program of
-another sandbox, or what is to run without any. Streams, limits of all processes, signals and the
-end are the launcher's matter (core/bare.c); what that program said of the end is its backend's."""
+another sandbox, or a command without any. The launcher handles streams, limits, signals and the end
+(core/bare.c); the backend interprets what that program reported of the end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from wardian.sandbox.run.status import concluded, read_events
 NOT_HELD = "nothing: given up by name"
 ITS_OWN = ("exited", "signal", "exec")  # ends that nobody brought about
 # The descriptors of a program that reports its first process inside, as core/launch.h has them.
-FD_TOLD, FD_BLOCK = 13, 14
+FD_JSON_STATUS, FD_BLOCK = 13, 14
 # Of another sandbox's program, not of its guest. In English: its words are read.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
 

@@ -1,6 +1,6 @@
 """The backend ``bubblewrap``: the same policy as options of ``bwrap``, with our syscall filter.
 
-What it lacks: Landlock, and telling of refused syscalls. As root its guest is nobody in particular,
+What it lacks: Landlock, and reports of refused syscalls. As root its guest has an unprivileged id,
 and so reaches only what others may; bubblewrap has no idmapped mounts.
 """
 
@@ -37,31 +37,16 @@ KEYS = {"add_key", "keyctl", "request_key"}
 SETSID = "/usr/bin/setsid"
 
 
-def _walls(policy: Policy) -> walls.Walls:
-    lacking = dict.fromkeys(
-        (name for name in walls.NAMES if name.startswith("landlock")),
-        "bubblewrap does not use Landlock",
-    )
-    lacking["notify"] = "bubblewrap has nobody who could tell of a refused syscall"
-    if this_host().kernel < (5, 14):
-        lacking["limits.processes"] = "counting a sandbox's processes needs Linux 5.14"
-    elif os.geteuid() == 0 and walls.outside_id(policy) is None:
-        lacking["limits.processes"] = "the kernel does not count root's processes"
-    if os.geteuid() == 0 and walls.outside_id(policy) is None:
-        lacking["identity"] = "the guest has root's own rights over what it reaches"
-    if KEYS & set(policy.allow_syscalls):
-        lacking["seccomp"] = "bubblewrap can't give the guest a keyring of its own"
-    return walls.Walls("bubblewrap", lacking)
-
-
 class Bubblewrap:
     """Turns a policy into bwrap's options once, then starts it."""
 
     name = "bubblewrap"
+    hardened = True  # with masks in /proc and without nested user namespaces
+    filter: bytes | None
 
     def shortfall(self, policy: Policy) -> tuple[str, ...]:
         """What a run under this policy has to give up here. Raises UsageError."""
-        return walls.shortfall(policy, _walls(policy))
+        return walls.shortfall(policy, self._walls(policy))
 
     def version(self) -> str:
         """Raises BackendError."""
@@ -71,7 +56,7 @@ class Bubblewrap:
         """Raises SandboxError."""
         self.path = bwrap.program()
         self.policy, self.own_work = policy, own_work
-        self.protections = walls.settled(policy, _walls(policy))
+        self.protections = walls.settled(policy, self._walls(policy))
         self.standing = {wall.name for wall in self.protections if wall.enforced}
         self._sources = admitted(policy, own_work, WORK, copies=False)
         self._around = active(policy, self._sources)
@@ -97,6 +82,7 @@ class Bubblewrap:
             network=self.policy.network == "host",
             proc="proc" in self.standing,
             tty=job.tty,
+            hardened=self.hardened,
         )
         limits = bare.held(
             job,
@@ -106,6 +92,22 @@ class Bubblewrap:
             counted="limits.processes" in self.standing,
         )
         return _Guest(self, job, made).start(call, argv, limits)
+
+    def _walls(self, policy: Policy) -> walls.Walls:
+        lacking = dict.fromkeys(
+            (name for name in walls.NAMES if name.startswith("landlock")),
+            "bubblewrap does not use Landlock",
+        )
+        lacking["notify"] = "bubblewrap does not report refused system calls"
+        if this_host().kernel < (5, 14):
+            lacking["limits.processes"] = "counting a sandbox's processes needs Linux 5.14"
+        elif os.geteuid() == 0 and walls.outside_id(policy) is None:
+            lacking["limits.processes"] = "the kernel does not count root's processes"
+        if os.geteuid() == 0 and walls.outside_id(policy) is None:
+            lacking["identity"] = "the guest has root's own rights over what it reaches"
+        if KEYS & set(policy.allow_syscalls):
+            lacking["seccomp"] = "bubblewrap can't give the guest a keyring of its own"
+        return walls.Walls(self.name, lacking)
 
 
 def _filter(policy: Policy, *, nested: bool) -> bytes:
@@ -195,7 +197,7 @@ def _with_own_processes(limits: Limits) -> Limits:
     return limits._replace(processes=limits.processes and limits.processes + own)
 
 
-def _numbered(call: bwrap.BwrapCall, program: bytes, kept: list[int]) -> list[str]:
+def _numbered(call: bwrap.BwrapCall, program: bytes | None, kept: list[int]) -> list[str]:
     """The options with descriptors put in, as a file: a command line has a size."""
     numbers = {}
     for i, data in enumerate(call.data):
@@ -204,10 +206,11 @@ def _numbered(call: bwrap.BwrapCall, program: bytes, kept: list[int]) -> list[st
     for i, path in enumerate(call.opened):
         kept.append(_opened(path))
         numbers[f"{{opened {i}}}"] = str(kept[-1])
-    kept.append(launcher.memory_file(program))
     words = [numbers.get(word, word) for word in call.words]
-    words += ["--seccomp", str(kept[-1]), "--block-fd", str(bare.FD_BLOCK)]
-    words += ["--json-status-fd", str(bare.FD_TOLD)]
+    if program is not None:
+        kept.append(launcher.memory_file(program))
+        words += ["--seccomp", str(kept[-1])]
+    words += ["--block-fd", str(bare.FD_BLOCK), "--json-status-fd", str(bare.FD_JSON_STATUS)]
     kept.append(launcher.memory_file(_nul_separated(words)))
     return ["--args", str(kept[-1])]
 
@@ -230,7 +233,7 @@ def _nul_separated(words: Sequence[str]) -> bytes:
 def _explained(why: str) -> BackendError:
     return BackendError(
         f"{bwrap.PROGRAM} can't be started: {why.lower()}",
-        hint="is a limit on processes or open files very low? see: ulimit -a",
+        hint="a limit on processes or open files may be too low; see: ulimit -a",
     )
 
 

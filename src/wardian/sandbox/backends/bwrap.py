@@ -1,4 +1,4 @@
-"""``bwrap`` itself: where it is, what it is called with, and what its last words mean."""
+"""``bwrap`` itself: its path, its options, and what its last message means."""
 
 from __future__ import annotations
 
@@ -69,19 +69,21 @@ def call(
     network: bool,
     proc: bool,
     tty: bool,
+    hardened: bool = True,
 ) -> BwrapCall:
-    """The options for one run; ``identity`` is who bwrap runs as, where that is not the caller."""
+    """The options for one run; ``identity`` is who bwrap runs as, where that is not the caller.
+    ``hardened``: /proc is masked and read-only, and user namespaces can't be nested."""
     known = options(path)
     words = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
     words += ["--unshare-cgroup", "--die-with-parent", "--clearenv", "--cap-drop", "ALL"]
     words += ["--uid", str(USER_ID), "--gid", str(USER_ID), "--hostname", HOSTNAME]
     words += [] if network else ["--unshare-net"]
-    words += ["--disable-userns"] if "--disable-userns" in known else []
+    words += ["--disable-userns"] if hardened and "--disable-userns" in known else []
     words += [] if tty else ["--new-session"]
     for name, value in env:
         words += ["--setenv", name, value]
     steps = _Steps(words, identity, _stage(made), pins="--bind-fd" in known)
-    steps.root(made, proc=proc)
+    steps.root(made, proc=proc, hardened=hardened)
     words += ["--chdir", cwd]
     return BwrapCall(
         tuple(words), tuple(steps.data), tuple(steps.opened), steps.stage, tuple(steps.staged)
@@ -97,7 +99,7 @@ class _Steps:
         self.opened: list[str] = []
         self.staged: list[str] = []
 
-    def root(self, made: Root, *, proc: bool) -> None:
+    def root(self, made: Root, *, proc: bool, hardened: bool) -> None:
         words = self._words
         for path in _parents(made):
             words += ["--perms", "0755", "--dir", path]
@@ -115,8 +117,9 @@ class _Steps:
         words += ["--remount-ro", "/dev"]
         if proc:
             words += ["--proc", "/proc"]
-            self._masks()
-            words += ["--remount-ro", "/proc"]
+            if hardened:
+                self._masks()
+                words += ["--remount-ro", "/proc"]
         else:
             words += ["--dir", "/proc"]
         for share in made.sources:
@@ -175,7 +178,7 @@ def _errno(text: str) -> int:
 
 
 def failure(text: str) -> SandboxError:
-    """bwrap's last words as an error that says what to do."""
+    """bwrap's last message as an error with a cure."""
     what, _, why = text.rpartition(": ")
     if what.startswith("Can't chdir to "):
         path = what.removeprefix("Can't chdir to ")
@@ -188,6 +191,8 @@ def failure(text: str) -> SandboxError:
     if "namespace" in text:
         from wardian.sandbox.doctor.advice import advice, surroundings
 
-        told = advice("namespace.user", _errno(why), surroundings(program()))
-        return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{told.why}; {told.fix}")
-    return BackendError(f"bubblewrap: {text}", hint="`wardian doctor` says whether it works here")
+        cure = advice("namespace.user", _errno(why), surroundings(program()))
+        return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{cure.why}; {cure.fix}")
+    return BackendError(
+        f"bubblewrap: {text}", hint="run `wardian doctor`: it checks each backend on this host"
+    )

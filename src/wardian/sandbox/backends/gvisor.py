@@ -1,6 +1,6 @@
 """The backend ``gvisor``: the same policy as an OCI bundle for ``runsc``, a kernel in user space.
 
-What it lacks: Landlock, telling of refused syscalls, and for an ordinary caller an ordinary user
+What it lacks: Landlock, reports of refused syscalls, and for an ordinary caller an ordinary user
 inside: only one id can be mapped then, and gVisor wants it to be 0. That user has no capabilities.
 """
 
@@ -49,7 +49,7 @@ def _walls(policy: Policy) -> walls.Walls:
         (name for name in walls.NAMES if name.startswith("landlock")),
         "gVisor does not use Landlock",
     )
-    lacking["notify"] = "gVisor tells nobody of a refused syscall"
+    lacking["notify"] = "gVisor does not report refused system calls"
     if os.geteuid() != 0:
         lacking["identity"] = "an ordinary caller's guest is user 0 inside gVisor"
     elif walls.outside_id(policy) is None:
@@ -198,7 +198,7 @@ class _Guest:
         self._place = WorkDir(guests=False)  # runsc is root, and maps no other owner
 
     def start(self, plan: Plan, policy: Policy) -> Process:
-        """Raises SandboxError, and UsageError for what can't be told to runsc."""
+        """Raises SandboxError, and UsageError for what runsc can't express."""
         try:
             self._bundle = self._place.path
             runsc.make_root_in(os.path.join(self._bundle, "root"), self._made)
@@ -241,7 +241,7 @@ class _Guest:
         if event["signal"]:
             raise BackendError(
                 f"{runsc.PROGRAM} was killed by signal {event['signal']}",
-                hint="did the host run out of memory, or someone kill it?",
+                hint="did the host run out of memory, or did someone kill it?",
             )
         said = self._errors() if event["code"] == FAILED else []
         if said:
@@ -273,7 +273,7 @@ class _Guest:
             return ending.not_executed(exec_errno(why, self._job, self._made))
         raise BackendError(
             f"gvisor: {first if first == said else f'{said} ({first})'}",
-            hint="`wardian doctor` says whether it works here",
+            hint="run `wardian doctor`: it checks each backend on this host",
         )
 
 
@@ -289,7 +289,7 @@ def _sent(words: list[str]) -> None:
 def _explained(why: str) -> BackendError:
     return BackendError(
         f"{runsc.PROGRAM} can't be started: {why.lower()}",
-        hint="is a limit on processes or open files very low? see: ulimit -a",
+        hint="a limit on processes or open files may be too low; see: ulimit -a",
     )
 
 

@@ -119,7 +119,7 @@ def on_host(path: str, made: Root) -> str | None:
 
 def exec_errno(said: str, job: Job, made: Root) -> int:
     """The errno that a sandbox's own words for a failed exec stand for. A script that is there and
-    whose interpreter is not is told apart from one that is not there."""
+    whose interpreter is missing differs from a missing script."""
     import errno
 
     found = (number for number in errno.errorcode if os.strerror(number).lower() == said.lower())

@@ -15,7 +15,7 @@ from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.child import LAST_S, SharedChild
 from wardian.sandbox.run.living import Living
-from wardian.sandbox.run.place import Place, command_records, failure_of
+from wardian.sandbox.run.place import FIRST, Place, command_records, failure_of
 from wardian.sandbox.run.plan import Plan
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
@@ -207,9 +207,9 @@ def pipes(job: Job) -> tuple[list[int | None], dict[int, int]]:
         return given, ends
     try:
         if job.stdin or job.input_bytes:
-            given[0], ends[0] = launcher.pipe()
+            given[0], ends[0] = launcher.pipe(FIRST)
         for i in (1, 2):
-            ends[i], given[i] = launcher.pipe()
+            ends[i], given[i] = launcher.pipe(FIRST)
     except OSError as error:
         _close([*given, *ends.values()])
         raise launcher.explained(error, launcher.LAUNCHER) from None

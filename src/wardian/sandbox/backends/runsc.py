@@ -52,7 +52,7 @@ def write(path: str, config: dict[str, Any]) -> None:
         text = json.dumps(config, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError(
-            "gvisor takes words, variables and paths in UTF-8 only",
+            "gvisor accepts only UTF-8 in arguments, variables and paths",
             hint="use --backend wardian for other bytes",
         ) from None
     with open(path, "wb") as file:

@@ -1,5 +1,5 @@
 """Which of the policy's walls another sandbox puts up: requested, available, enforced. It fails
-closed: what was asked for and can't be had has to be given up by name."""
+closed: a wall that is requested and not available must be given up by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = tuple(
 )
 _ABI = dict(landlock.FEATURES)
 NO_COPIES = Protection(
-    COPIES, True, False, False, "only the backend wardian makes copies; it is read-only"
+    COPIES, True, False, False, "only the backend wardian makes copies; the share is read-only"
 )
 
 
@@ -46,7 +46,7 @@ def shortfall(policy: Policy, walls: Walls) -> tuple[str, ...]:
 
 
 def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
-    """Raises WallError for what was asked for, can't be had, and was not given up; BackendError for
+    """Raises WallError for a wall that is wanted, not available and not given up; BackendError for
     a network by name, and UsageError for an interface, which only our own launcher has."""
     if policy.network == "names":
         raise BackendError(
@@ -55,8 +55,8 @@ def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
         )
     if policy.interface and policy.network != "host" and "namespace.network" not in walls.lacking:
         raise UsageError(
-            f"{walls.backend} makes no network interface besides lo",
-            hint="leave --interface out, or use --backend wardian",
+            f"{walls.backend} has no network interface besides lo",
+            hint="omit --interface, or use --backend wardian",
         )
     missing = shortfall(policy, walls)
     if missing:
@@ -74,7 +74,7 @@ def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
 
 def _protection(name: str, policy: Policy, walls: Walls, given_up: Collection[str]) -> Protection:
     requested, available = _requested(name, policy), name not in walls.lacking
-    # What stands in any case stands, given up or not.
+    # A wall that this backend always has stands, given up or not.
     stands = requested and available and not (_covered(name, given_up) and name in DEGRADABLE)
     note = walls.notes.get(name, "") if available else walls.lacking[name]
     return Protection(name, requested, available, stands, note)

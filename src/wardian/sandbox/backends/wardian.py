@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wardian.sandbox.backends.living import LivingPlace
+    from wardian.sandbox.backends.spare import Spares
     from wardian.sandbox.network.by_request import ByRequest
     from wardian.sandbox.network.gateway import Gateway
     from wardian.sandbox.network.outcomes import RefusedName
@@ -48,6 +49,8 @@ class Wardian:
         self._living: LivingPlace | None = None
         self._closed = False
         self._by_request: ByRequest | None = None
+        self._spares: Spares | None = None
+        self._runs = 0
 
     def prepare(self, policy: Policy, *, own_work: str | None = None, pooled: bool = False) -> None:
         """Resolve the shares and plan; ``pooled``: nobody was anywhere else before it came to an
@@ -152,14 +155,52 @@ class Wardian:
         """End the living sandbox, if there is one; False if that can't be done."""
         with self._lock:
             living, self._living = self._living, None
+            spares, self._spares = self._spares, None
             self._closed = True
-        return living is None or living.close()
+        ended = spares is None or spares.close()
+        return (living is None or living.close()) and ended
 
     def start(self, job: Job) -> Process:
         """Launch. Raises SandboxError."""
-        argv, env, more = self.placed(job)
-        plan = self._plan(more, traced=job.on_trace is not None)
-        return uninterrupted(functools.partial(self._launch, job, plan, argv, env))
+        placed = self.placed(job)
+        plan = self._plan(placed.more, traced=job.on_trace is not None)
+        launch = functools.partial(self._launch, job, plan, placed.argv, placed.env)
+        spares = self._kept_spares() if job.to_the_end else None
+        if spares is not None:
+            launch = functools.partial(spares.start, job, placed, launch)
+        return uninterrupted(launch)
+
+    def _kept_spares(self) -> Spares | None:
+        """From the second run on, where nothing but the host's own files and directories is in a
+        place: one run alone does not pay for another."""
+        with self._lock:
+            self._runs += 1
+            if self._spares is None and self._runs > 1 and not self._closed and self._can_wait():
+                from wardian.sandbox.backends.spare import Spares
+
+                self._spares = Spares(self._make_spare, self._mounted())
+            return self._spares
+
+    def _can_wait(self) -> bool:
+        """A network is the run's own; a copy shows what it lies over as it was."""
+        policy = self._policy
+        copies = any(source.copy for source in self._sources)
+        return policy.network == "none" and policy.rootfs is None and not copies
+
+    def _mounted(self) -> list[str]:
+        from wardian.sandbox.root.root import base
+
+        parts = base(self._policy.rootfs, self._policy.base)
+        of_host = [part.source for part in parts if part.link is None]
+        return [*of_host, *(source.path for source in self._sources)]
+
+    def _make_spare(self, more: tuple[Source, ...]) -> LivingPlace:
+        from wardian.sandbox.backends.living import LivingPlace
+        from wardian.sandbox.backends.spare import records_of
+
+        plan = self._plan(more, traced=False)
+        extra = self._extra + records_of(plan)
+        return LivingPlace(plan, self._policy, self._host.arch, extra, self._binary)
 
     def _launch(self, job: Job, plan: Plan, argv: tuple[str, ...], env: dict[str, str]) -> Process:
         try:
@@ -253,17 +294,17 @@ class Wardian:
 
 
 def _live(job: Job) -> Callable[[RefusedName, Caller | None], None] | None:
-    """What tells the caller of a refused name at once."""
+    """The callback that reports a refused name to the caller at once."""
     heard = job.on_refusal
     if heard is None:
         return None
     from wardian.sandbox.refusals.network import by_rule
 
-    def tell(refused: RefusedName, caller: Caller | None) -> None:
+    def report(refused: RefusedName, caller: Caller | None) -> None:
         refusal = by_rule(refused, {})
         heard(refusal if caller is None else refusal._replace(process=caller))
 
-    return tell
+    return report
 
 
 def _asked_about(job: Job) -> bytes:

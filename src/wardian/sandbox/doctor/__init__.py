@@ -1,4 +1,4 @@
-"""Which walls and backends work on this host, found by trying, and what to do about the rest.
+"""Tests which walls and backends work on this host, and how to fix the others.
 
 doctor    the report: checks, and what each came to
 attempts  kernel facilities tried one by one

@@ -1,6 +1,6 @@
-"""What stands around us and explains refusals: sysctls, containers, versions. Facts, then advice.
+"""Explains why a wall fails on this host: facts (sysctls, containers, versions), then advice.
 
-``surroundings()`` looks; ``advice`` is pure: wall × errno × facts → why, and the way out.
+``surroundings()`` gathers facts; ``advice`` is pure: wall × errno × facts → reason and fix.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Advice(NamedTuple):
 
 
 def surroundings(launcher: str) -> HostFacts:
-    """Look around; whatever can't be read is left out."""
+    """Gather the facts; what can't be read is left out."""
     sysctls = {}
     for name in SYSCTLS:
         value = _read(f"/proc/sys/{name}")
@@ -48,15 +48,15 @@ def surroundings(launcher: str) -> HostFacts:
 
 
 def container() -> str | None:
-    """The kind of container we are in, as far as it can be told from inside."""
+    """The kind of container we are in, as far as it shows from inside."""
     if "KUBERNETES_SERVICE_HOST" in os.environ:
         return "kubernetes"
     if os.path.exists("/run/.containerenv"):
         return "podman"
     if os.path.exists("/.dockerenv"):
         return "docker"
-    told = _read("/run/systemd/container") or os.environ.get("container")  # noqa: SIM112
-    return told.strip() if told else None
+    name = _read("/run/systemd/container") or os.environ.get("container")  # noqa: SIM112
+    return name.strip() if name else None
 
 
 def _read(path: str) -> str | None:
@@ -89,7 +89,7 @@ def landlock_advice(abi: int, around: HostFacts) -> Advice:
     return Advice(
         "Landlock is not enabled, or forbidden by a container",
         "add landlock to the kernel's parameter lsm=, e.g. lsm=landlock,lockdown,yama,apparmor\n"
-        "(grep LSM /boot/config-$(uname -r) tells the present order), or --degrade landlock",
+        "(grep LSM /boot/config-$(uname -r) shows the present order), or --degrade landlock",
     )
 
 
@@ -138,7 +138,7 @@ def _namespaces(wall: str, number: int, around: HostFacts) -> Advice:
         return Advice("no more processes may be started", "raise the limit: ulimit -u")
     return Advice(
         _said(number),
-        "a security module or a seccomp filter of whoever started this forbids it",
+        "a security module, or a seccomp filter of a parent process, forbids it",
     )
 
 

@@ -1,4 +1,4 @@
-"""Trying kernel facilities one by one, each in a child that is thrown away. For ``wardian doctor``.
+"""Tries kernel facilities one by one, each in a child process of its own. For ``wardian doctor``.
 
 The launcher is the judge of whether a sandbox can be had; these say which single step is refused
 when it can't.
@@ -152,7 +152,7 @@ def seccomp_filter(flags: int = 0) -> None:
 
 
 def seccomp_listener() -> None:
-    """The same with a descriptor on which refusals are told."""
+    """A filter with a listener: a descriptor that reports refused calls."""
     seccomp_filter(SECCOMP_FILTER_FLAG_NEW_LISTENER)
 
 

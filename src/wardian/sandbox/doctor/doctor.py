@@ -1,4 +1,4 @@
-"""Which walls and backends work on this host, found by trying, and what to do about the rest."""
+"""Tests which walls and backends work on this host, and how to fix the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INTERPRETERS = ("python3", "node", "bash", "sh", "perl", "ruby", "git")
 
 
 class Diagnosis(NamedTuple):
-    """One thing looked at. ``needed``: the default policy does not run without it."""
+    """One check. ``needed``: the default policy does not run without it."""
 
     name: str
     kind: str  # sandbox, wall, backend, program, host
@@ -34,7 +34,7 @@ class Diagnosis(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All checks; ``works`` is whether the default policy runs here."""
+    """All checks; ``works``: the default policy runs here."""
 
     works: bool
     checks: tuple[Diagnosis, ...]
@@ -72,7 +72,7 @@ def _launcher() -> Diagnosis:
 
 
 def _outcome(policy: Policy, backend: str = "wardian") -> Result | WardianError:
-    """What comes of the smallest run there is."""
+    """Runs ``sh -c :`` under the default policy."""
     try:
         with Sandbox(policy, backend_name=backend, private_work=True) as sandbox:
             return sandbox.run(["sh", "-c", ":"], timeout_s=TRY_S)
@@ -122,7 +122,7 @@ def _walls_one_by_one(around: HostFacts) -> Iterator[Diagnosis]:
 
 
 def _weaker() -> Iterator[Diagnosis]:
-    """Would it run with walls given up? Said only, never done."""
+    """Which ``--degrade`` flags would make it run; suggested, never applied."""
     policy, given_up = Policy.default(), list[str]()
     for _ in range(len(DEGRADABLE)):
         outcome = _outcome(policy)
@@ -160,7 +160,7 @@ def _owner() -> Diagnosis:
 
 def _cgroups() -> Diagnosis:
     """Informational: limits are held by the supervisor, rlimits and tmpfs sizes without any."""
-    held = "limits are held by the supervisor, rlimits and tmpfs sizes in any case"
+    held = "the supervisor, rlimits and tmpfs sizes enforce limits in any case"
     try:
         with open("/proc/self/cgroup", encoding="utf-8", errors="replace") as file:
             lines = [line.rstrip("\n").split(":", 2) for line in file]
@@ -171,8 +171,10 @@ def _cgroups() -> Diagnosis:
         return Diagnosis("cgroup delegation", "host", False, f"no cgroup v2 here; {held}")
     path = "/sys/fs/cgroup" + own
     if os.access(os.path.join(path, "cgroup.procs"), os.W_OK):
-        return Diagnosis("cgroup delegation", "host", True, f"{path} is ours; not needed: {held}")
-    return Diagnosis("cgroup delegation", "host", False, f"{path} is not ours; {held}")
+        return Diagnosis(
+            "cgroup delegation", "host", True, f"{path} is writable; not needed: {held}"
+        )
+    return Diagnosis("cgroup delegation", "host", False, f"{path} is not writable; {held}")
 
 
 def _backends(works: bool, outcome: Result | WardianError | None) -> Iterator[Diagnosis]:
@@ -185,7 +187,7 @@ def _backends(works: bool, outcome: Result | WardianError | None) -> Iterator[Di
 
 
 def _peer(name: str) -> Diagnosis:
-    """Another sandbox's program, with what it can't put up given up by name."""
+    """Another sandbox's program, with its missing walls given up by name."""
     policy = Policy.default()
     lacking = shortfall(name, policy)
     try:

@@ -149,7 +149,7 @@ class Files:
             try:
                 os.close(made(parent, name))
             except NotADirectoryError:
-                raise problem(errno.EEXIST, where.path, "is there, and no directory") from None
+                raise problem(errno.EEXIST, where.path, "exists, and is not a directory") from None
 
     def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
         """Remove a file, a link, an empty directory, or ``recursive`` a directory with all that is

@@ -42,7 +42,7 @@ def scan(fd: int, path: str, most: int) -> list[FileInfo]:
     with os.scandir(fd) as entries:
         for entry in entries:
             if len(found) >= most:
-                raise problem(errno.EFBIG, path, "holds more files than were asked for at most")
+                raise problem(errno.EFBIG, path, "holds more entries than max_entries")
             try:
                 status = entry.stat(follow_symlinks=False)
                 target = os.readlink(entry.name, dir_fd=fd) if entry.is_symlink() else ""

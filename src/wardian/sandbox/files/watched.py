@@ -145,7 +145,7 @@ class Watched:
 
     def _add_one(self, path: str, *, announce: bool) -> tuple[int, list[str]]:
         if len(self._paths) >= MOST_DIRECTORIES:
-            raise OSError(errno.ENOSPC, "more directories than can be watched")
+            raise OSError(errno.ENOSPC, "too many directories to watch")
         where = self._places.find(path)
         at = self._places.open(where.prefix, where.parts)
         try:

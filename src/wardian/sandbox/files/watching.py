@@ -108,7 +108,7 @@ class Watch:
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
 
-        def tell() -> None:
+        def wake() -> None:
             if not ready.done():
                 ready.set_result(None)
 
@@ -119,7 +119,7 @@ class Watch:
         fds = (self._watched.fd, self._wake)
         try:
             for fd in fds:
-                loop.add_reader(fd, tell)
+                loop.add_reader(fd, wake)
             await ready
         finally:
             for fd in fds:

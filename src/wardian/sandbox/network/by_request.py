@@ -37,7 +37,7 @@ LONGEST_SECRET = 16 << 10
 
 
 class ByRequest:
-    """Of one sandbox. ``sources`` and ``variables`` are what its guests get of it."""
+    """Of one sandbox. Its guests get ``sources`` and ``variables``."""
 
     def __init__(self, policy: Policy, shared: Sequence[Source]) -> None:
         """``shared``: what the guest can read. Raises UsageError, PolicyError and SandboxError."""
@@ -105,14 +105,14 @@ def _value(secret: Secret, policy: Policy, shared: Sequence[Source]) -> str:
         value = os.environ.get(place, "")
         if not value:
             raise UsageError(
-                f"the secret for {secret.header} is to come from the variable {place}, which is not"
+                f"the secret for {secret.header} comes from the variable {place}, which is not"
                 " set here",
                 hint=f"set {place} for wardian itself; the guest does not get it",
             )
         if place in policy.environment(os.environ):
             raise UsageError(
                 f"{place} is a secret of [network.tls], and the policy gives it to the guest, too",
-                hint=f"leave {place} out of the environment of the run",
+                hint=f"remove {place} from the run's environment",
             )
     else:
         value = _from_file(os.path.expanduser(place), shared)

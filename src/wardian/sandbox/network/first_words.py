@@ -1,4 +1,4 @@
-"""Whom the first bytes of a connection are for: the server name of TLS, the Host of HTTP.
+"""The host that the first bytes of a connection name: the server name of TLS, the Host of HTTP.
 
 Only looked for on 443 and 80, and never changed on their way. Bytes are the guest's.
 """

@@ -184,7 +184,7 @@ class Gateway:
             self._refresh()
         for link in [one for one in self._links if one.read_name is not None]:
             if link.listened_s is not None and now_s - link.listened_s > GREETING_S:
-                self._drop(link, "broken", "nothing was said")
+                self._drop(link, "broken", "no data came")
 
     def _report(self, refused: RefusedName, source: GuestPort | None) -> None:
         caller = None
@@ -372,7 +372,7 @@ class Gateway:
         except OSError:
             piece = b""
         if not piece:
-            self._drop(link, "closed", "nothing was said")
+            self._drop(link, "closed", "no data came")
             return
         link.head += piece
         try:

@@ -1,4 +1,4 @@
-"""A connection of the guest's: where it goes, and how far it has come."""
+"""A connection of the guest's: its target and its state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wardian.sandbox.network.rules import MissingRule, NetworkRules, Rule
 if TYPE_CHECKING:
     from wardian.sandbox.network.terminating import Session
 
-# Which first words tell whom a connection is for, by port.
+# Which first bytes name the host of a connection, by port.
 _GREETINGS: dict[int, Callable[[bytes], str | None]] = {80: host_header, 443: server_name}
 
 

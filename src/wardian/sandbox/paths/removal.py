@@ -112,7 +112,7 @@ class _Removal:
             self._failure = None
             if self._round():
                 if self._end is not None and time.monotonic() >= self._end:
-                    raise OSError(errno.ENOTEMPTY, "it is being filled", self._path)
+                    raise OSError(errno.ENOTEMPTY, "a process keeps filling it", self._path)
                 deadline = None
                 continue
             if self._failure is None:
@@ -211,11 +211,11 @@ class _Removal:
 def _mount_id(fd: int) -> bytes:
     """Which mount it was reached through; a directory may be mounted again inside itself."""
     try:
-        told = os.open(f"/proc/self/fdinfo/{fd}", os.O_RDONLY | os.O_CLOEXEC)
+        info = os.open(f"/proc/self/fdinfo/{fd}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""  # then the number of the file system says it alone
     try:
-        _, _, after = os.read(told, 512).partition(b"mnt_id:\t")
+        _, _, after = os.read(info, 512).partition(b"mnt_id:\t")
     finally:
-        os.close(told)
+        os.close(info)
     return after.partition(b"\n")[0]

@@ -64,8 +64,8 @@ def remember(paths: Iterable[str]) -> None:
     if wanted:
         raise ShareError(
             wanted[0],
-            "that it is shared for writing can't be noted, and later runs must know",
-            hint="point XDG_STATE_HOME to a directory of yours that can be written to",
+            "wardian can't record that it is shared for writing, and later runs need that record",
+            hint="set XDG_STATE_HOME to a writable directory that you own",
         )
 
 

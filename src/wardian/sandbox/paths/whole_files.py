@@ -84,7 +84,7 @@ def read_decisive(path: str, max_bytes: int, error: type[InputError] = InputErro
             raise error(
                 f"lies in {shared}, which was shared for writing: a guest may have changed it",
                 path=path,
-                hint="look it through, and give a copy that lies elsewhere",
+                hint="review it, and use a copy that lies elsewhere",
             )
         with open(open_real(way.real, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

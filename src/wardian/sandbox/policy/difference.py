@@ -67,8 +67,10 @@ def differences(
 def _files(a: Policy, b: Policy, resolve: Resolve) -> Iterator[PolicyDifference]:
     roots = [policy.rootfs and resolve(policy.rootfs) for policy in (a, b)]
     if roots[0] != roots[1]:
-        told = [f"the root file system {root}" if root else "the host's own /usr" for root in roots]
-        text = f"A has {told[0]}, B {told[1]}"
+        texts = [
+            f"the root file system {root}" if root else "the host's own /usr" for root in roots
+        ]
+        text = f"A has {texts[0]}, B {texts[1]}"
         yield PolicyDifference("files", "root", None, roots[0], roots[1], text)
     views = View(a, resolve), View(b, resolve)
     for region in regions(views):
@@ -99,7 +101,7 @@ def _access_difference(region: Region, views: tuple[View, View]) -> PolicyDiffer
 
 def _places(views: tuple[View, View]) -> Iterator[PolicyDifference]:
     """The same of the host, at another place: allows no more, and yet programs notice."""
-    told: list[tuple[str, list[str], list[str]]] = []
+    listed: list[tuple[str, list[str], list[str]]] = []
     for path in sorted({share.path for view in views for share in view.shares}):
         a, b = (view.places(path) for view in views)
         if a == b or not a or not b:
@@ -108,9 +110,9 @@ def _places(views: tuple[View, View]) -> Iterator[PolicyDifference]:
             is_below(path, known)
             and a == sorted(moved(path, known, place) for place in known_a)
             and b == sorted(moved(path, known, place) for place in known_b)
-            for known, known_a, known_b in told
+            for known, known_a, known_b in listed
         )
-        told.append((path, a, b))
+        listed.append((path, a, b))
         if not implied:
             text = f"A shows {path} at {', '.join(a)}, B at {', '.join(b)}"
             yield PolicyDifference("files", path, None, a, b, text)
@@ -172,7 +174,7 @@ def _requests(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
         if sides[0] == sides[1]:
             continue
         reached = [NetworkRules.of(policy).allows_name(host, 443) for policy in (a, b)]
-        told = [
+        texts = [
             ", ".join(tls_toml(one for one in policy.tls if one.host == host)).partition(" = ")[2]
             or ("any request" if reached[i] else "nothing")
             for i, policy in enumerate((a, b))
@@ -184,8 +186,8 @@ def _requests(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
             more = "a"
         elif free[1] or not reached[0] or sides[1] > sides[0] > set():
             more = "b"
-        text = f"to {host}, A allows {told[0]}; B {told[1]}"
-        yield PolicyDifference("network", host, more, told[0], told[1], text)
+        text = f"to {host}, A allows {texts[0]}; B {texts[1]}"
+        yield PolicyDifference("network", host, more, texts[0], texts[1], text)
 
 
 _NETWORK_NOUNS: dict[str, tuple[str, Callable[[Any], str]]] = {
@@ -209,10 +211,10 @@ def _environment(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
         if one is None or other is None:
             who, what = ("B", other) if one is None else ("A", one)
             yield PolicyDifference(
-                "environment", name, who.lower(), one, other, f"{who} also {_told(name, what)}"
+                "environment", name, who.lower(), one, other, f"{who} also {_setting(name, what)}"
             )
         else:
-            text = f"A {_told(name, one)}; B {_told(name, other)}"
+            text = f"A {_setting(name, one)}; B {_setting(name, other)}"
             yield PolicyDifference("environment", name, None, one, other, text)
 
 
@@ -224,7 +226,7 @@ def _variable(policy: Policy, name: str) -> dict[str, str] | None:
     return {"pass": name} if name in policy.pass_env else None
 
 
-def _told(name: str, what: dict[str, str] | None) -> str:
+def _setting(name: str, what: dict[str, str] | None) -> str:
     if what is not None and "set" in what:
         return f"sets {name} to {what['set']!r}"
     return f"passes the caller's {name}"
@@ -315,11 +317,11 @@ def _landlock(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     if a.landlock_abi == b.landlock_abi:
         return
     more = "a" if a.landlock_abi < b.landlock_abi else "b"
-    told = [
+    texts = [
         f"insists on Landlock ABI {abi}" if abi else "wants no Landlock"
         for abi in (a.landlock_abi, b.landlock_abi)
     ]
-    text = f"A {told[0]}, B {told[1]}"
+    text = f"A {texts[0]}, B {texts[1]}"
     yield PolicyDifference("landlock", "abi", more, a.landlock_abi, b.landlock_abi, text)
 
 
@@ -327,7 +329,7 @@ def _protections(a: Policy, b: Policy) -> Iterator[PolicyDifference]:
     given_up = _given_up(a), _given_up(b)
     for name in DEGRADABLE:
         has = [name in names for names in given_up]
-        # Landlock as a whole takes its parts along; they need not be told of one by one.
+        # Giving up Landlock gives up its parts; they are not listed one by one.
         part_of = name.partition(".")[0]
         implied = part_of != name and any(part_of in names for names in given_up)
         if has[0] == has[1] or (implied and (part_of in given_up[0]) != (part_of in given_up[1])):

@@ -1,9 +1,9 @@
-"""Policy files read: strict TOML. What is wrong is told with file, line, column and the way out."""
+"""Reads policy files: strict TOML. An error names file, line, column and the remedy."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from wardian import toml
 from wardian.errors import PolicyError, ShareError, UsageError, WardianError
@@ -66,6 +66,7 @@ _KNOWN: dict[str, dict[str, str]] = {
     "protections": {"degrade": "protections"},
     "refusals": {"explain": "yes or no"},
 }
+TABLES = tuple(_KNOWN)
 # Of a network by name: key → field of Policy
 NETWORK_LIMITS = {
     "max_connections": "max_connections",
@@ -79,6 +80,15 @@ def preset_names() -> list[str]:
     """The presets that ship with wardian."""
     names = (name for name in os.listdir(PRESETS) if name.endswith(".toml"))
     return sorted(name.removesuffix(".toml") for name in names)
+
+
+def preset_descriptions() -> dict[str, str]:
+    """Each preset with the sentence that its file begins with."""
+    found = {}
+    for name in preset_names():
+        with open(os.path.join(PRESETS, f"{name}.toml"), encoding="utf-8") as file:
+            found[name] = file.readline().removeprefix("#").strip().rstrip(".")
+    return found
 
 
 def read_preset(name: str) -> Policy:
@@ -101,6 +111,14 @@ def parse_policy(text: str, path: str, base: Policy) -> Policy:
     return _Reader(path, text).policy(toml.parse(text, path, PolicyError), base)
 
 
+def merged_policy(
+    tables: Mapping[str, Any], text: str, path: str, base: Policy, prefix: Sequence[str] = ()
+) -> Policy:
+    """Tables of a policy file that stand below ``prefix`` in another file, on top of ``base``.
+    Raises PolicyError."""
+    return _Reader(path, text, prefix).policy(dict(tables), base)
+
+
 def _read_text(path: str) -> str:
     from wardian.sandbox.paths.whole_files import read_decisive
 
@@ -115,8 +133,8 @@ def _read_text(path: str) -> str:
 class _Reader:
     """One file: knows its text, so that what is wrong can be pointed at."""
 
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text = path, text
+    def __init__(self, path: str, text: str, prefix: Sequence[str] = ()) -> None:
+        self.path, self.text, self.prefix = path, text, prefix
         self.base_dir = os.path.dirname(os.path.abspath(path))
 
     def policy(self, document: dict[str, Any], base: Policy) -> Policy:
@@ -172,7 +190,7 @@ class _Reader:
         tls = self.tls(get)
         if mode in ("none", "host") and (allow or deny or tls):
             key = "allow" if allow else "deny" if deny else "tls"
-            raise self.error(["network", key], f'rules and mode = "{mode}" exclude each other')
+            raise self.error(["network", key], f'rules and mode = "{mode}" cannot be combined')
         if mode in ("none", "host"):
             return {"network": mode, "allow_hosts": (), "deny_hosts": (), "tls": ()} | limits
         found = _union(base.allow_hosts, allow)
@@ -202,7 +220,7 @@ class _Reader:
         found = {key: get("network", key, unset) for key in NETWORK_LIMITS}
         given = [key for key, value in found.items() if value is not unset]
         if given and get("network", "mode", None) == "host":
-            message = f'{given[0]} and mode = "host" exclude each other'
+            message = f'{given[0]} and mode = "host" cannot be combined'
             hint = 'it holds for a network by name: allow = ["api.example.com"]'
             raise self.error(["network", given[0]], message, hint)
         return {NETWORK_LIMITS[key]: found[key] for key in given} | {
@@ -216,7 +234,7 @@ class _Reader:
         from wardian.sandbox.root.root import parts_of_host
 
         if rootfs is not None:
-            message = "base names parts of the host's /usr; a rootfs takes its place"
+            message = "files.base and files.rootfs cannot be combined"
             raise self.error(["files", "base"], message)
         for path in paths:
             if not path.startswith("/") or os.path.normpath(path) != path or "\0" in path:
@@ -262,7 +280,7 @@ class _Reader:
     def error(
         self, keys: list[str], message: str, hint: str | None = None, value: str | None = None
     ) -> PolicyError:
-        line, column = toml.locate(self.text, keys, value)
+        line, column = toml.locate(self.text, [*self.prefix, *keys], value)
         return PolicyError(message, path=self.path, line=line, column=column, hint=hint)
 
 

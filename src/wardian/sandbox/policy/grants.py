@@ -49,7 +49,7 @@ def grants_of(refusals: Iterable[Refusal]) -> tuple[Grant, ...]:
             )
         what = printable(f"{one.action} {one.target}")
         if allow is None:
-            raise UsageError(f"nothing would allow this: {what}: {printable(one.reason)}")
+            raise UsageError(f"nothing can allow this: {what}: {printable(one.reason)}")
         if not allow.grants:
             raise UsageError(
                 f"this refusal was read from a document and grants nothing: {what}",

@@ -51,7 +51,7 @@ def _rule(name: str, host: str, raw: Any, at: At) -> TlsRule:
         if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
             raise at([host, key], f"{key}: expected a list of strings", None)
         if key in raw and not listed:
-            raise at([host, key], f"{key}: an empty list allows nothing", "leave it out for any")
+            raise at([host, key], f"{key}: an empty list allows nothing", "omit it to allow any")
         try:
             values[key] = tuple(dict.fromkeys(check(one) for one in listed))
         except UsageError as error:

@@ -181,7 +181,7 @@ def _await(waiting: Waiting, python: str, preload: tuple[str, ...]) -> None:
         why = printable(said[1:].decode("utf-8", "replace").strip())
         raise SandboxError(
             f"{python} can't load what the pool is to preload: {why}",
-            hint="packages=[…] brings packages, and a module's name is as in import",
+            hint="packages=[…] adds packages; name modules as in an import statement",
         )
     raise SandboxError(_end_of(waiting, python, preload))
 

@@ -171,10 +171,10 @@ class Cells:
         while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<cell "):
             trace = trace.tb_next
         try:
-            told = traceback.TracebackException(type(error), error, trace)
-            if told.stack and told.stack[-1].name == "on_interrupt":
-                told.stack.pop()
-            lines, message = list(told.format()), str(error)
+            report = traceback.TracebackException(type(error), error, trace)
+            if report.stack and report.stack[-1].name == "on_interrupt":
+                report.stack.pop()
+            lines, message = list(report.format()), str(error)
         except Exception:
             lines, message = [type(error).__name__ + "\n"], ""
         return [type(error).__name__, self.cut(message), self.cut("".join(lines), VALUE)]

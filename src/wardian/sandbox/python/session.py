@@ -95,7 +95,7 @@ class PythonSession:
         time_s = self._sandbox._time_s(timeout_s)
         with self._lock:
             if self._closed or self._sandbox._closed:
-                raise UsageError("this Python is closed")
+                raise UsageError("this Python session is closed")
             if self._interpreter is not None and self._interpreter.process.ended:
                 self._forget()
             if self._interpreter is None:
@@ -171,7 +171,7 @@ class Cell:
             if not isinstance(said, dict) or said.get("id") != self._number:
                 raise Malformed
         except Malformed:
-            why = "the interpreter wrote to its channel what is no message of its own"
+            why = "the interpreter sent an invalid message"
         except TimeoutError:
             why = "the cell did not stop when its time was over"
         except EOFError:

@@ -23,7 +23,7 @@ O_DIRECTORY = {"x86_64": 0o200000, "aarch64": 0o40000}
 OF_DIRECTORY = ("bind", "create", "delete", "rename", "link")
 # These are its owner's to do, whatever its permissions.
 OF_OWNER = ("chmod", "chown", "touch")
-READ_ONLY = "it is read-only in the sandbox"
+READ_ONLY = "read-only in the sandbox"
 
 
 def _action(name: str, event: dict[str, Any], arch: str) -> str:
@@ -148,4 +148,4 @@ def _shared_from(inside: str, around: RefusalContext) -> str:
 def by_mask(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal | None:
     action = _action(name, event, around.arch)
     target = shown(_normal(text_of(event["text"])))
-    return refusal_of("file", action, target, "it tells about the host, and is covered", None)
+    return refusal_of("file", action, target, "masked: this file reveals host details", None)

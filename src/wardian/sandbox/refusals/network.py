@@ -42,11 +42,11 @@ def by_network(name: str, event: dict[str, Any], around: RefusalContext) -> Refu
     if family == AF_UNIX:
         if action == "bind" or allow is None or not around.host.has_abstract(raw[2:]):
             return None
-        reason = "the host's abstract sockets are out of reach"
+        reason = "the host's abstract sockets are not reachable"
     elif len(raw) < {AF_INET: 8, AF_INET6: 24}.get(family, 2):
         return None  # the kernel takes no such address either
     elif action == "bind" and 0 < port < LOW_PORTS:
-        reason, allow = "ports below 1024 need a right that no guest has", None
+        reason, allow = "ports below 1024 need a capability that no guest has", None
         if around.policy.network == "host" and port >= setting(
             "net/ipv4/ip_unprivileged_port_start"
         ):
@@ -81,7 +81,7 @@ def _by_own_loopback(action: str, raw: bytes, around: RefusalContext) -> Refusal
         rules = NetworkRules.parse(around.policy.allow_hosts, around.policy.deny_hosts)
         if rules.shares_loopback(address, port):
             return None
-    reason = "the run has a loopback of its own; the host's is out of reach"
+    reason = "the run has its own loopback; the host's is not reachable"
     allow = to_reach(around)
     if action == "connect" and around.host.accepts(port):
         allow = to_name(str(AddressRule(ip_network(address), ((port, port),))))
@@ -111,9 +111,9 @@ def _by_rules(action: str, raw: bytes, stream: bool, around: RefusalContext) -> 
         return None  # nobody has it
     if not stream:
         if action == "bind":
-            reason = "a network by name has no address of the host's"
+            reason = "a network by name cannot bind an address of the host"
         else:
-            reason = "a network by name carries connections, no datagrams"
+            reason = "a network by name carries TCP connections, not datagrams"
         return refusal_of("network", action, f"{host}:{port}", reason, to_reach(around))
     if rules.allows_name(name, port) if name else rules.allows_address(address, port):
         return None
@@ -198,7 +198,7 @@ def by_name(_: str, event: dict[str, Any], around: RefusalContext) -> Refusal | 
     from wardian.sandbox.network.rules import NetworkRules, normal_name
 
     host = shown(text_of(event["text"].rstrip(".")))
-    reason = "this run has no network, so no names either"
+    reason = "this run has no network and resolves no names"
     try:
         name = normal_name(host)
     except UsageError:

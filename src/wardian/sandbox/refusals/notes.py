@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 UNKNOWN = Caller(0, "", ())
 
 
-def text_of(told: str) -> str:
-    """The launcher tells bytes, each as one character; this is the text they stand for."""
-    return os.fsdecode(told.encode("latin-1"))
+def text_of(noted: str) -> str:
+    """The launcher reports bytes, each as one character; this decodes them."""
+    return os.fsdecode(noted.encode("latin-1"))
 
 
 def shown(text: str) -> str:

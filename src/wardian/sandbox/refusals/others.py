@@ -44,7 +44,7 @@ def by_pid(name: str, event: dict[str, Any], around: RefusalContext) -> Refusal 
     pid = args_of(event)[0] & 0xFFFFFFFF
     if not os.path.isdir(f"/proc/{pid}"):
         return None
-    reason = "the host's processes are out of reach"
+    reason = "the host's processes are not reachable"
     return refusal_of("process", act_word(name), f"pid {pid}", reason, None)
 
 
@@ -52,13 +52,13 @@ def by_limit(name: str, event: dict[str, Any], around: RefusalContext) -> Refusa
     limits = around.policy.limits
     if event["text"] == "processes":
         held = Limit("processes", limits.processes, "")
-        return limit_refusal(held, "it may have no more processes and threads")
+        return limit_refusal(held, "the run reached its limit of processes and threads")
     if event["text"] == "files":
         held = Limit("files", limits.files, "")
-        return limit_refusal(held, "it may have no more open files in one process")
+        return limit_refusal(held, "a process reached its limit of open files")
     if event["text"] == "memory":
         needed = int(event["other"])
-        reason = f"it asked for memory that would come to {human_bytes(needed)} at once"
+        reason = f"a process asked to map {human_bytes(needed)} of memory"
         return limit_refusal(Limit("memory", limits.memory_bytes, ""), reason, needed)
     memory = limits.memory_bytes is not None and limits.memory_bytes < (
         limits.disk_bytes or 1 << 62
@@ -66,7 +66,7 @@ def by_limit(name: str, event: dict[str, Any], around: RefusalContext) -> Refusa
     held = (
         Limit("memory", limits.memory_bytes, "") if memory else Limit("disk", limits.disk_bytes, "")
     )
-    return limit_refusal(held, "its private files are full, or they were")
+    return limit_refusal(held, "the private filesystem reached its limit")
 
 
 def limit_refusal(limit: Limit, reason: str, needed: int = 0) -> Refusal:

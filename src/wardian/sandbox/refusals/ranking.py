@@ -1,4 +1,4 @@
-"""Which refusals a person needs to hear of, and in which order. Pure."""
+"""Which refusals people need to see, and in which order. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 READING = ("read", "list", "stat", "watch", "execute")
 
 
-def likely_first(told: Iterable[Refusal]) -> list[Refusal]:
+def likely_first(refusals: Iterable[Refusal]) -> list[Refusal]:
     """The likely cause of a failure first: a limit that was met, else what was refused last; what
     was only looked at after that, and what libraries look for anyway at the end."""
 
@@ -22,18 +22,18 @@ def likely_first(told: Iterable[Refusal]) -> list[Refusal]:
         looked = one.action == "stat"
         return is_routine(one), is_setting(one), one.kind != "limit", looked, -one.time_s
 
-    return sorted(told, key=rank)
+    return sorted(refusals, key=rank)
 
 
-def likely_causes(told: Iterable[Refusal], *, failed: bool) -> tuple[Refusal, ...]:
+def likely_causes(refusals: Iterable[Refusal], *, failed: bool) -> tuple[Refusal, ...]:
     """What mattered, the likeliest cause first. Settings that were looked for are seldom one: only
     where nothing else was refused."""
-    news = [one for one in likely_first(told) if is_news(one, failed=failed)]
+    news = [one for one in likely_first(refusals) if is_news(one, failed=failed)]
     return tuple([one for one in news if not is_setting(one)] or news)
 
 
 def is_news(refusal: Refusal, *, failed: bool) -> bool:
-    """Whether a person needs to hear of it, after a run that failed or one that did not."""
+    """Whether people need to see it, after a run that failed or one that did not."""
     return not is_routine(refusal) and (failed or not is_setting(refusal))
 
 

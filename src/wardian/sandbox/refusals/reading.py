@@ -1,5 +1,5 @@
-"""What the supervisor noted, turned into refusals: told only where the host has what the guest was
-after, or where its write really failed, and each with what would allow it.
+"""The supervisor's notes, turned into refusals: only where the host has what the guest asked
+for, or where its write failed, each with what would allow it.
 
 Looks at the host, with the caller's own rights, after the run has ended; nothing of it reaches the
 guest.
@@ -40,11 +40,11 @@ def refusals(events: Sequence[dict[str, Any]], around: RefusalContext) -> tuple[
         if event["event"] != "refused":
             continue
         name = name_of(event["call"], around.arch) or f"syscall {event['call']}"
-        told = EXPLAIN[event["by"]](name, event, around)
-        if told is not None:
+        refusal = EXPLAIN[event["by"]](name, event, around)
+        if refusal is not None:
             caller = callers.get(event["process"], UNKNOWN)
             found.add(
-                told._replace(process=caller, count=event["count"], time_s=event["at_us"] / 1e6)
+                refusal._replace(process=caller, count=event["count"], time_s=event["at_us"] / 1e6)
             )
     return found.all()
 
@@ -56,18 +56,18 @@ class _Found:
         self._by_act: dict[tuple[str, str, str], Refusal] = {}
         self._first_act: dict[tuple[str, str], str] = {}
 
-    def add(self, told: Refusal) -> None:
-        thing = (told.kind, told.target)
-        first = self._first_act.setdefault(thing, told.action)
-        action = first if told.action == "stat" else told.action
+    def add(self, refusal: Refusal) -> None:
+        thing = (refusal.kind, refusal.target)
+        first = self._first_act.setdefault(thing, refusal.action)
+        action = first if refusal.action == "stat" else refusal.action
         if first == "stat" and action != "stat":
-            looked = self._by_act.pop((told.kind, "stat", told.target))
+            looked = self._by_act.pop((refusal.kind, "stat", refusal.target))
             self._first_act[thing] = action
-            told = told._replace(time_s=looked.time_s)
-        before = self._by_act.get((told.kind, action, told.target))
+            refusal = refusal._replace(time_s=looked.time_s)
+        before = self._by_act.get((refusal.kind, action, refusal.target))
         if before is not None:
-            told = before._replace(count=before.count + told.count)
-        self._by_act[told.kind, action, told.target] = told
+            refusal = before._replace(count=before.count + refusal.count)
+        self._by_act[refusal.kind, action, refusal.target] = refusal
 
     def all(self) -> tuple[Refusal, ...]:
         return tuple(self._by_act.values())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from wardian.sandbox.paths.named import was_shared
 from wardian.sandbox.root.shares import is_below
 
-# By which an installation is told from any other directory with a bin in it.
+# What distinguishes an installation from any other directory that has a bin.
 MARKS = (
     "pyvenv.cfg",
     "conda-meta",

@@ -306,7 +306,7 @@ def _is_lib64(place: str, way: ResolvedPath) -> bool:
 
 
 def _prefix(program: str) -> str | None:
-    """The installation a program belongs to, if it is one that can be told by its files."""
+    """The installation a program belongs to, if its files identify one."""
     from wardian.sandbox.paths.named import was_shared
     from wardian.sandbox.root.installations import MARKS, matching
 

@@ -95,7 +95,7 @@ def base(rootfs: str | None = None, only: tuple[str, ...] | None = None) -> tupl
     if rootfs is None:
         return _of_host(layout()) if only is None else parts_of_host(only)
     if only is not None:
-        raise ShareError(rootfs, "a base that names parts of /usr and another root exclude another")
+        raise ShareError(rootfs, "files.base and --rootfs cannot be combined")
     return _of_rootfs(layout(), rootfs)
 
 
@@ -140,7 +140,7 @@ def _of_host(shape: Layout) -> tuple[Base, ...]:
 def _of_rootfs(shape: Layout, rootfs: str) -> tuple[Base, ...]:
     real = _without_links(rootfs)
     if real == "/" or any(is_below(real, tree) for tree in KERNEL_TREES):
-        raise ShareError(rootfs, "that is the host itself")
+        raise ShareError(rootfs, "the host's own root can't be used")
     made = {path for path, _ in shape.files} | {path for path, _ in shape.private}
     found: list[Base] = []
     try:
@@ -151,7 +151,7 @@ def _of_rootfs(shape: Layout, rootfs: str) -> tuple[Base, ...]:
     except OSError as error:
         raise ShareError(rootfs, (error.strerror or "it can't be read").lower()) from None
     if not found:
-        raise ShareError(rootfs, "it is empty, and so no root file system")
+        raise ShareError(rootfs, "it is empty")
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""Why a run could not be set up, as an error that says what to do: an errno alone misleads."""
+"""Turns a failed set-up into an error with a cure: an errno alone misleads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wardian.sandbox.run.launcher import LAUNCHER
 
 
 def explain(failed: dict[str, Any]) -> SandboxError:
-    """The launcher's failure as an error that says what to do."""
+    """The launcher's failure as an error with a cure."""
     wall, what, number = failed["wall"], failed["what"], failed["errno"]
     why = f"{what}: {os.strerror(number).lower()}" if number else what
     error = os.strerror(number).lower()
@@ -23,12 +23,12 @@ def explain(failed: dict[str, Any]) -> SandboxError:
         )
     if wall == "commands" and number == errno.EAGAIN:
         return SandboxError(
-            "this sandbox runs as many commands at once as it can",
-            hint="wait until one of them has ended, or make another sandbox",
+            "this sandbox is running as many commands as it can",
+            hint="wait until one ends, or make another sandbox",
         )
     if wall == "processes" and number == errno.EAGAIN:
         return SandboxError(
-            "what runs in this sandbox has all processes that it may have: no command can start",
+            "this sandbox has reached its limit of processes: no command can start",
             hint="kill a command that runs in it, raise the limit (processes), or make a new one",
         )
     if wall == "share":
@@ -42,24 +42,24 @@ def _hint(wall: str, number: int) -> str:
         return "raise the limit on open files: ulimit -n 1024"
     if number == errno.ETOOMANYREFS:
         return (
-            "the descriptors that this user may have in flight through sockets are used up, by "
+            "this user's limit of descriptors in flight through sockets is used up by "
             "another program of the same user; end it, or raise the limit: ulimit -Hn 4096"
         )
     if number == errno.EAGAIN:
-        return "this user may start no more processes: see ulimit -u"
+        return "this user has reached the limit of processes; see: ulimit -u"
     if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
-        return "a limit of this process is very low: see ulimit -a"
+        return "a limit of this process is too low; see: ulimit -a"
     if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
         known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
         why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
         return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
     if wall == "identity" and number == errno.EINVAL:  # mount_setattr(2): MOUNT_ATTR_IDMAP
         return (
-            "this kernel can't map owners on that file system (tmpfs needs Linux 6.3); share a "
+            "this kernel can't map owners on that file system (tmpfs needs Linux 6.3): share a "
             "directory on ext4, xfs or btrfs, or run wardian as an ordinary user"
         )
     if wall == "interface":
-        return "this kernel knows none of dummy, ifb and bridge: modprobe dummy, or go without"
+        return "this kernel has no dummy, ifb or bridge: sudo modprobe dummy, or omit --interface"
     if wall == "notify":
-        return "run with --degrade notify: refusals still hold, but can't be told"
-    return "`wardian doctor` says which walls work here, and what to do"
+        return "run with --degrade notify: refusals still hold, but are not reported"
+    return "run `wardian doctor`: it checks each wall on this host"

@@ -33,19 +33,19 @@ class Launched(NamedTuple):
     control: int
 
 
-def raised(fd: int) -> int:
+def raised(fd: int, least: int = CLEAR_OF_TARGETS) -> int:
     """The same file under a number that no dup2 in the child will overwrite."""
-    if fd >= CLEAR_OF_TARGETS:
+    if fd >= least:
         return fd
-    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS)
+    high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, least)
     os.close(fd)
     return high
 
 
-def pipe() -> tuple[int, int]:
+def pipe(least: int = CLEAR_OF_TARGETS) -> tuple[int, int]:
     """A pipe whose ends stay out of the way."""
     reader, writer = os.pipe()
-    return raised(reader), raised(writer)
+    return raised(reader, least), raised(writer, least)
 
 
 def control_socket() -> tuple[int, int]:
@@ -108,9 +108,9 @@ def spawn_and_give(
         _close(list(given.values()))
 
 
-def memory_file(data: bytes) -> int:
+def memory_file(data: bytes, *, least: int = CLEAR_OF_TARGETS) -> int:
     """A file in memory with this content, to be read from its beginning."""
-    fd = raised(os.memfd_create("wardian-file", os.MFD_CLOEXEC))
+    fd = raised(os.memfd_create("wardian-file", os.MFD_CLOEXEC), least)
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
@@ -128,7 +128,7 @@ def explained(error: OSError, launcher: str) -> BackendError:
     try:
         os.stat(launcher)
     except PermissionError:
-        pass  # told below
+        pass  # reported below
     except OSError:
         return BackendError(
             f"the launcher is not there: {launcher}",
@@ -142,5 +142,5 @@ def explained(error: OSError, launcher: str) -> BackendError:
     what = (error.strerror or str(error)).lower()
     return BackendError(
         f"the launcher can't be started: {what}",
-        hint="is a limit on processes, open files or file sizes very low? see: ulimit -a",
+        hint="a limit on processes, open files or file sizes may be too low; see: ulimit -a",
     )

@@ -12,7 +12,7 @@ import time
 from wardian.errors import BackendError, SandboxError
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, Child
-from wardian.sandbox.run.records import record
+from wardian.sandbox.run.records import environment_records, record
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ KILL, BEGIN, OUTPUT, LISTENING = 255, 254, 253, 252
 _START, _SOCKET, _DIRECTORY, _CLOSE = b"s", b"n", b"d", b"q"
 _PTY, _BACKGROUND = 1, 2
 _PATH_BYTES = 64
+STANDS = b'{"event":"stands"}\n'
+FIRST = 3  # what is sent may have any number; only the caller's own streams are no place for it
 ANSWER_S = 30.0  # the supervisor may be busy, and the walls may still go up
 
 
@@ -40,6 +42,8 @@ class Place:
     """A launcher with a living sandbox. Safe to use from many threads."""
 
     _control = -1  # our end of what it is asked through
+    _asked_to_end = False
+    _heard = b""  # of what the launcher said of itself
 
     def __init__(self, launched: launcher.Launched) -> None:
         self.pid = launched.pid
@@ -58,6 +62,19 @@ class Place:
         """True once no command can be started any more."""
         return self._control < 0 or self.child.gone()
 
+    def stands(self, within_s: float) -> bool:
+        """Do its walls stand, now or within that time? Only one whose plan limits how long it may
+        be unused says so (core/supervise.c)."""
+        poll = select.poll()
+        poll.register(self._status, select.POLLIN)
+        with self._lock:
+            if self._control < 0 or not poll.poll(int(within_s * 1000)):
+                return False
+            heard = os.read(self._status, 1 << 16)
+            if heard != STANDS:
+                self._heard = heard  # it failed, or was ended
+            return heard == STANDS
+
     def start(
         self,
         records: bytes,
@@ -72,9 +89,9 @@ class Place:
         close. Raises SandboxError if the sandbox has ended."""
         opened: list[int] = []
         try:
-            plan = launcher.memory_file(records)
+            plan = launcher.memory_file(records, least=FIRST)
             opened.append(plan)
-            status, status_end = launcher.pipe()
+            status, status_end = launcher.pipe(FIRST)
             opened += (status, status_end)
             control, control_end = _socket_pair()
             opened += (control, control_end)
@@ -142,7 +159,8 @@ class Place:
             raise ConnectionResetError
         rights = b"".join(fd.to_bytes(4, "little") for fd in fds)
         extra = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if fds else []
-        ours = _socket.socket(fileno=os.dup(self._control))
+        own = os.dup(self._control)
+        ours = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, own)
         try:
             ours.sendmsg([request], extra, _socket.MSG_NOSIGNAL)
         finally:
@@ -153,7 +171,7 @@ class Place:
         waits itself until its last lines are read, where there are many."""
         with self._lock:
             if self._said is None:
-                deadline, pieces = time.monotonic() + within_s, []
+                deadline, pieces = time.monotonic() + within_s, [self._heard]
                 poll = select.poll()
                 poll.register(self._status, select.POLLIN)
                 while (left_s := deadline - time.monotonic()) > 0:
@@ -176,15 +194,23 @@ class Place:
             return BackendError(f"the sandbox does not answer: {(error.strerror or '').lower()}")
         return failure_of(self.said())
 
-    def close(self) -> bool:
-        """End everything in it and wait for that; False if it can't be ended."""
+    def ask_to_end(self) -> None:
+        """Have everything in it ended; ``close`` waits for that."""
         with self._lock:
-            if self._control < 0 or self._owner != os.getpid():
-                return True
+            if self._control < 0 or self._asked_to_end or self._owner != os.getpid():
+                return
+            self._asked_to_end = True
             try:
                 self._ask(_request(_CLOSE), [])
             except OSError:
                 pass  # it has ended
+
+    def close(self) -> bool:
+        """End everything in it and wait for that; False if it can't be ended."""
+        self.ask_to_end()
+        with self._lock:
+            if self._control < 0 or self._owner != os.getpid():
+                return True
             control, self._control = self._control, -1
         self.said(KILL_S)
         gone = self.child.reap(LAST_S)
@@ -216,8 +242,7 @@ def failure_of(said: bytes) -> SandboxError:
 def command_records(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> bytes:
     """One command, as core/command.c reads it."""
     records = [record("arg", word) for word in argv]
-    records += [record("env", f"{name}={value}") for name, value in env.items()]
-    records += [record("cwd", cwd), record("path", env.get("PATH", ""))]
+    records += [environment_records(tuple(env.items())), record("cwd", cwd)]
     return b"".join(records)
 
 
@@ -247,7 +272,7 @@ def _request(
 
 def _socket_pair() -> tuple[int, int]:
     ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    return launcher.raised(ours.detach()), launcher.raised(theirs.detach())
+    return launcher.raised(ours.detach(), FIRST), launcher.raised(theirs.detach(), FIRST)
 
 
 def _close(fds: list[int]) -> None:

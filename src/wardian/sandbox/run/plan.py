@@ -3,7 +3,6 @@ looking at which of the root's paths this host has."""
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Collection, Mapping, Sequence
 
@@ -16,7 +15,7 @@ from wardian.sandbox.root.shares import Source
 from wardian.sandbox.root.steps import root_steps
 from wardian.sandbox.run import landlock
 from wardian.sandbox.run.protections import CGROUP, check_degrade, protections
-from wardian.sandbox.run.records import MAGIC, record
+from wardian.sandbox.run.records import MAGIC, environment_records, record
 from wardian.sandbox.run.result import Limit, Protection
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -49,7 +48,7 @@ def make_plan(
     watch: Scope | None = None,
     empty_work: bool = False,
 ) -> Plan:
-    """``watch`` is what to look at besides refused calls; None: what tells all refusals cheapest.
+    """``watch`` is what to watch besides refused calls; None: the cheapest set that shows all.
 
     Raises WallError for a wall that was asked for and can't be had, and was not given up.
     """
@@ -96,6 +95,7 @@ def _flags(policy: Policy, host: Host, watch: Scope) -> list[bytes]:
         "early-filter": not policy.deny_syscalls and watch in ("nothing", "changes", "opens"),
         "lookups": host.fuse and watch in ("changes", "opens"),
         "opens": watch == "opens",
+        "no-preload": host.fuse and not os.path.lexists("/etc/ld.so.preload"),
     }
     return records + [record("flag", name) for name, wanted in flags.items() if wanted]
 
@@ -215,12 +215,6 @@ def timed(plan: Plan, time_s: float | None) -> Plan:
     return plan._replace(limits=(plan.limits[0]._replace(value=time_s), *plan.limits[1:]))
 
 
-@functools.lru_cache(maxsize=16)
-def _environment(variables: tuple[tuple[str, str], ...]) -> bytes:
-    records = [record("env", f"{name}={value}") for name, value in variables]
-    return b"".join(records) + record("path", dict(variables).get("PATH", ""))
-
-
 def finish(
     plan: Plan,
     *,
@@ -237,7 +231,7 @@ def finish(
     records = [plan.records, extra, record("parent", parent), record("cwd", cwd or WORK)]
     records += [record("stream", i, kind, fd) for i, (kind, fd) in enumerate(streams)]
     records += [record("arg", arg) for arg in argv]
-    records.append(_environment(tuple(env.items())))
+    records.append(environment_records(tuple(env.items())))
     if time_s is not None:
         records.append(record("wall-ms", milliseconds(time_s)))
     if keep_session:

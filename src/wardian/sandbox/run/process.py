@@ -89,6 +89,7 @@ class Process:
         self._attended_by: int | None = None  # the thread that moves the bytes
         self.over = False  # no process of it is left
         self.keeps: object = None  # what must not go before the run has ended
+        self.at_end: Callable[[Result | None], None] | None = None  # before anyone hears of it
         self.given: Given | None = None  # how it was started, for the result
         self._owner = os.getpid()  # a process forked off this one has no say in it
         self._control, self._send = launched.control, send
@@ -115,7 +116,7 @@ class Process:
             self.abandon()
         elif not here:
             self._done.wait(KILL_S + 2 * LAST_S)
-        elif not self.ended:  # a callback asks: whoever would tell of the end waits for us
+        elif not self.ended:  # a callback asks: the thread that reports the end waits for us
             heard = self._hear_it_out()
         if self.living is not None:
             return self.over or heard
@@ -229,12 +230,17 @@ class Process:
             self._result = result if self.given is None else result._replace(given=self.given)
         except BaseException as error:
             self._failure = error
-        self.oversight.child.reap(LAST_S)  # the status line has told all
+        self.oversight.child.reap(LAST_S)  # the status line had everything
         if self.input is not None:
             self.input.release()
         self._close_control()  # earlier, it would be a caller that dies
+        at_end, self.at_end = self.at_end, None
+        if at_end is not None:
+            at_end(self._result)
         self.over = True
-        self.keeps = None  # this may be its end: then what the run had goes, before anyone is told
+        self.keeps = (
+            None  # this may be its end: then its resources are released before anyone learns of it
+        )
         self._done.set()
 
     def __repr__(self) -> str:
@@ -253,12 +259,15 @@ class Process:
 
     def abandon(self) -> None:
         """A callback or the waiting itself failed: end the run, and let the descriptors go."""
-        self.kill()
-        self.traffic.drop_streams()
-        if self.traffic.said.fd >= 0:
-            self._hear_it_out()
+        try:
+            self.kill()
+            self.traffic.drop_streams()
+            if self.traffic.said.fd >= 0:
+                self._hear_it_out()
+        finally:  # one more Ctrl-C while we wait
+            self.traffic.drop_streams()
             self.traffic.drop(self.traffic.said)
-        self.finish()
+            self.finish()
 
     def _hear_it_out(self) -> bool:
         """Take what the supervisor says until it says no more, or can't be expected to; False if
@@ -267,7 +276,7 @@ class Process:
         poll = self._poll(*([said] if said >= 0 else []))
         while not self.is_over():
             for fd, _ in poll.poll(int(STOPPED_S * 1000)):
-                # else it is gone, which the next look tells
+                # else it is gone, which the next look shows
                 if fd == said and not self.traffic.hear():
                     return True
         return self.oversight.child.gone()
@@ -341,7 +350,7 @@ class Process:
                     traffic.take_rest()
 
     def pump_in_thread(self) -> None:
-        """Move bytes in a thread of its own; ``wait`` tells the end, or what a callback raised."""
+        """Move bytes in a thread of its own, which ``wait`` waits for."""
 
         if not self._claim(-1):
             return  # another thread closes the sandbox, and ends it

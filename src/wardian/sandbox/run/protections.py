@@ -89,7 +89,7 @@ def protections(
     )
     found.append(cgroup_protection(host, degraded))
     if any(share.copy for share in policy.shares):
-        note = "a directory of another user's or group's is read-only" if foreign else ""
+        note = "a directory that belongs to another user or group is read-only" if foreign else ""
         found.append(Protection(COPIES, True, not foreign, not foreign, note))
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 MAGIC = b"wardian-plan 1\n"
@@ -18,3 +19,10 @@ def record(*fields: str | bytes | int) -> bytes:
         raw = item if isinstance(item, bytes) else os.fsencode(str(item))
         parts += (len(raw).to_bytes(4, "little"), raw, b"\0")
     return b"".join(parts)
+
+
+@functools.lru_cache(maxsize=16)
+def environment_records(variables: tuple[tuple[str, str], ...]) -> bytes:
+    """A command's variables, and the path on which its program is looked for."""
+    records = [record("env", f"{name}={value}") for name, value in variables]
+    return b"".join(records) + record("path", dict(variables).get("PATH", ""))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # without the enums of signal, which cost as much as ten modules
 
-# Those that programs turn into exceptions. All of them would do, and cost 0.2 ms a run to tell.
+# Those that programs turn into exceptions. All of them would do, and cost 0.2 ms a run to list.
 SIGNALS = (
     signal.SIGINT,
     signal.SIGTERM,

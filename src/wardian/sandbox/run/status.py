@@ -73,13 +73,13 @@ def concluded(
     if "ended" not in by_kind:
         raise BackendError(
             "the supervisor was killed; the run ended with it",
-            hint="did the host run out of memory, or someone kill wardian-launch?",
+            hint="did the host run out of memory, or did someone kill wardian-launch?",
         )
     ended = by_kind["ended"]
     if ended["reason"] == "unkillable":
         raise BackendError(
-            "the run was ended, but a process of it hangs in the kernel and is still there",
-            hint="does a file system that it uses not answer?",
+            "the run was ended, but one of its processes hangs in the kernel",
+            hint="a file system that it uses may be hanging",
         )
     if ended["reason"] == "setup":
         raise SandboxError(
@@ -247,7 +247,7 @@ def _verdict(ended: dict[str, Any], program: str) -> tuple[int, Reason, str]:
         {
             "caller": "its caller went away",
             "closed": "the sandbox was closed",
-            "supervisor": "the supervisor was told to stop",
+            "supervisor": "the supervisor received a signal to stop",
             "hangup": "the terminal went away",
             "lost": "its first process was killed from outside",
         }.get(reason, ""),
@@ -341,7 +341,7 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
         "memory": f"the run was ended at {usage.peak_memory_bytes >> 20} MB",
         "output": f"the run was ended at {usage.stdout_bytes + usage.stderr_bytes} bytes of output",
     }
-    return (limit_refusal(struck, reasons.get(struck.name, "the run was ended there")),)
+    return (limit_refusal(struck, reasons.get(struck.name, "the run was ended")),)
 
 
 def _told(met: tuple[Refusal, ...], others: tuple[Refusal, ...]) -> tuple[Refusal, ...]:

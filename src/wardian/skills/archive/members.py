@@ -77,7 +77,7 @@ class Budget:
         ):
             raise SkillError(
                 f"the archive unpacks to more than {self._limits.ratio} times its size:"
-                " it looks like a bomb"
+                " it may be a decompression bomb"
             )
 
 
@@ -99,7 +99,7 @@ def archive_file(path: Path, limits: ArchiveLimits) -> Iterator[BinaryIO]:
 
 
 def members_of(file: BinaryIO, limits: ArchiveLimits) -> Iterator[Member]:
-    """The members, from the start; the format is told by content, never by the name.
+    """The members, from the start; the format is detected from the content, never from the name.
 
     Raises SkillError for links, devices, encryption, damage and anything unknown.
     """
@@ -115,6 +115,6 @@ def members_of(file: BinaryIO, limits: ArchiveLimits) -> Iterator[Member]:
     kind = compression_of(head)
     if kind is None:
         raise SkillError(
-            "neither a zip nor a tar", hint="a .skill is a zip of the skill's directory"
+            "not a zip or tar archive", hint="a .skill is a zip of the skill's directory"
         )
     return tar_members(file, kind, limits)

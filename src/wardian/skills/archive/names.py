@@ -49,7 +49,8 @@ class Names:
         if spelled != parts:
             other = "/".join(spelled)
             raise SkillError(
-                f"the archive holds {other!r} and {shown!r}, one file where case or accents fold"
+                f"the archive holds {other!r} and {shown!r}, one file "
+                "where case or accents are ignored"
             )
         if folder != was_folder:
             raise SkillError(f"the archive holds {shown!r} both as a file and as a directory")

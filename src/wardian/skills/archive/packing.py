@@ -89,7 +89,7 @@ def _require_packable(name: str, entries: list[FolderEntry]) -> None:
         raise SkillError(f"more than {limits.total_bytes >> 20} MiB to pack", path=name)
     for entry in entries:
         if entry.kind == "link":
-            hint = "put the file itself there: nobody unpacks links"
+            hint = "put the file itself there: links are not unpacked"
             raise SkillError("is a symbolic link", path=f"{name}/{entry.path}", hint=hint)
         if entry.kind == "other":
             raise SkillError("is neither a file nor a directory", path=f"{name}/{entry.path}")

@@ -168,7 +168,7 @@ def _accepted(archive: Path, folder: Path, *, lenient: bool) -> str:
             f"{wrong[0].message} ({wrong[0].code})",
             path=wrong[0].path,
             line=wrong[0].line,
-            hint="--lenient unpacks it all the same",
+            hint="--lenient unpacks it anyway",
         )
     return folder.name
 

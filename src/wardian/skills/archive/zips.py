@@ -23,7 +23,7 @@ _LOCAL_HEADER_BYTES = 30
 
 def zip_members(file: BinaryIO, limits: ArchiveLimits) -> Iterator[Member]:
     """The members of a zip, in the order of its index."""
-    with _damage_told(), zipfile.ZipFile(_Bounded(file)) as archive:
+    with _damage_reported(), zipfile.ZipFile(_Bounded(file)) as archive:
         infos = archive.infolist()
         if len(infos) > limits.entries:
             raise SkillError(f"the archive holds more than {limits.entries} entries")
@@ -33,7 +33,7 @@ def zip_members(file: BinaryIO, limits: ArchiveLimits) -> Iterator[Member]:
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
+def _damage_reported() -> Iterator[None]:
     try:
         yield
     except (
@@ -70,14 +70,12 @@ class _ZipMember:
 
     def chunks(self) -> Iterator[bytes]:
         size = 0
-        with _damage_told(), self.archive.open(self.info) as source:
+        with _damage_reported(), self.archive.open(self.info) as source:
             while chunk := source.read(CHUNK_BYTES):
                 size += len(chunk)
                 yield chunk
         if size != self.info.file_size:
-            raise SkillError(
-                f"{self.name!r} says it has {self.info.file_size} bytes, and has {size}"
-            )
+            raise SkillError(f"{self.name!r} declares {self.info.file_size} bytes, but has {size}")
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _ZipMember:
@@ -95,7 +93,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _ZipMember:
         raise SkillError(f"{name!r} is a device, a pipe or a socket")
     folder = name.endswith("/")
     if folder != (kind == stat.S_IFDIR) and kind:
-        raise SkillError(f"{name!r} is said to be both a file and a directory")
+        raise SkillError(f"{name!r} is listed both as a file and as a directory")
     if not folder and mode & (stat.S_ISUID | stat.S_ISGID):
         raise SkillError(f"{name!r} has a setuid or setgid bit")
     if folder and info.file_size:

@@ -1,5 +1,5 @@
 // Cases that end the program, hang it, print what looks like googletest's output, and leave
-// children that print; between them cases that pass, each of which must be told.
+// children that print; between them cases that pass, each of which must be reported.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ TEST(D, ChildrenPrint) {
   }
 }
 TEST(D, ChildRunsOn) {
-  // The child leaves the test as the parent does, and tells all that follows a second time.
+  // The child leaves the test as the parent does, and reports all that follows a second time.
   pid_t child = fork();
   if (child == 0) {
     EXPECT_TRUE(true);

@@ -23,13 +23,18 @@
       for (const row of $$("[data-words]", box)) {
         const fits = words.every((word) => row.dataset.words.includes(word))
           && (!group || box.dataset.group === group)
-          && (!show || (show === "bad" ? "bad" in row.dataset : "differs" in row.dataset));
+          && (!show || show in row.dataset);
         row.hidden = !fits;
         all += 1; shown += fits; any ||= fits;
       }
       if (box.dataset.group !== undefined) box.hidden = !any;
-      if (words.length && any) $$("details", box).forEach((one) => { if ($("[data-words]", one)) one.open = true; });
     }
+    for (const part of $$("[data-part]")) {
+      const boxes = $$("[data-group]", part);
+      part.hidden = boxes.length > 0 ? boxes.every((one) => one.hidden) : shown < all;
+    }
+    const nothing = $("#nothing");
+    if (nothing) nothing.hidden = shown > 0;
     const count = $("#count");
     if (count) count.textContent = `${shown} of ${all}`;
     const asked = new URLSearchParams(controls.filter(value).map((id) => [id, value(id)])).toString();
@@ -119,6 +124,7 @@
       if (!answer?.ok) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       $("#main").replaceChildren(...$("#main", fresh).childNodes);
+      $(".top nav").replaceChildren(...$(".top nav", fresh).childNodes);
       begin();
       for (const id of controls) if ($("#" + id)) $("#" + id).value = kept[id];
       if ($("#search")) filter();

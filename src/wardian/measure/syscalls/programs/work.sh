@@ -1,4 +1,4 @@
-# The ordinary work of a POSIX shell: files, pipes, children, a trap. It tells nothing.
+# The ordinary work of a POSIX shell: files, pipes, children, a trap. It prints nothing.
 set -eu
 mkdir -p shell/below
 printf 'b\na\n' >shell/list
