@@ -332,6 +332,58 @@ static void check_bare_plans(void) {
     CHECK(parses(text.bytes, text.len, &plan, &problem) && !plan.bare.wanted);
 }
 
+/* The smallest valid plan for a confined guest, without one of its records; 0: with all. */
+static void confined_plan(struct text *plan, int missing) {
+    static const uint8_t filter[8] = {6}, calls[2] = {42};
+    plan->len = plan->count = 0;
+    put_bytes(plan, "wardian-confined 1\n", 19);
+    put_record(plan, 2, "parent", "42");
+    put_record(plan, 2, "cwd", "/");
+    put_record(plan, 2, "arg", "true");
+    put_record(plan, 2, "path", "/bin");
+    if (missing != 1)
+        put_binary(plan, "filter", filter, sizeof filter);
+    if (missing != 2)
+        put_record(plan, 4, "landlock", "1", "0", "0");
+    if (missing != 3)
+        put_record(plan, 3, "rule", "/usr", "1");
+    put_binary(plan, "acted", calls, sizeof calls);
+    put_record(plan, 2, "shm", "/tmp/x");
+    put_record(plan, 2, "flag", "internet");
+}
+
+/* Landlock and the filter are required; and what needs a namespace, or another sandbox's program, is refused. */
+static void check_confined_plans(void) {
+    static const char *const never[][4] = {
+        {"hostname", "h"}, {"root", "1", "1"}, {"bind", "/a", "/b", "0"}, {"proc", "/proc"}, {"flag", "network"},
+        {"flag", "lookups"}, {"flag", "early-filter"}, {"flag", "living"}, {"flag", "inner"}, {"flag", "same-session"},
+        {"keep", "16"}, {"voice", "x: "}, {"place", "/tmp"}, {"identity", "1", "0"}, {"shm", "tmp"}, {"flag", "notify"},
+    };
+    static struct text text;
+    struct plan plan;
+    const char *problem;
+    confined_plan(&text, 0);
+    CHECK(parses(text.bytes, text.len, &plan, &problem) && plan.bare.wanted && plan.bare.confined && plan.acted[42] && plan.bare.internet);
+    for (int missing = 1; missing <= 3; missing++) {
+        confined_plan(&text, missing);
+        CHECK(!accepted(&text));
+    }
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        unsigned count = 0;
+        while (count < 4 && never[i][count])
+            count++;
+        confined_plan(&text, 0);
+        put_record(&text, count, never[i][0], never[i][1], never[i][2], never[i][3]);
+        CHECK(!accepted(&text));
+    }
+    bare_plan(&text); /* none of it is for a plan that promises nothing */
+    put_record(&text, 2, "shm", "/tmp/x");
+    CHECK(!accepted(&text));
+    bare_plan(&text);
+    put_record(&text, 2, "flag", "internet");
+    CHECK(!accepted(&text));
+}
+
 /* Walls that such a plan can have: each asked for by a record of its own. */
 static void check_walls_of_bare_plans(void) {
     static const uint8_t filter[8] = {6};
@@ -406,6 +458,7 @@ void check_plans(void) {
     check_counts();
     check_required_walls();
     check_bare_plans();
+    check_confined_plans();
     check_walls_of_bare_plans();
     check_mutated_plans();
 }

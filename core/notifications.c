@@ -22,6 +22,7 @@
 #include "predict.h"
 #include "program.h"
 #include "quotas.h"
+#include "reach.h"
 #include "refusals.h"
 #include "sight.h"
 #include "subject.h"
@@ -68,6 +69,8 @@ static void trace(const struct plan *plan, struct subject *about, int error, boo
             sight = (struct sight){.there = true};
         else if (!error && !answered)
             error = predict(&about->call, w, about->path, &sight);
+        if (!error && !answered && reach_known() && reach_hindrance(&about->call, w, w->kind, about->path, predict_follows(&about->call, w)))
+            error = EACCES;
         texts[count++] = path_text(w->path < 0 ? 1 : w->path, about->path, &sight);
     }
     if (about->has_other && w->other >= 0) {

@@ -91,7 +91,7 @@ RUN_OPTIONS = (
     *_SURROUNDINGS,
     *POLICY_OPTIONS,
     Option("cwd", "DIR", "Working directory inside.", default="/work"),
-    Option("backend", "NAME", "wardian, bubblewrap, gvisor, or host (no sandbox).",
+    Option("backend", "NAME", "wardian, landlock, bubblewrap, gvisor, or host (no sandbox).",
            default="wardian"),
     Option("tty", "auto|yes|no", "Give the guest a terminal; auto: if stdin and stdout are one.",
            default="auto"),

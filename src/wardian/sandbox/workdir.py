@@ -22,11 +22,14 @@ class WorkDir:
     """A private directory on the host, made when first wanted, that one Sandbox owns. Before it
     goes, the runs that have it are ended."""
 
-    def __init__(self, runs: Runs | None = None, *, guests: bool = True) -> None:
-        """``guests``: as root, it is to belong to a guest, not to us."""
+    def __init__(
+        self, runs: Runs | None = None, *, guests: bool = True, sweeps: bool = True
+    ) -> None:
+        """``guests``: as root, it is to belong to a guest, not to us. ``sweeps``: what others left
+        is removed when it is made."""
         self._path: str | None = None
         self._held: Held | None = None
-        self._runs, self._guests = runs, guests
+        self._runs, self._guests, self._sweeps = runs, guests, sweeps
 
     @property
     def held(self) -> Held:
@@ -42,7 +45,8 @@ class WorkDir:
         import weakref
 
         base = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - its name is random
-        sweep(base)
+        if self._sweeps:
+            sweep(base)
         owner = f"{os.geteuid()}-{_pid_namespace()}-{os.getpid()}"
         name = f"{PREFIX}{owner}-{os.urandom(8).hex()}"
         path = os.path.join(base, name)

@@ -89,6 +89,7 @@ class Landlock:
             )
         self._check_reach(self._sources)
         self._around = active(policy, self._sources)
+        self._rules = _rules(policy, host, make_root(policy, ()))
         self._filters: dict[bool, bytes] = {}
         self._filter(traced=False)
 
@@ -179,7 +180,8 @@ class Landlock:
         if self._identity is not None:
             yield record("identity", self._identity, self._identity)
         yield from (record("discard", p) for p in (own.path, self._own_work) if p is not None)
-        yield from _rules(policy, host, root, own)
+        yield self._rules
+        yield from _own_rules(policy, host, root.sources, own)
         yield self._filter(traced=job.on_trace is not None)
         yield from limit_records(limits)
         for kind, value in sorted(rlimits(limits).items()):
@@ -290,23 +292,37 @@ def _seen(policy: Policy) -> str:
 # Rules and filter
 
 
-def _rules(policy: Policy, host: Host, root: Root, own: RunsOwn) -> Iterator[bytes]:
-    handled = landlock.ruleset(host.landlock_abi, frozenset(policy.degrade))
+def _rules(policy: Policy, host: Host, root: Root) -> bytes:
+    """What does not differ between runs: the ruleset, and the rules for what every guest has."""
+    handled = _handled(policy, host)
     shape = layout()
     readable = [os.path.realpath(source) for source, _ in root.binds]
     readable += [path for path, _ in root.files if os.path.isfile(path)]
     readable += [path for path in shape.read_confined if os.path.exists(path)]
-    readable += [source.path for source in root.sources if not source.write]
-    writable = sorted(set(own.places.values()))
-    writable += [source.path for source in root.sources if source.write]
     devices = [f"/dev/{name}" for name in shape.devices] + [os.path.realpath(PTMX)]
     rights = dict.fromkeys(readable, landlock.READ)
     rights["/proc"] = landlock.READ_FILE | landlock.READ_DIR
-    rights |= dict.fromkeys(writable, landlock.WRITE)
     rights |= dict.fromkeys(filter(os.path.exists, devices), landlock.DEVICE)
-    yield record("landlock", *handled)
+    records = [record("landlock", *handled)]
     for path, access in rights.items():
-        yield record("rule", path, access & handled.handled_fs)
+        of_kind = access if os.path.isdir(path) else access & landlock.OF_FILES
+        records.append(record("rule", path, of_kind & handled.handled_fs))
+    return b"".join(records)
+
+
+def _own_rules(
+    policy: Policy, host: Host, sources: Sequence[Source], own: RunsOwn
+) -> Iterator[bytes]:
+    handled = _handled(policy, host).handled_fs
+    for path in sorted(set(own.places.values())):
+        yield record("rule", path, landlock.WRITE & handled)
+    for source in sources:
+        access = landlock.WRITE if source.write else landlock.READ
+        yield record("rule", source.path, access & handled)
+
+
+def _handled(policy: Policy, host: Host) -> landlock.Ruleset:
+    return landlock.ruleset(host.landlock_abi, frozenset(policy.degrade))
 
 
 def _confinement(policy: Policy, host: Host) -> Confinement:

@@ -16,13 +16,17 @@ TMP, SHM = "/tmp", "/dev/shm"  # noqa: S108 - places inside
 PLACES = {"tmp": (TMP, "/var/tmp"), "home": (HOME,), "work": (WORK,), "shm": (SHM,)}  # noqa: S108
 
 
+_made: list[bool] = []  # once in a process, what others left is removed
+
+
 class RunsOwn:
     """Made for one run, in a directory that only its guest and its caller may enter; removed after
     it, and no link in it is followed."""
 
     def __init__(self, identity: int | None) -> None:
         """``identity``: as root, whom it belongs to. Raises SandboxError."""
-        self._kept = WorkDir(guests=False)
+        self._kept = WorkDir(guests=False, sweeps=not _made)
+        _made[:] = [True]
         self.path = self._kept.path
         self.places: dict[str, str] = {}
         top = self._kept.held.fd

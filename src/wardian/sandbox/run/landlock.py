@@ -16,6 +16,7 @@ SCOPE_ABSTRACT_SOCKET, SCOPE_SIGNAL = 1 << 0, 1 << 1
 _ABI_1 = (1 << 13) - 1
 READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = _ABI_1 | REFER | TRUNCATE | IOCTL_DEV
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the rest is refused there
 DEVICE = READ_FILE | WRITE_FILE | READ_DIR | TRUNCATE | IOCTL_DEV
 
 # What each ABI added, by the name under which it is shown and degraded; landlock(7).
