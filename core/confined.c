@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ void confined_check(const struct plan *plan) {
         die(EPERM, "identity", "starting a guest of root's that would be root itself");
     if (!caller_is_root() && plan->uid)
         die(EPERM, "identity", "becoming another user");
+    if (caller_is_root() && setgroups(0, NULL) < 0) /* none of root's when we act for the guest */
+        die(errno, "identity", "dropping supplementary groups");
     connecting_prepare();
 }
 

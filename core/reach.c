@@ -17,6 +17,7 @@
 
 /* Landlock's rights, as landlock.py has them. */
 #define EXECUTE (1ULL << 0)
+#define WRITE_FILE (1ULL << 1)
 #define READ_FILE (1ULL << 2)
 #define READ_DIR (1ULL << 3)
 #define MAKING_FILES (1ULL << 8) /* only places that may be written to have it */
@@ -116,7 +117,8 @@ enum hindrance reach_hindrance(const struct call *call, const struct watched *w,
     if (!there && !makes)
         return UNHINDERED; /* the host has none either */
     uint64_t access = access_to(found);
-    if (changes ? access & MAKING_FILES : access & (kind == WATCH_EXEC ? EXECUTE : READ_FILE | READ_DIR))
+    uint64_t writing = MAKING_FILES | (kind == WATCH_OPEN && there ? WRITE_FILE : 0); /* a device is only opened */
+    if (changes ? access & writing : access & (kind == WATCH_EXEC ? EXECUTE : READ_FILE | READ_DIR))
         return UNHINDERED;
     if (changes && access)
         return BY_READ_ONLY;

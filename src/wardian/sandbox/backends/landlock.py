@@ -138,7 +138,8 @@ class Landlock:
             )
             # What the caller set is meant as it is; our own names places inside.
             given = self._policy.environment(os.environ) | dict(job.env)
-            ours = {name: there.value(value) for name, value in env.items() if name not in given}
+            ours = dict(layout().environment_confined)
+            ours |= {name: there.value(value) for name, value in env.items() if name not in given}
             command = bare.Bare(
                 self.name,
                 self._policy,

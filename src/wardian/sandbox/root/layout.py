@@ -44,6 +44,7 @@ class Layout(NamedTuple):
     environment: tuple[tuple[str, str], ...]
     environment_offline: tuple[tuple[str, str], ...]
     environment_untraced: tuple[tuple[str, str], ...]
+    environment_confined: tuple[tuple[str, str], ...]
 
 
 SOURCES = ("sandbox/root/layout.toml", "sandbox/root/layout.py")
