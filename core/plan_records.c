@@ -3,6 +3,7 @@
 #include "fortify.h"
 #include "plan_records.h"
 #include "call.h"
+#include "confined_records.h"
 #include "descriptors.h"
 #include "omitted_walls.h"
 #include "plan.h"
@@ -177,23 +178,6 @@ static bool add_kept(struct plan *plan, const struct record *r) {
         return false;
     bare->kept[bare->kept_count++] = (int)fd;
     return true;
-}
-
-static bool set_acted(struct plan *plan, const struct record *r) {
-    const struct field *calls = &r->fields[1];
-    for (size_t i = 0; i + 2 <= calls->len; i += 2) {
-        const uint8_t *p = (const uint8_t *)calls->at + i;
-        unsigned call = (unsigned)p[0] | (unsigned)p[1] << 8;
-        if (call >= MAX_SYSCALL)
-            return false;
-        plan->acted[call] = true;
-    }
-    return calls->len % 2 == 0 && plan->bare.confined;
-}
-
-static bool set_shm(struct plan *plan, const struct record *r) {
-    plan->bare.shm = r->fields[1].at;
-    return plan->bare.confined && r->fields[1].at[0] == '/';
 }
 
 static bool set_stage(struct plan *plan, const struct record *r) {

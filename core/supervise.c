@@ -354,10 +354,7 @@ static bool finished(const struct state *s) {
     return relay_drained() || (s->drain_until_us && now_us() >= s->drain_until_us);
 }
 
-enum {
-    POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER, POLL_CONNECTED,
-    POLL_FIXED
-};
+enum { POLL_SIGNALS, POLL_PARENT, POLL_REAPER, POLL_CTL, POLL_CONTROL, POLL_LISTENER, POLL_LOOKUPS, POLL_TRACE, POLL_INNER, POLL_CONNECTED, POLL_FIXED };
 
 /* A living sandbox's requests wait until its reaper is ready, and while it is busy. */
 static bool hears_caller(const struct state *s) {
@@ -387,8 +384,7 @@ static void turn(struct state *s) {
         die(errno, "supervisor", "waiting");
     commands_step(fds + POLL_FIXED + relayed, running);
     if (fds[POLL_LISTENER].revents)
-        notifications_answer(s->plan, fds[POLL_LISTENER].revents,
-                             (const int[URGENT]){s->plan->living ? s->run->ctl : s->run->reaper_pidfd, fuse_root_fd()});
+        notifications_answer(s->plan, fds[POLL_LISTENER].revents, (const int[URGENT]){s->plan->living ? s->run->ctl : s->run->reaper_pidfd, fuse_root_fd()});
     if (fds[POLL_LOOKUPS].revents)
         fuse_root_answer();
     if (fds[POLL_TRACE].revents)

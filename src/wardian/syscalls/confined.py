@@ -1,4 +1,8 @@
-"""What a guest without namespaces is decided about otherwise than the table says: confined.tsv."""
+"""What a guest without namespaces is decided about otherwise than the table says: confined.tsv.
+
+Numbers there: socket types 1 (stream) and 5 (seqpacket), fcntl 8 and 15 (F_SETOWN, F_SETOWN_EX),
+ioctl 0x8901 and 0x8902 (FIOSETOWN, SIOCSPGRP), open flags 0o1000 (O_TRUNC) and 3 (O_ACCMODE).
+"""
 
 from __future__ import annotations
 

@@ -9,8 +9,6 @@ CONSTANTS: dict[str, int] = {
     "O_CREAT": 0o100,
     "O_TMPFILE_BIT": 0o20000000,  # __O_TMPFILE; O_TMPFILE itself contains O_DIRECTORY
     "O_CHANGES": 0o1103,  # ours: O_WRONLY|O_RDWR|O_CREAT|O_TRUNC
-    "O_TRUNC": 0o1000,
-    "O_ACCMODE": 3,
     "O_PATH": 0o10000000,
     # stat(2)
     "S_IFMT": 0o170000,
@@ -38,9 +36,7 @@ CONSTANTS: dict[str, int] = {
     "AF_PACKET": 17,
     "NETLINK_ROUTE": 0,
     "SOCK_TYPE_MASK": 0xF,
-    "SOCK_STREAM": 1,
     "SOCK_RAW": 3,
-    "SOCK_SEQPACKET": 5,
     "SOCK_PACKET": 10,
     "IPPROTO_ICMP": 1,
     "IPPROTO_TCP": 6,
@@ -54,11 +50,6 @@ CONSTANTS: dict[str, int] = {
     "TIOCSETD": 0x5423,
     "KD_IOCTLS": 0x4B00,  # ours: linux/kd.h uses 0x4B00 to 0x4BFF
     "VT_IOCTLS": 0x5600,  # ours: linux/vt.h uses 0x5600 to 0x56FF
-    "FIOSETOWN": 0x8901,
-    "SIOCSPGRP": 0x8902,
-    # fcntl(2)
-    "F_SETOWN": 8,
-    "F_SETOWN_EX": 15,
     # getrlimit(2)
     "RLIMIT_CORE": 4,
     # chown(2), setresuid(2)
