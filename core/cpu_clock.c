@@ -126,3 +126,28 @@ uint64_t cpu_clock_us(void) {
             sum += ns;
     return sum / 1000;
 }
+
+/* How long all processors together have been busy: "cpu  user nice system idle iowait irq softirq …", in
+ * ticks. */
+static uint64_t busy_us(void) {
+    static int stat = -1;
+    char text[256];
+    uint64_t sum = 0, ticks;
+    if (stat < 0)
+        stat = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = stat < 0 ? -1 : pread(stat, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = text + strcspn(text, " ");
+    enum { IDLE = 3, IOWAIT = 4, FIELDS = 7 };
+    for (int field = 0; field < FIELDS && (at = next_number(at, &ticks)); field++)
+        sum += field == IDLE || field == IOWAIT ? 0 : ticks;
+    return n > 0 ? sum * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK) : UINT64_MAX;
+}
+
+uint64_t possible_cpu_us(int64_t interval_us, uint64_t used) {
+    static uint64_t busy_then;
+    uint64_t busy = busy_us(), most = (uint64_t)interval_us * used;
+    uint64_t passed = busy_then && busy >= busy_then ? busy - busy_then : most;
+    busy_then = busy;
+    return passed < most ? passed : most;
+}

@@ -242,33 +242,6 @@ static bool some_unclaimed(const struct sums *sums) {
     return missing;
 }
 
-/* How long all processors together have been busy: "cpu  user nice system idle iowait irq softirq …", in
- * ticks. */
-static uint64_t busy_us(void) {
-    static int stat = -1;
-    char text[256];
-    uint64_t sum = 0, ticks;
-    if (stat < 0)
-        stat = open("/proc/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = stat < 0 ? -1 : pread(stat, text, sizeof text - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-    const char *at = text + strcspn(text, " ");
-    enum { IDLE = 3, IOWAIT = 4, FIELDS = 7 };
-    for (int field = 0; field < FIELDS && (at = next_number(at, &ticks)); field++)
-        sum += field == IDLE || field == IOWAIT ? 0 : ticks;
-    return n > 0 ? sum * 1000000 / (uint64_t)ticks_per_s : UINT64_MAX;
-}
-
-/* Upper bound of what unseen tasks used in an interval: the time of as many processors as there were tasks,
- * and no more than all processors were busy. */
-static uint64_t possible_since(int64_t interval_us, uint64_t gone) {
-    static uint64_t busy_then;
-    uint64_t busy = busy_us(), most = (uint64_t)interval_us * (gone < processors ? gone : processors);
-    uint64_t passed = busy_then && busy >= busy_then ? busy - busy_then : most;
-    busy_then = busy;
-    return passed < most ? passed : most;
-}
-
 /* CPU time of ended tasks that nobody waited for: from the kernel's task clock where it is available,
  * otherwise the upper bound is charged. */
 static void charge_unclaimed(struct sums *sums) {
@@ -300,7 +273,7 @@ static void charge_unclaimed(struct sums *sums) {
         each_process(views.proc, note_unclaimed, sums);
     sums->unclaimed = some_unclaimed(sums) || sums->unclaimed;
     if (ever_gone && !cpu_clock_running()) {
-        uint64_t possible = possible_since(now - looked_us, gone);
+        uint64_t possible = possible_cpu_us(now - looked_us, gone < processors ? gone : processors);
         sampled_cpu_us += sums->unclaimed ? possible : 0;
     }
     ever_unclaimed = sums->unclaimed = sums->unclaimed || ever_unclaimed;

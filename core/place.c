@@ -61,6 +61,8 @@ struct child {
 static struct place {
     const struct plan *plan;
     int ctl, gateway, null, loadavg, deaths;
+    int work; /* where most commands begin, or -1; by name it may take a lookup in the FUSE root */
+    char work_path[64];
     bool limits_later;
     bool alone; /* no process of any command lives */
     struct child children[MAX_COMMANDS];
@@ -149,10 +151,11 @@ static _Noreturn void command_main(const struct message *message, int *fds) {
     tag_self(place.plan, message->command);
     command_read(&about, fds[0]);
     take_own_streams(message, fds + 1);
-    close_others(2, &place.ctl, 1);
+    int work = strcmp(about.cwd, place.work_path) == 0 ? place.work : -1;
+    close_others(2, (const int[]){place.ctl, work}, 2);
     if (place.limits_later)
         set_rlimits(place.plan);
-    if (chdir(about.cwd) < 0)
+    if (work >= 0 ? fchdir(work) < 0 : chdir(about.cwd) < 0)
         die(errno, "cwd", "changing to the working directory %s in the guest", about.cwd);
     if (place.limits_later)
         limit_open_files(place.plan);
@@ -341,6 +344,13 @@ static int raised(int fd) {
     return high;
 }
 
+static int open_work(const struct plan *plan) {
+    if (!plan->cwd || strlen(plan->cwd) >= sizeof place.work_path)
+        return -1;
+    memcpy(place.work_path, plan->cwd, strlen(plan->cwd) + 1);
+    return open(plan->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* A command's descriptors take the numbers from 0 on, so the reaper occupies those. */
 static void keep_descriptors(int ctl, int *diag) {
     place.null = raised(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -349,11 +359,12 @@ static void keep_descriptors(int ctl, int *diag) {
     place.gateway = raised(place.plan->route_count ? FD_GATEWAY : -1);
     place.ctl = raised(ctl);
     *diag = raised(place.plan->own_network && WALL_IS_UP(place.plan, WALL_NETWORK) ? sockets_diag() : -1);
+    place.work = raised(open_work(place.plan));
     if (place.null < 0 || place.loadavg < 0 || place.deaths < 0)
         die(errno, "proc", "opening what a living sandbox needs: /dev/null and a /proc of its own");
     for (int fd = 0; fd < 3; fd++)
         dup2(place.null, fd);
-    const int kept[] = {place.null, place.loadavg, place.deaths, place.gateway, place.ctl, *diag};
+    const int kept[] = {place.null, place.loadavg, place.deaths, place.gateway, place.ctl, *diag, place.work};
     close_others(2, kept, sizeof kept / sizeof *kept);
     fail_to_supervisor(place.ctl);
 }

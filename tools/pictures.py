@@ -84,17 +84,20 @@ def drawn(title: str, lines: list[str]) -> str:
 def _line(number: int, line: str) -> str:
     """One line; its length is fixed, so that columns align in whatever font the viewer has."""
     y = BAR + number * CELL_H + 13
-    text = line.lstrip(" ").replace(" ", "\u00a0")  # SVG joins spaces that follow each other
-    x = MARGIN + (len(line) - len(line.lstrip(" "))) * CELL_W
+    text = line.lstrip(" ")
+    x = MARGIN + (len(line) - len(text)) * CELL_W
+    content = _safe(text)
     for pattern, style in STYLES:
         if found := pattern.search(text):
-            before, part, after = text[: found.start()], found[0], text[found.end() :]
-            content = f"{html.escape(before)}<tspan {style}>{html.escape(part)}</tspan>"
-            content += html.escape(after)
+            before, after = _safe(text[: found.start()]), _safe(text[found.end() :])
+            content = f"{before}<tspan {style}>{_safe(found[0])}</tspan>{after}"
             break
-    else:
-        content = html.escape(text)
     return f'<text x="{x:g}" y="{y}" textLength="{len(text) * CELL_W:g}">{content}</text>'
+
+
+def _safe(text: str) -> str:
+    """Escaped, with spaces that SVG does not join."""
+    return html.escape(text.replace(" ", "\u00a0"))
 
 
 def main() -> int:

@@ -39,6 +39,7 @@ _HOMES = {
     "TlsRule": "wardian.sandbox.policy.policy",
     "Usage": "wardian.sandbox.run.result",
     "WardianError": "wardian.errors",
+    "Weight": "wardian.sandbox.run.weight",
 }
 
 TYPE_CHECKING = False
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.run.process import Process
     from wardian.sandbox.run.reason import Reason
     from wardian.sandbox.run.result import Limit, Protection, Refusal, Result, Usage
+    from wardian.sandbox.run.weight import Weight
     from wardian.sandbox.sandbox import Sandbox
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     "TlsRule",
     "Usage",
     "WardianError",
+    "Weight",
     "__version__",
 ]
 

@@ -67,12 +67,22 @@ class Workers:
 
 @contextlib.contextmanager
 def pool(
-    jobs: int | None = None, *, name: str = "worker", on_stop: Callable[[], None] | None = None
+    jobs: int | None = None,
+    *,
+    name: str = "worker",
+    on_stop: Callable[[], None] | None = None,
+    on_thread: Callable[[int], None] | None = None,
 ) -> Iterator[Workers]:
     """As many threads as CPUs unless given. An exception inside calls ``on_stop``, which may end
-    what is under way; what has not begun never does. Either way no thread is left behind."""
+    what is under way; what has not begun never does. Either way no thread is left behind.
+    ``on_thread`` is called in each thread with its identifier, before it works."""
     count = jobs or os.cpu_count() or 1
-    threads = ThreadPoolExecutor(count, thread_name_prefix=name)
+
+    def begin() -> None:
+        if on_thread is not None:
+            on_thread(threading.get_ident())
+
+    threads = ThreadPoolExecutor(count, thread_name_prefix=name, initializer=begin)
     try:
         yield Workers(threads, count)
     except BaseException:

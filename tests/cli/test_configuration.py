@@ -129,6 +129,10 @@ def test_a_backend_and_its_accepted_shortfalls_need_no_flags(place: Place) -> No
     walls = {one["name"]: one for one in json.loads(done.stdout)["protections"]}
     assert (walls["landlock"]["requested"], walls["landlock"]["enforced"]) == (True, False)
     # What the backend can enforce, and other backends, lose nothing by it.
+    place.user.write_text('[backend.bubblewrap]\naccept = ["landlock", "notify", "proc"]\n')
+    done = place("exec", "--backend", "bubblewrap", "--json", "--", "true")
+    walls = {one["name"]: one for one in json.loads(done.stdout)["protections"]}
+    assert walls["proc"]["enforced"]
     other = json.loads(place("exec", "--json", "--", "true").stdout)
     assert all(one["enforced"] for one in other["protections"] if one["name"] == "notify")
     place.user.write_text('[backend.bubblewrap]\naccept = ["landlock"]\n')
@@ -140,6 +144,28 @@ def test_a_backend_and_its_accepted_shortfalls_need_no_flags(place: Place) -> No
     assert json.loads(place("exec", "--json", "--", "true").stdout)["backend"] == "bubblewrap"
     wins = place("exec", "--json", "--", "true", WARDIAN_BACKEND="wardian").stdout
     assert json.loads(wins)["backend"] == "wardian"
+
+
+def test_a_living_sandbox_gives_up_nothing_for_another_backend(place: Place) -> None:
+    place.user.write_text(
+        '[run]\nbackend = "bubblewrap"\n[backend.bubblewrap]\naccept = ["landlock", "notify"]\n'
+    )
+    place.env["XDG_RUNTIME_DIR"] = str(place.project.parent / "run")
+    Path(place.env["XDG_RUNTIME_DIR"]).mkdir(mode=0o700)
+    place("up", "-q", "accepting")
+    try:
+        done = place("exec", "--sandbox", "accepting", "--json", "--", "true")
+        usual = json.loads(place("exec", "--backend", "wardian", "--json", "--", "true").stdout)
+    finally:
+        place("down", "accepting")
+    for name in ("landlock", "notify"):
+        walls = [
+            one["enforced"]
+            for document in (json.loads(done.stdout), usual)
+            for one in document["protections"]
+            if one["name"] == name
+        ]
+        assert walls[0] == walls[1], name
 
 
 @pytest.mark.parametrize(

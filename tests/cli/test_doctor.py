@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import wardian as package
@@ -132,7 +133,7 @@ def test_inside_wardian_it_says_that_it_can_not_be_nested() -> None:
     source = str(Path(package.__file__).parents[1])
     if not os.access("/usr/bin/python3", os.X_OK) or sys.version_info[:2] != (3, 11):
         pytest.skip("needs the system's own Python to be the one that runs the tests")
-    site = os.path.dirname(os.path.dirname(sys.modules["click"].__file__ or ""))
+    site = os.path.dirname(os.path.dirname(click.__file__ or ""))
     inner = ["env", f"PYTHONPATH={source}:{site}", "/usr/bin/python3", "-m", "wardian", "doctor"]
     done = subprocess.run(
         [*COMMAND, "exec", "--read", source, "--read", site, "--", *inner],

@@ -24,7 +24,7 @@ def test_what_is_left_running_is_printed_with_where_it_listens(wardian: Wardian)
 def test_a_command_that_waits_for_its_own_leaves_nothing(wardian: Wardian) -> None:
     done = wardian("exec", "--", "sh", "-c", "sleep 0.1 & wait")
     assert (done.returncode, done.stderr) == (0, "")
-    assert wardian("exec", "--", "sh", "-c", "true & true | true").stderr == ""
+    assert wardian("exec", "--", "sh", "-c", "true & wait; true | true").stderr == ""
 
 
 def test_those_that_listen_come_first_and_many_are_cut(wardian: Wardian) -> None:

@@ -99,7 +99,7 @@ def test_logs_can_be_followed_to_the_end(living: Living) -> None:
         (("true",), ("--work", "."), 125, "wardian up --work"),
         (("true",), ("--record", "x"), 125, "cannot be combined"),
         (("true",), ("--time", "soon"), 125, "--time"),
-        (("true",), ("--env", "NOT_SET_ANYWHERE"), 125, "is not set here"),
+        (("true",), ("--env", "NOT_SET_ANYWHERE"), 125, "is not set in your environment"),
     ],
 )  # fmt: skip
 def test_exit_codes_are_those_of_exec(

@@ -4,9 +4,11 @@ nobody who runs something."""
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
+from tests.command import call, environment
 from wardian.errors import UsageError, WallError
 from wardian.measure.probes.expectations import default_profile, profile_names
 from wardian.measure.target import TARGETS, check_targets, target
@@ -30,6 +32,18 @@ def test_stock_bubblewrap_is_a_target_and_no_backend_to_choose() -> None:
     assert check_targets(f"wardian,{STOCK}") == ("wardian", STOCK)
     with pytest.raises(UsageError, match="no backend"):
         check_backends(STOCK)
+
+
+@needs_bwrap
+def test_no_command_runs_anything_in_stock_bubblewrap(tmp_path: Path) -> None:
+    given_up = ("seccomp", "landlock", "notify", "limits.processes")
+    flags = [word for name in given_up for word in ("--degrade", name)]
+    done = call("exec", "--backend", STOCK, *flags, "--", "true", cwd=tmp_path, env=environment())
+    assert done.returncode == 125
+    assert f"there is no backend '{STOCK}'" in done.stderr
+    own = environment(WARDIAN_BACKEND=STOCK)
+    done = call("exec", *flags, "--", "true", cwd=tmp_path, env=own)
+    assert done.returncode == 125
 
 
 @needs_bwrap

@@ -514,7 +514,7 @@ def test_asking_needs_a_terminal_and_one_run(internet: Internet) -> None:
     )  # fmt: skip
     done = internet.run(*COMMAND, "policy", "show", "--net", "ask")
     assert done.code == 2
-    assert "--net ask is for one run on a terminal" in done.stderr
+    assert "--net ask works with exec, run and trace only" in done.stderr
     for other in ("none", "host"):
         done = internet.run(*COMMAND, "exec", "--net", "ask", "--net", other, "--", "true")
         assert "cannot be combined" in done.stderr

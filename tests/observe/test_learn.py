@@ -247,16 +247,16 @@ def test_without_a_file_the_policy_is_printed_and_can_be_read(
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        ([], 2, "nothing to learn from"),
+        ([], 2, "no skill or command given"),
         (["--runs", "0", "--", "true"], 2, "--runs: '0' is not a number from 1"),
-        (["-o", "policy.txt", "--", "true"], 2, "ends in .toml"),
+        (["-o", "policy.txt", "--", "true"], 2, "must end in .toml"),
         (["-o", "/nowhere/p.toml", "--", "true"], 2, "is not a writable file"),
         (["--case", "x", "--", "true"], 2, "--case applies to a skill"),
         (["--input", "/nowhere", "--", "true"], 2, "--input /nowhere"),
         (["--backend", "host", "--", "true"], 2, "unknown option --backend"),
         ([SKILLS / "csv-report", "--case", "no such"], 3, "no case for csv-report matches"),
-        ([SKILLS / "csv-report", "--", "arg"], 2, "arguments go with a script"),
-        ([SKILLS / "csv-report", "--exit", "1"], 2, "cases have their own"),
+        ([SKILLS / "csv-report", "--", "arg"], 2, "arguments given, but no script"),
+        ([SKILLS / "csv-report", "--exit", "1"], 2, "each case sets its own"),
     ],
 )
 def test_a_wrong_call_is_reported(

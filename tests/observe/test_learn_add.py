@@ -255,8 +255,8 @@ def test_only_a_learned_file_that_no_run_can_write_is_widened(
         (["--add", plain, "--", "sort"], "was not learned"),
         (["--add", tmp_path / "none.toml", "--", "sort"], "can't be read"),
         (["--add", target, "--policy", target, "--", "sort"], "cannot be combined"),
-        (["--add", target, "--work", tmp_path, "--", "sort"], "the run may write to"),
-        (["--add", target, "--write", tmp_path, "--", "sort"], "the run may write to"),
+        (["--add", target, "--work", tmp_path, "--", "sort"], "the guest may write to"),
+        (["--add", target, "--write", tmp_path, "--", "sort"], "the guest may write to"),
     ):
         done = wardian("learn", *args)
         assert done.returncode in (2, 125), args

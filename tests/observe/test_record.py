@@ -486,7 +486,7 @@ def test_a_disk_that_fills_up_during_the_run_does_not_change_its_result(
     )  # fmt: skip
     _skip_unless_mounted(done)
     assert done.stdout.split()[0] == "100000"
-    assert "could not be recorded" in done.stderr
+    assert "could not complete the record" in done.stderr
     assert "the result is not affected" in done.stderr
     assert "Traceback" not in done.stderr
     runs = json.loads((tmp_path / "log").read_text())["runs"]

@@ -15,6 +15,7 @@ from wardian import Policy, syscalls
 from wardian.cli.refused import refusal_lines
 from wardian.sandbox.refusals.asked_host import AskedHost
 from wardian.sandbox.refusals.hostpath import distant_places, exists, real_path
+from wardian.sandbox.refusals.ranking import weighed
 from wardian.sandbox.refusals.reading import refusals
 from wardian.sandbox.refusals.remedies import RefusalContext
 from wardian.sandbox.run.result import Allow, Caller, Refusal, Result
@@ -104,10 +105,9 @@ def a_refusal(
     )
 
 
-def lines_of(*found: Refusal, width: int, exit_code: int = 1) -> list[str]:
-    return refusal_lines(
-        Result(("x",), exit_code, "exited", refusals=found), verbose=False, width=width
-    )
+def lines_of(*found: Refusal, width: int, exit_code: int = 1, verbose: int = 0) -> list[str]:
+    result = weighed(Result(("x",), exit_code, "exited", refusals=found))
+    return refusal_lines(result, verbose=verbose, width=width)
 
 
 def test_a_line_each_where_there_is_room() -> None:

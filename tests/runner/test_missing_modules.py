@@ -73,7 +73,7 @@ def test_what_a_guest_writes_never_becomes_an_option(name: str) -> None:
 def test_a_command_that_misses_a_module(wardian: Wardian) -> None:
     lines = {
         "python3 -c 'import docx'": "docx is in the package python-docx; add: --with python-docx",
-        "python3 -c 'import no_such'": "may be in the package no_such (a guess): --with no_such",
+        "python3 -c 'import no_such'": "in the package no_such (a guess); add: --with no_such",
         "python3 -c 'import docx' | cat": "--with python-docx",
     }
     for line, said in lines.items():
@@ -87,9 +87,9 @@ def test_a_command_that_misses_a_module(wardian: Wardian) -> None:
 @needs("node")
 def test_node_misses_a_module(wardian: Wardian) -> None:
     done = wardian("exec", "--", "node", "-e", "require('marked')", env=SYSTEM)
-    assert "marked may be in the package marked (a guess): --with npm:marked" in done.stderr
+    assert "marked may be in the package marked (a guess); add: --with npm:marked" in done.stderr
     done = wardian("exec", "--", "node", "./none.js", env=SYSTEM)
-    assert "/work/none.js is a file that is not there" in done.stderr
+    assert "/work/none.js does not exist inside" in done.stderr
 
 
 def test_the_document_has_the_hints(wardian: Wardian) -> None:
@@ -120,7 +120,7 @@ def test_modules_of_the_skill_are_followed(make_skill: MakeSkill, wardian: Wardi
     ]
     done = wardian("run", skill, "a.py", env=SYSTEM)
     assert "pptx is in the package python-pptx; add: --with python-pptx" in done.stderr
-    said = done.stderr.partition("declares nowhere: ")[2]
+    said = done.stderr.partition("does not declare: ")[2]
     assert {"python-docx", "pymupdf"} <= {word.lower() for word in said.split()}, done.stderr
     assert "zmq" not in done.stderr
     assert "orjson" not in done.stderr
@@ -132,7 +132,7 @@ def test_a_module_of_ones_own_is_no_package(wardian: Wardian, tmp_path: Path) ->
     words = ("--work", tmp_path / "w", "--", "python3", "-c", "import helper")
     done = wardian("exec", *words, env=SYSTEM)
     assert "helper is not a package but /work/lib/helper.py" in done.stderr
-    option = done.stderr.partition("find it: ")[2].split()
+    option = done.stderr.partition("add it to Python's path: ")[2].split()
     assert wardian("exec", *option, *words, env=SYSTEM).stdout == "here\n"
 
 
@@ -141,7 +141,7 @@ def test_the_remedy_cures(wardian: Wardian, index: Index) -> None:
     env["npm_config_registry"] = index.url
     for line in (("python3", "-c", "import friendly"), ("node", "-e", "require('padded')")):
         done = wardian("exec", "--", *line, env=env)
-        option = done.stderr.partition("(a guess): ")[2].split()[:2]
+        option = done.stderr.partition("(a guess); add: ")[2].split()[:2]
         assert wardian("exec", *option, "--", *line, env=env).returncode == 0
 
 
@@ -161,5 +161,5 @@ def test_a_script_that_a_command_line_names_is_read_too(
     skill = make_skill({"scripts/a.py": source, "scripts/other.py": "import not_this_one\n"})
     line = "python3 $SKILL_DIR/scripts/a.py"
     done = wardian("exec", "--skill", skill, "--", "sh", "-c", line)
-    assert "declares nowhere: --with nowhere-at-all\n" in done.stderr.replace("_", "-")
+    assert "does not declare: --with nowhere-at-all\n" in done.stderr.replace("_", "-")
     assert "nowhere" not in wardian("exec", "--skill", skill, "--", "false").stderr

@@ -144,7 +144,7 @@ def test_a_python_is_chosen_for_a_command(wardian: Wardian) -> None:
         done = wardian("exec", "--python", version, "--", *line)
         assert done.stdout.strip() == version, done.stderr
     done = wardian("exec", "--python", "3.12; rm", "--", "true")
-    assert (done.returncode, "is no version" in done.stderr) == (125, True)
+    assert (done.returncode, "is not a version" in done.stderr) == (125, True)
 
 
 @needs("node")

@@ -95,12 +95,12 @@ def test_the_host_s_own_interfaces_serve_with_its_network(make_sandbox: MakeSand
 
 def test_a_kernel_that_makes_none_is_named_with_the_cure() -> None:
     failed = {"wall": "interface", "what": "making one", "errno": errno.EOPNOTSUPP}
-    error = explain(failed)
+    error = explain(failed, WITH.limits)
     assert "interface" in str(error)
     assert "modprobe dummy" in (error.hint or "")
 
 
 def test_a_backend_that_makes_none_refuses() -> None:
-    with pytest.raises(UsageError, match="makes no network interface") as caught:
+    with pytest.raises(UsageError, match="has no network interface") as caught:
         settled(WITH, Walls("bubblewrap", {}))
     assert "--backend wardian" in (caught.value.hint or "")

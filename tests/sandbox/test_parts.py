@@ -125,7 +125,7 @@ def test_an_empty_base_leaves_nothing_of_the_host(make_sandbox: MakeSandbox) -> 
 def test_a_base_and_another_root_exclude_each_other(
     make_sandbox: MakeSandbox, tmp_path: Path
 ) -> None:
-    with pytest.raises(ShareError, match="exclude"):
+    with pytest.raises(ShareError, match="cannot be combined"):
         make_sandbox(DEFAULT.but(base=("/usr",), rootfs=str(tmp_path))).run(["true"])
 
 

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import launchers
-from tests.sandbox.pool.test_pool import gone_within
+from tests.sandbox.pool.test_pool import gone_within, launchers
 from wardian import Policy, Result, Sandbox, Share
 from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import spare

@@ -16,6 +16,7 @@ from wardian.sandbox.run.plan import Plan, make_plan
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.run.status import interpret
 
+LIMITS = Policy.default().limits
 PLAN: Plan = make_plan(Policy.default(), [], Host("x86_64", (6, 18), 7, 1000))
 ENDED = {
     "event": "ended", "reason": "exited", "code": 0, "signal": 0, "exec_errno": 0, "wall_us": 1500,
@@ -96,7 +97,7 @@ def test_garbage_on_the_status_is_ignored() -> None:
     ],
 )
 def test_a_wall_that_fell_is_named_with_a_way_out(wall: str, number: int, hint: str) -> None:
-    error = explain({"event": "failed", "wall": wall, "what": "doing it", "errno": number})
+    error = explain({"event": "failed", "wall": wall, "what": "doing it", "errno": number}, LIMITS)
     assert isinstance(error, WallError)
     assert str(error).startswith(f"{wall}: doing it: ")
     assert error.hint
@@ -104,11 +105,11 @@ def test_a_wall_that_fell_is_named_with_a_way_out(wall: str, number: int, hint: 
 
 
 def test_a_share_and_a_working_directory_are_named() -> None:
-    share = explain({"wall": "share", "what": "opening /a b/c", "errno": errno.ENOENT})
+    share = explain({"wall": "share", "what": "opening /a b/c", "errno": errno.ENOENT}, LIMITS)
     assert isinstance(share, ShareError)
     assert str(share) == "can't share /a b/c: no such file or directory"
     what = "changing to the working directory /x in the guest"
-    cwd = explain({"wall": "cwd", "what": what, "errno": errno.ENOENT})
+    cwd = explain({"wall": "cwd", "what": what, "errno": errno.ENOENT}, LIMITS)
     assert isinstance(cwd, SandboxError)
     assert "/x" in str(cwd)
 
@@ -117,7 +118,7 @@ def test_every_failure_the_launcher_can_report_is_explained() -> None:
     for wall in ("share", "cwd", "mount", "anything"):
         for what in ("x", "", "a b in the guest"):
             for number in (0, 1, 9999):
-                assert str(explain({"wall": wall, "what": what, "errno": number}))
+                assert str(explain({"wall": wall, "what": what, "errno": number}, LIMITS))
 
 
 def test_a_refusal_of_an_unknown_call_is_told() -> None:

@@ -27,7 +27,7 @@ probe_fuzz, probe_options, probe_reading, syscalls_coverage    their subcommands
 summary, refused, trace_page, log_page   results formatted for people
 hints       packages and modules that a run lacks
 again       the command that widens a learned policy after a failed run
-output, spool, progress           errors, JSON documents, captured output, progress lines
+output, spool, progress, quiet    errors, JSON documents, captured output, progress, -q
 """
 
 from __future__ import annotations

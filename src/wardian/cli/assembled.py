@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
-from wardian.cli.options import Given, one, policy_of
-from wardian.cli.settings import backend_of
+from wardian.cli.options import Given, one, policy_of, verbosity
+from wardian.cli.settings import backend_of, with_accepted
 from wardian.errors import SandboxError, SkillError, UsageError
 
 if TYPE_CHECKING:
@@ -44,21 +44,17 @@ def perform(
 ) -> int:
     """Run a script of the skill with ``words`` as arguments, or ``words`` as a command; returns the
     exit code. Raises WardianError."""
-    from wardian.runner.assembly import assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
     from wardian.sandbox.sandbox import Sandbox
 
     as_json, tty, hints = "json" in given, running.wants_tty(given), list[str]()
     backend = backend_of(given)
-    out, wanted, policy = _target(given), wanted_of(skill, given), policy_of(given, may_ask=True)
+    out, wanted = _target(given), wanted_of(skill, given)
+    policy = with_accepted(policy_of(given, may_ask=True), backend)
     say = _nothing if "quiet" in given else output.say
     policy, wishes = _granted(policy, skill, given, _nothing if as_json else say)
-    try:
-        call = assembled(skill, script, words, wanted, where=where(policy, backend), say=say)
-    except (SkillError, SandboxError) as error:
-        error.hint = _avoidable(error, skill, given)
-        raise
+    call = _put_together(skill, script, words, wanted, where(policy, backend), given)
     if isinstance(call, Missing):
         return _missing(call, [script.path] if script is not None else words, as_json=as_json)
     make = Sandbox if watcher is None else watcher.sandbox
@@ -101,10 +97,30 @@ def perform(
             return watcher.report(result, about, spool)
         if spool is not None:
             running.print_document(result, about, spool)
-    running.report_result(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.report_result(result, verbose=verbosity(given), quiet="quiet" in given or as_json)
     if not result.ok and policy.work is None and not as_json and "quiet" not in given:
         _print_left_behind(words)
     return result.exit_code
+
+
+def _put_together(
+    skill: Located | None,
+    script: Chosen | None,
+    words: list[str],
+    wanted: Wanted,
+    place: Where,
+    given: Given,
+) -> Invocation | Missing:
+    """The call with its packages, which are prepared now if they are not. Raises WardianError."""
+    from wardian.cli.progress import PreparationProgress
+    from wardian.runner.assembly import assembled
+
+    try:
+        with PreparationProgress(quiet="quiet" in given) as say:
+            return assembled(skill, script, words, wanted, where=place, say=say)
+    except (SkillError, SandboxError) as error:
+        error.hint = _avoidable(error, skill, given)
+        raise
 
 
 def _granted(

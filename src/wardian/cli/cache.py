@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli import output
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +45,7 @@ Examples:
 Exit code: 0 success, 2 usage.""",
 )
 @_JSON
+@quiet_option
 def path(as_json: bool) -> None:
     """Print the cache directory."""
     from wardian.runner.packages import cabinet
@@ -66,6 +69,7 @@ Exit code: 0 success, 2 usage.""",
 )
 @click.option("--all", "every", is_flag=True, help="Also list wheels, archives and leftovers.")
 @_JSON
+@quiet_option
 def list_(every: bool, as_json: bool) -> None:
     """List prepared environments, most recently used first.
 
@@ -73,7 +77,9 @@ def list_(every: bool, as_json: bool) -> None:
     """
     from wardian.runner.packages import cabinet, inventory
 
-    found = [one for one in inventory.entries() if every or one.kind == "environment"]
+    with Progress("cache list", unit=" entries") as progress:
+        listed = inventory.entries(progress.reach)
+    found = [one for one in listed if every or one.kind == "environment"]
     if as_json:
         document = {"path": output.valid(cabinet.cache()), "entries": [*map(_as_json, found)]}
         output.print_json({"schema": "wardian.cache-list/1", **document})
@@ -95,13 +101,16 @@ Examples:
 Exit code: 0 success, 2 usage.""",
 )
 @_JSON
+@quiet_option
 def size(as_json: bool) -> None:
     """Print the disk space used by the cache, by kind."""
     from wardian.runner.packages import cabinet, inventory
     from wardian.sandbox.policy.units import human_bytes
 
     kinds: dict[str, list[int]] = {}
-    for one in inventory.entries():
+    with Progress("cache size", unit=" entries") as progress:
+        listed = inventory.entries(progress.reach)
+    for one in listed:
         kinds.setdefault(one.kind, []).append(one.bytes)
     total = sum(map(sum, kinds.values()))
     if as_json:
@@ -133,6 +142,7 @@ Exit code: 0 success, 1 something could not be removed, 2 usage.""",
 @click.option("--all", "every", is_flag=True, help="Remove everything.")
 @click.option("--dry-run", is_flag=True, help="List what would be removed; remove nothing.")
 @_JSON
+@quiet_option
 @click.pass_context
 def prune(
     ctx: click.Context, older_than: str | None, every: bool, dry_run: bool, as_json: bool
@@ -153,10 +163,12 @@ def prune(
         return inventory.to_remove(found, time.time(), older_s=older_s, every=every)
 
     left: dict[str, str] = {}
-    if dry_run:
-        gone = choose(inventory.entries())
-    else:
-        gone, left = inventory.remove(choose, output.say)
+    progress = Progress("cache prune", unit=" entries")
+    with interruptible("what was removed is gone, the rest is whole; run it again"), progress:
+        if dry_run:
+            gone = choose(inventory.entries(progress.reach))
+        else:
+            gone, left = inventory.remove(choose, progress.say)
     freed = sum(one.bytes for one in gone)
     if as_json:
         document = {"dry_run": dry_run, "bytes": freed, "removed": [*map(_as_json, gone)]}

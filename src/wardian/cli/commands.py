@@ -202,7 +202,11 @@ def run(args: list[str]) -> int:
         return _usage(error, f"did you mean {near}?" if near else None)
     except click.UsageError as error:
         return _usage(error, _nearest_command(error))
-    except click.exceptions.Abort:
+    except click.exceptions.Abort as abort:
+        from wardian.cli.progress import Interrupted
+
+        if not isinstance(abort.__cause__, Interrupted):
+            output.say("wardian: interrupted")
         return 130
     except SystemExit:  # click exits this way on a broken pipe
         raise BrokenPipeError from None

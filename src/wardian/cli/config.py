@@ -97,7 +97,7 @@ Examples:
 def effective(given: Given) -> list[tuple[str, Any, str]]:
     """Each setting with its value and source. Raises WardianError."""
     layers = _layers(given)
-    policy = policy_of(given)
+    policy = settings.with_accepted(policy_of(given), settings.backend_of(given))
     named = settings.named_policy(given)
     rows: list[tuple[str, Any, str]] = [("policy", named or _user_policy() or "default", "")]
     rows[0] = (*rows[0][:2], _source_of_policy(given))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli import output
+from wardian.cli.progress import Progress
+from wardian.cli.quiet import quiet_option
 from wardian.text import printable
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ Examples:
 Exit code: 0 the default policy works here, 1 it does not, 2 usage.""",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@quiet_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
     """Check which walls and backends work on this host, and how to fix those that do not.
@@ -42,7 +45,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
     """
     from wardian.sandbox.doctor.doctor import examine
 
-    report = examine()
+    with Progress("doctor") as progress:
+        report = examine(progress.reach)
     if as_json:
         output.print_json(_document(report))
     else:

@@ -11,8 +11,9 @@ from wardian.cli.options import (
     one,
     parse,
     policy_of,
+    verbosity,
 )
-from wardian.cli.settings import backend_of
+from wardian.cli.settings import backend_of, with_accepted
 from wardian.errors import UsageError
 
 TYPE_CHECKING = False  # importing typing costs half a start of Python
@@ -73,12 +74,13 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
     as_json, tty = "json" in given, running.wants_tty(given)
     from wardian.sandbox.sandbox import Sandbox
 
-    policy, hints = policy_of(given, may_ask=True), list[str]()
+    backend, hints = backend_of(given), list[str]()
+    policy = with_accepted(policy_of(given, may_ask=True), backend)
     make = Sandbox if watcher is None else watcher.sandbox
     with running.spooled(as_json=as_json) as spool:
         with make(
             running.for_guest(policy),
-            backend_name=backend_of(given),
+            backend_name=backend,
             private_work=True,
         ) as sandbox:
             result = running.ran(sandbox, argv, given, policy, tty=tty, spool=spool, hints=hints)
@@ -90,7 +92,7 @@ def run_command(argv: list[str], given: Given, watcher: running.RunWatcher | Non
             hints += running.print_missing(result, given)
         if spool is not None:
             running.print_document(result, again | {"hints": hints}, spool)
-    running.report_result(result, verbose="verbose" in given, quiet="quiet" in given or as_json)
+    running.report_result(result, verbose=verbosity(given), quiet="quiet" in given or as_json)
     return result.exit_code
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 from wardian.cli import output, running
-from wardian.cli.options import Given, one
+from wardian.cli.options import Given, one, verbosity
 from wardian.cli.signals import Forwarding, restore_terminal, terminal_state
 from wardian.errors import BackendError, SandboxError, UsageError
 from wardian.living import client
@@ -185,7 +185,7 @@ def _explain(channel: Channel, name: str, command: RemoteCommand, given: Given) 
     from wardian.cli.refused import terminal_width
 
     more = [field("width", terminal_width())]
-    more += [field("verbose", 1)] if "verbose" in given else []
+    more += [field("verbose", verbosity(given))] if "verbose" in given else []
     for line in _asked(channel, name, command, more).all("line"):
         output.say(os.fsdecode(line))
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wardian.cli.paths import NamedPath
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.runner.installs import InstallRecord
@@ -57,6 +59,7 @@ Exit code: 0 installed, 1 a skill has errors, 2 usage, 3 no such skill, 125 refu
 )
 @click.option("--remove", metavar="NAME", help="Remove an installed skill.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@quiet_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -111,9 +114,14 @@ def _installed(
     targets = [check_target_folder(root, name, force=force) for name, _ in folders]
     shown = str(source.resolve())
     act = planned if dry_run else install
-    return [
-        act(folder, target, shown) for (_, folder), target in zip(folders, targets, strict=True)
-    ]
+    records: list[InstallRecord] = []
+    progress = Progress("install", len(folders), unit=" skills")
+    kept = "{} of {} skills were installed whole; see: wardian install --list"
+    with interruptible(lambda: kept.format(progress.done, progress.total)), progress:
+        for (_, folder), target in zip(folders, targets, strict=True):
+            records.append(act(folder, target, shown))
+            progress.advance()
+    return records
 
 
 def _has_errors(folders: list[tuple[str, Path]], place: Path, source: Path) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wardian.cli import output, running
 from wardian.cli.options import ASSEMBLED, EXEC_OPTIONS, Given, Option, one, parse, policy_of
+from wardian.cli.progress import PreparationProgress, Progress, interruptible
 from wardian.errors import NothingMatched, UsageError
 
 if TYPE_CHECKING:
@@ -194,7 +195,8 @@ def _assembled(
     from wardian.runner.assembly import assembled
     from wardian.runner.interpreters import Missing
 
-    call = assembled(skill, script, words, wanted_of(skill, given), say=output.say)
+    with PreparationProgress(quiet="quiet" in given) as say:
+        call = assembled(skill, script, words, wanted_of(skill, given), say=say)
     if isinstance(call, Missing):
         raise UsageError(call.why, hint=call.hint)
     cwd, code = running.working_directory(given), _number(given, "exit", 0, 255)
@@ -237,26 +239,32 @@ def _learn(subjects: list[Subject], what: str, given: Given) -> int:
     from wardian import __version__
     from wardian.learn import report
     from wardian.learn.draft import text
-    from wardian.learn.proof import learn
+    from wardian.learn.proof import LearningListener, learn
     from wardian.learn.subjects import CaseSubject
+    from wardian.text import printable
 
     file, target = added_to(given), one(given, "to")
     _check_target(target)
     if file is not None and target is None:
         target = os.path.realpath(file.path)
     alone = all(isinstance(subject, CaseSubject) for subject in subjects)
-    say = _nothing if "quiet" in given else output.say
+    progress = Progress("learn", unit=" runs", quiet="quiet" in given)
     allowed = allowed_of(given)
     if allowed.rootfs is not None:
         raise UsageError("learn does not support --rootfs; it learns parts of the host's /usr")
-    learned = learn(
-        subjects,
-        allowed,
-        runs=_number(given, "runs", 1, MOST_RUNS),
-        jobs=min(4, os.cpu_count() or 1) if alone else 1,
-        say=say,
-        add_to=file,
-    )
+    kept = f"{target} stays as it was" if file is not None else "no policy was written"
+    with interruptible(f"{kept}; run it again"), progress:
+        learned = learn(
+            subjects,
+            allowed,
+            runs=_number(given, "runs", 1, MOST_RUNS),
+            jobs=min(4, os.cpu_count() or 1) if alone else 1,
+            say=progress.say,
+            add_to=file,
+            listener=LearningListener(
+                progress.more, lambda name: progress.advance(note=printable(name))
+            ),
+        )
     if file is not None:
         return _add(file, learned, what, target, given)
     arch = os.uname().machine
@@ -344,10 +352,6 @@ def _add(file: LearnedFile, learned: Learned, what: str, target: str | None, giv
         )
         output.say(f"wardian: {printable(one(given, 'to') or file.path)}: {more}; {proven}")
     return 0
-
-
-def _nothing(line: str) -> None:
-    """Discard a message."""
 
 
 def _report(learned: Learned, target: str | None, arch: str, *, verbose: bool) -> None:

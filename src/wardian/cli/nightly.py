@@ -13,7 +13,8 @@ from wardian.cli.history import store_option
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option
-from wardian.cli.progress import Progress
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +86,7 @@ Exit code: 0 nothing new, 1 new findings, 2 usage or an invalid nightly.toml,
     help="Number of an open issue, likewise. Repeatable.",
 )
 @json_option
+@quiet_option
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Measure skills, probes and suites in every sandbox, compare with the last campaign, explain
@@ -131,16 +133,24 @@ def _run(
         night=_night(night),
         name=name or "",
     )
-    progress = Progress(bad="unexpected", left=True)
+    progress = Progress("nightly", bad="unexpected")
     performing = _executor(executor, config)
     try:
-        with Store.open(store_path) as store:
+        with (
+            interruptible(
+                lambda: (
+                    f"{progress.done} of {progress.total} measurements are in the store;"
+                    " go on: the same command with --resume"
+                )
+            ),
+            progress,
+            Store.open(store_path) as store,
+        ):
             done = nightly.run(
                 store, config, wishes, output=str(directory), executor=performing,
                 open_ones=OpenOnes(pulls, issues), listener=_listener(progress),
             )  # fmt: skip
     finally:
-        progress.end()
         performing.close()
     return _report(done, directory, as_json=as_json)
 
@@ -250,5 +260,5 @@ def _listener(progress: Progress) -> Listener:
             progress.advance(bad=bad)
 
     return Listener(
-        lambda units: progress.plan(len(units)), done, lambda text: progress.show(text[:100])
+        lambda units: progress.plan(len(units)), done, lambda text: progress.show(note=text)
     )

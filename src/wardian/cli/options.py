@@ -97,7 +97,7 @@ RUN_OPTIONS = (
            default="auto"),
     Option("record", "DIR", "Record the run in DIR, for `wardian log`; none: do not record."),
     Option("json", "", "Capture the output and print the result as one JSON document."),
-    Option("verbose", "", "Also print walls, limits, usage and all refusals.", short="v"),
+    Option("verbose", "", "Also print walls, limits, usage, refusals; -vv: every one.", short="v"),
     Option("quiet", "", "Print only errors.", short="q"),
     Option("help", "", "Show this message and exit.", short="h"),
 )  # fmt: skip
@@ -132,6 +132,9 @@ def parse(args: Sequence[str], known: Sequence[Option]) -> tuple[Given, list[str
         word = words.pop(0)
         if word == "--":
             break
+        if word == "-vv" and "-v" in by_word:
+            words[:0] = ["-v", "-v"]
+            continue
         name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
         option = by_word.get(name)
         if option is None:
@@ -183,6 +186,11 @@ def _suggestion(wrong: str, known: Sequence[Option]) -> str:
 def one(given: Given, name: str) -> str | None:
     """The value of an option that is not repeatable."""
     return given[name][0] if name in given else None
+
+
+def verbosity(given: Given) -> int:
+    """How often ``-v`` was given: 1 reports every run in full, 2 the routine refusals as well."""
+    return len(given.get("verbose", ()))
 
 
 def choice(given: Given, name: str, choices: Sequence[str]) -> str:
@@ -263,7 +271,7 @@ def policy_of(given: Given, base: Policy | None = None, *, may_ask: bool = False
         policy = policy._replace(rootfs=_rootfs(given, policy))
     if named is not None and is_file(named):
         refuse_writable_policy(named, policy)
-    return policy if base is not None else settings.with_accepted(policy, given)
+    return policy
 
 
 def _limits_of_environment() -> dict[str, float | None]:

@@ -30,8 +30,26 @@ def styled(text: str, style: str, stream: Any) -> str:
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if coloured(stream) else text
 
 
+_MUTED: list[bool] = []
+
+
+def mute(quiet: bool) -> None:
+    """With ``-q``, only errors are printed on standard error."""
+    _MUTED[:] = [True] if quiet else []
+
+
+def muted() -> bool:
+    """Was ``-q`` given to a command that click parses?"""
+    return bool(_MUTED)
+
+
 def say(text: str) -> None:
-    """Print a line on stderr; a closed or broken stderr is ignored."""
+    """Print a line on stderr, unless ``-q`` was given; a closed or broken stderr is ignored."""
+    if not _MUTED:
+        _write(text)
+
+
+def _write(text: str) -> None:
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -86,7 +104,7 @@ def say_error(message: str, hint: str | None) -> None:
     """``error: …``, a blank line, ``hint: …``."""
     from wardian.text import printable
 
-    say(f"{styled('error:', 'red', sys.stderr)} {printable(message)}")
+    _write(f"{styled('error:', 'red', sys.stderr)} {printable(message)}")
     if hint:
         say_hint(hint)
 
@@ -96,7 +114,7 @@ def say_hint(hint: str) -> None:
     from wardian.text import printable
 
     lines = "\n".join(printable(line) for line in hint.split("\n"))
-    say(f"\n{styled('hint:', 'green', sys.stderr)} {lines}")
+    _write(f"\n{styled('hint:', 'green', sys.stderr)} {lines}")
 
 
 def _explained(error: Exception) -> tuple[str, str | None, int]:

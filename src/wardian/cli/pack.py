@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wardian.cli.paths import NamedPath
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.runner.rootfs_packing import PackedRootfs
@@ -38,6 +40,7 @@ Exit code: 0 packed, 1 the skill has errors, 2 usage.""",
     help="Pack a tar with its interpreters and libraries, for `exec --rootfs`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@quiet_option
 @click.pass_context
 def command(
     ctx: click.Context, directory: Path, output: Path | None, rootfs: bool, as_json: bool
@@ -59,14 +62,16 @@ def command(
     if rootfs:
         _pack_rootfs(directory, output, as_json=as_json)
         return
-    packed = pack(directory, output)
+    with interruptible("nothing was written; run it again"), Progress("pack"):
+        packed = pack(directory, output)
     _report(packed, "wardian.pack/1", {}, f"{len(packed.files)} files", as_json=as_json)
 
 
 def _pack_rootfs(directory: Path, output: Path | None, *, as_json: bool) -> None:
     from wardian.runner.rootfs_packing import pack_rootfs
 
-    packed = pack_rootfs(directory, output, say=lambda line: click.echo(line, err=True))
+    with interruptible("nothing was written; run it again"), Progress("pack") as progress:
+        packed = pack_rootfs(directory, output, say=progress)
     more = {"interpreters": list(packed.interpreters), "missing": list(packed.missing)}
     what = f"{len(packed.files):,} files"
     with_what = f", with {', '.join(packed.interpreters)}"

@@ -13,7 +13,8 @@ from wardian.cli import output, probe_fuzz, probe_reading
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import in_option, json_option, policy_option, probes_option
-from wardian.cli.progress import Progress
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.measure.probes.artifact import Artifact
@@ -105,6 +106,7 @@ def _measuring(function: Command) -> Command:
         ),
         probes_option,
         json_option,
+        quiet_option,
         click.pass_context,
     ]
     for option in reversed(options):
@@ -214,16 +216,22 @@ def _measure(
         if one.degraded:
             output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
     started = time.monotonic()
-    progress = Progress(len(wanted) * len(targets))
+    progress = Progress("probe", len(wanted) * len(targets), bad="unexpected")
     on_done = counted(progress)
     if artifacts is not None:
         on_done = kept(str(artifacts), on_done)
-    with witnesses() as env:
+
+    def kept_so_far() -> str:
+        count = f"{progress.done} of {progress.total} specimens were measured"
+        if artifacts is None:
+            return f"{count}, no result was kept; keep them: --artifacts DIR"
+        return f"{count}, their artifacts are in {artifacts}/; measure the rest by ID"
+
+    with interruptible(kept_so_far), progress, witnesses() as env:
         found = measure(
             wanted, targets, env, profiles=expected, host_named=True, jobs=jobs,
             timeout_s=timeout_s, on_done=on_done,
         )  # fmt: skip
-    progress.end()
     if junit is not None:
         junit.write_text(report.junit(found, require_all=require_all), encoding="utf-8")
     seconds = time.monotonic() - started

@@ -10,9 +10,12 @@ import click
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option
-from wardian.cli.progress import ProgressLine
+from wardian.cli.progress import Progress
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wardian.measure.fuzz.campaign import Bounds
     from wardian.measure.fuzz.state import State
     from wardian.measure.target import Target
@@ -62,6 +65,7 @@ Exit code: 0 nothing new, 1 new differences, 2 usage, 3 no such call, 125 cannot
 )
 @policy_option
 @json_option
+@quiet_option
 @click.pass_context
 def fuzz(
     ctx: click.Context,
@@ -97,14 +101,13 @@ def fuzz(
         bounds = campaign.Bounds(DEFAULT_SECONDS, None)
     output.say(f"seed {state.seed}, from program {state.position}, in {state.sandbox}")
     interrupted = False
-    progress = _Progress(bounds, state.position)
-    with campaign.FuzzCampaign(setting, state, out, this_host().arch) as running:
-        try:
-            running.run(bounds, progress.step, path)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            progress.end()
+    progress = Progress("probe fuzz")
+    step = _stepping(progress, bounds, state.position)
+    try:
+        with progress, campaign.FuzzCampaign(setting, state, out, this_host().arch) as running:
+            running.run(bounds, step, path)
+    except KeyboardInterrupt:
+        interrupted = True
     if as_json:
         output.print_json(documents.document(state, out, path))
     else:
@@ -183,18 +186,18 @@ def _report(state: State) -> None:
                 output.print_text(f"  {place:8} {line}")
 
 
-class _Progress(ProgressLine):
-    """Counts the programs that ran."""
+def _stepping(progress: Progress, bounds: Bounds, first: int) -> Callable[[State, float], None]:
+    """Shows how many programs were tried, and the share of the bound that is nearest."""
 
-    def __init__(self, bounds: Bounds, first: int) -> None:
-        super().__init__()
-        self._bounds, self._first = bounds, first
-
-    def step(self, state: State, seconds: float) -> None:
-        done = state.position - self._first
-        parts = [f"{done} programs", f"{done / max(seconds, 0.001):.0f}/s"]
-        if self._bounds.seconds is not None:
-            parts.append(f"{seconds:.0f} of {self._bounds.seconds:.0f} s")
+    def step(state: State, seconds: float) -> None:
+        done = state.position - first
+        detail = f"{done} programs, {done / max(seconds, 0.001):.0f}/s"
         if state.news:
-            parts.append(f"{len(state.news)} new")
-        self.show(", ".join(parts))
+            detail += f", {len(state.news)} new"
+        shares = [
+            seconds / bounds.seconds if bounds.seconds else 0.0,
+            done / bounds.programs if bounds.programs else 0.0,
+        ]
+        progress.show(detail=detail, share=max(shares))
+
+    return step

@@ -10,6 +10,8 @@ import click
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option, probes_option
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,6 +147,7 @@ Exit code: 0 explained, 1 some could not be explained, 2 usage, 3 nothing matche
 @click.option("-v", "--verbose", is_flag=True, help="Print every wall that was tried.")
 @probes_option
 @json_option
+@quiet_option
 @click.pass_context
 def blame(
     ctx: click.Context,
@@ -176,12 +179,16 @@ def blame(
     able = None if alone else launcher_for_tests(launcher)
     if launcher is not None and able is None and not no_launcher:
         raise UsageError(f"--launcher: {launcher} is not an executable")
-    found = []
-    with witnesses() as env:
-        for one in chosen(probes_dir, patterns, ()):
+    found, wanted = [], chosen(probes_dir, patterns, ())
+    progress = Progress("probe blame", len(wanted), unit=" probes")
+    with interruptible("what was printed holds; run the rest by ID"), progress, witnesses() as env:
+        for one in wanted:
+            progress.show(note=one.id)
             found.append(
                 blaming.blame(one, base_policy(policy), env, launcher=able, host_named=bare)
             )
+            progress.advance()
+            progress.clear()
             for line in () if as_json else blaming.lines(found[-1], verbose=verbose):
                 output.print_text(line)
     if as_json:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Cells = tuple[str, str, str, str, str]
 
 SHOWN = 20
+ROUTINE = 2  # -vv
 WIDTH = 100  # if stderr is no terminal and COLUMNS is unset
 LEAST_WIDTH = 40
 PROCESS_WIDTH = 32
@@ -23,33 +24,29 @@ TARGET_WIDTH = 200
 _SPACE = "  "
 
 
-def refusal_lines(result: Result, *, verbose: bool, width: int | None = None) -> list[str]:
-    """The lines to print: the likely cause of a failure first; one line if the run succeeded; none
-    for routine refusals."""
-    from wardian.sandbox.refusals.ranking import is_news, is_setting, likely_first
+def refusal_lines(result: Result, *, verbose: int, width: int | None = None) -> list[str]:
+    """The lines to print: after a failure the likely cause first, after a success how many there
+    were. ``verbose`` 1 lists them in any case, 2 the routine ones as well."""
+    from wardian.sandbox.refusals.ranking import is_setting, likely_first
 
     failed = result.exit_code != 0
-    reported = likely_first(result.refusals) if failed else list(result.refusals)
-    if not verbose:
-        reported = [one for one in reported if is_news(one, failed=failed)]
+    ordered = likely_first(result) if failed else list(result.refusals)
+    if verbose < ROUTINE:
+        ordered = [one for one in ordered if one.weight != "routine"]
     # The limit that ended the run is reported as its end.
     reported = [
-        one for one in reported if (one.kind, f"{one.action} limit") != ("limit", result.reason)
+        one for one in ordered if (one.kind, f"{one.action} limit") != ("limit", result.reason)
     ]
     dropped = result.refusals_dropped
     if not reported and (not dropped or result.reason == "not found"):
         return []  # the missing path is the program itself
-    if failed and not verbose and reported:
-        settings, reported = reported, [one for one in reported if not is_setting(one)]
-        if not reported:  # rarely the cause: one line is enough
-            names = dict.fromkeys(printable(one.target) for one in settings)
-            return [
-                f"wardian: the program looked for files that are not shared: {', '.join(names)}"
-            ]
-    head = f"wardian: {len(reported)} access{'es were' if len(reported) != 1 else ' was'} blocked"
+    if failed and not verbose and reported and all(map(is_setting, reported)):
+        names = dict.fromkeys(printable(one.target) for one in reported)
+        return [f"wardian: the program looked for files that are not shared: {', '.join(names)}"]
     if not reported:
-        paths = "1 path" if dropped == 1 else f"{dropped:,} paths"
-        return [f"wardian: {paths} were blocked but not recorded (unreadable, or too many)"]
+        paths = "1 path was" if dropped == 1 else f"{dropped:,} paths were"
+        return [f"wardian: {paths} blocked but not recorded (unreadable, or too many)"]
+    head = f"wardian: {len(reported)} access{'es were' if len(reported) != 1 else ' was'} blocked"
     if not failed and not verbose:
         return [f"{head} (-v for details)"]
     if len(reported) > 1 and failed:

@@ -6,6 +6,8 @@ import click
 
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 SCHEMA = "wardian.report/1"
 DIRECTORY = "report"
@@ -60,6 +62,7 @@ Exit code: 0 success, 2 usage, 3 nothing in the store.""",
     help="Port for --serve (default: a free one).",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@quiet_option
 def command(
     path: str | None,
     directory: str,
@@ -84,8 +87,11 @@ def command(
             return
         from wardian.measure.pages import facts, site
 
-        found = facts.read(store, campaign, against)
-        pages = site.write(found, directory)
+        progress = Progress("report", len(site.PAGES), unit=" pages")
+        kept = "{} of {} pages are new; run it again"
+        with interruptible(lambda: kept.format(progress.done, progress.total)), progress:
+            found = facts.read(store, campaign, against)
+            pages = site.write(found, directory, progress.reach)
     if as_json:
         output.print_json(
             {

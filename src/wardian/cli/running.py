@@ -293,7 +293,7 @@ def document_of(result: Result, output_in: SpooledDocument | None = None) -> dic
 # Reporting
 
 
-def report_result(result: Result, *, verbose: bool, quiet: bool) -> None:
+def report_result(result: Result, *, verbose: int, quiet: bool) -> None:
     """Print a summary on stderr if it is wanted or needed."""
     if verbose or (not quiet and noteworthy(result)):
         from wardian.cli.summary import overlooked, summary
@@ -380,8 +380,8 @@ def noteworthy(result: Result) -> bool:
 
 def has_notable_refusals(result: Result) -> bool:
     """Whether a refusal was not routine."""
-    if not result.refusals:
-        return result.refusals_dropped > 0
+    if not result.refusals or result.refusals_dropped:
+        return result.refusals_dropped > 0  # what was not recorded may be anything
     from wardian.sandbox.refusals.ranking import is_news
 
     return any(is_news(one, failed=result.exit_code != 0) for one in result.refusals)

@@ -94,7 +94,16 @@ def policy_before_options(given: Given) -> Policy:
 
 
 def backend_of(given: Given) -> str:
-    """The backend of a run. Raises WardianError."""
+    """The backend of a run: none that is only measured. Raises WardianError."""
+    name = _backend_of(given)
+    if name != DEFAULT_BACKEND:
+        from wardian.sandbox.backends import check_backends
+
+        check_backends(name)
+    return name
+
+
+def _backend_of(given: Given) -> str:
     if "backend" in given:
         return given["backend"][0]
     name = os.environ.get(BACKEND_VARIABLE)
@@ -112,14 +121,14 @@ def backend_of(given: Given) -> str:
     return configured.user_settings().backend or DEFAULT_BACKEND
 
 
-def with_accepted(policy: Policy, given: Given) -> Policy:
-    """The policy without the walls that the backend lacks and the user's file accepts to lack.
-    Raises WardianError."""
+def with_accepted(policy: Policy, backend: str) -> Policy:
+    """The policy for a run with this backend: without the walls that it lacks and that the user's
+    file accepts to lack. Raises WardianError."""
     if not has_user_file():
         return policy
     from wardian.cli import configured
 
-    return configured.accepting(policy, backend_of(given))
+    return configured.accepting(policy, backend)
 
 
 def record_directory(flag: str | None) -> str | None:

@@ -14,7 +14,8 @@ import click
 from wardian.cli import output
 from wardian.cli.options import bounded_duration
 from wardian.cli.paths import NamedPath
-from wardian.cli.progress import ProgressLine
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.measure.suites.outcomes import ProgramResult
@@ -119,6 +120,7 @@ Exit code: 0 no regressions (without a baseline: all passed), 1 findings, 2 usag
 )
 @click.option("--all", "every", is_flag=True, help="Print all entries of each list.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@quiet_option
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -174,20 +176,17 @@ def run(
     calls_of = _calls_of(sources)
     started = time.monotonic()
     progress = SuiteProgress(len(found.programs) * len(targets))
-    try:
-        with _ended_by_signals():
-            results = run_suite(
-                found.programs,
-                targets,
-                options,
-                jobs=jobs,
-                keeping=Keeping(str(directory) if directory is not None else None, resume),
-                baseline=baseline,
-                blame=blame,
-                on_progress=OnProgress(progress.case, progress.program, progress.second_look),
-            )
-    finally:
-        progress.end()
+    with interruptible(lambda: progress.kept(directory)), progress, _ended_by_signals():
+        results = run_suite(
+            found.programs,
+            targets,
+            options,
+            jobs=jobs,
+            keeping=Keeping(str(directory) if directory is not None else None, resume),
+            baseline=baseline,
+            blame=blame,
+            on_progress=OnProgress(progress.case, progress.program, progress.second_look),
+        )
     if not any(one.outcomes for one in results):
         raise NothingMatched("no case matches", hint="check --filter, --exclude and --shard")
     measured = report.SuiteReport(results, targets, baseline, calls_of, time.monotonic() - started)
@@ -292,17 +291,13 @@ def _report(measured: SuiteReport, *, as_json: bool, every: bool) -> None:
     output.say(f"in {measured.seconds:.1f} s")
 
 
-class SuiteProgress(ProgressLine):
+class SuiteProgress(Progress):
     """Counts finished programs and cases. Thread-safe."""
 
     def __init__(self, total: int) -> None:
-        import threading
-
-        super().__init__()
-        self._total, self._done, self._cases, self._bad = total, 0, 0, 0
+        super().__init__("suite run", total, unit=" programs")
+        self._cases, self._failed = 0, 0
         self._again: int | None = None
-        self._lock = threading.Lock()
-        self._last = 0.0
 
     def case(self, sandbox: str, program: str, case: str, status: str) -> None:
         """Count one case."""
@@ -311,34 +306,39 @@ class SuiteProgress(ProgressLine):
         with self._lock:
             if self._again is None:
                 self._cases += 1
-                self._bad += status in BAD
+                self._failed += status in BAD
             else:
                 self._again -= 1
-            self._show(f"{sandbox}: {program}")
+            self._show(sandbox, program)
 
     def program(self, result: ProgramResult, kept: bool) -> None:
         """Count one program; ``kept``: its result was reused."""
         with self._lock:
-            self._done += 1
             if kept:
                 self._cases += len(result.outcomes)
-            self._show(f"{result.sandbox}: {result.program}", now=True)
+            self.done += 1
+            self._show(result.sandbox, result.program, now=True)
 
     def second_look(self, count: int) -> None:
         """``count`` cases run again, each alone."""
         with self._lock:
             self._again = count
 
-    def _show(self, what: str, *, now: bool = False) -> None:
-        at = time.monotonic()
-        if not self.visible or (at - self._last < 0.1 and not now):
-            return
-        self._last = at
+    def kept(self, directory: Path | None) -> str:
+        """What an interrupt leaves, and how to go on."""
+        if directory is None:
+            return "no result was kept; with -o DIR each finished program is, for --resume"
+        return (
+            f"the results of {self.done} of {self.total} programs are in {directory}/;"
+            " go on: the same command with --resume"
+        )
+
+    def _show(self, sandbox: str, program: str, *, now: bool = False) -> None:
         from wardian.text import printable
 
-        again = f", {self._again} to repeat" if self._again is not None else ""
-        text = f"{self._done}/{self._total} programs, {self._cases} cases, {self._bad} not passed"
-        self.show(f"{text}{again}  {printable(what)[:40]}")
+        again = f", {self._again} to run again" if self._again is not None else ""
+        detail = f"{self._cases} cases, {self._failed} not passed{again}"
+        self.show(detail=detail, note=printable(f"{sandbox}: {program}")[:40], now=now)
 
 
 @command.command(

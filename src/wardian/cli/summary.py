@@ -30,7 +30,7 @@ COMMAND_WIDTH = 60
 
 
 def summary(
-    result: Result, *, verbose: bool, width: int | None = None, lives_on: bool = False
+    result: Result, *, verbose: int, width: int | None = None, lives_on: bool = False
 ) -> list[str]:
     """The lines to print; ``width`` is the terminal's (default: this process's). ``lives_on``:
     processes left running continue in a living sandbox."""
@@ -99,7 +99,7 @@ def weaker(result: Result) -> list[str]:
     return [f"wardian: ran without {names}, as requested"] if names else []
 
 
-def _left_running(result: Result, *, verbose: bool, lives_on: bool) -> list[str]:
+def _left_running(result: Result, *, verbose: int, lives_on: bool) -> list[str]:
     """Processes that outlived the command; those that listen on a port first."""
     total = len(result.left_running) + result.left_running_more
     if not (total if verbose else left_running_news(result)):

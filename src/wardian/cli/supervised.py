@@ -24,7 +24,7 @@ def rendering(*, rootfs: bool) -> Rendering:
     )
 
 
-def _lines(result: Result, verbose: bool, width: int, *, rootfs: bool) -> list[str]:
+def _lines(result: Result, verbose: int, width: int, *, rootfs: bool) -> list[str]:
     lines = _missing(result, rootfs=rootfs)
     if verbose or running.noteworthy(result):
         from wardian.cli.summary import summary

@@ -10,6 +10,7 @@ import click
 from wardian.cli import output
 from wardian.cli.paths import NamedPath
 from wardian.cli.probe_options import json_option, policy_option, probes_option
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,6 +72,7 @@ Exit code: 0 success, 1 differences from the host that policy does not explain, 
 @click.option("--retrace", is_flag=True, help="Trace programs again; do not reuse earlier traces.")
 @_jobs_option
 @json_option
+@quiet_option
 @click.pass_context
 def coverage(
     ctx: click.Context,
@@ -153,6 +155,7 @@ Exit code: 0 written, or up to date; 1 --check found a stale page; 2 usage.""",
 @_skills_option
 @_jobs_option
 @json_option
+@quiet_option
 @click.pass_context
 def docs(
     ctx: click.Context,
@@ -266,7 +269,7 @@ def _measured(
     jobs: int | None,
 ) -> list[Artifact]:
     from wardian.cli.probe import counted, targets_of
-    from wardian.cli.progress import Progress
+    from wardian.cli.progress import Progress, interruptible
     from wardian.measure.syscalls import measuring
 
     wanted = measuring.specimens_of_calls(probes_dir)
@@ -275,34 +278,34 @@ def _measured(
     for one in targets:
         if one.degraded:
             output.say(f"{one.name} does not support: {', '.join(one.degraded)}")
-    progress = Progress(len(wanted) * len(targets))
+    progress = Progress("syscalls", len(wanted) * len(targets), bad="unexpected")
 
     def again(count: int) -> None:
-        progress.end()
-        progress.total += count
-        output.say(f"repeating {count} measurements that differ from the host")
+        progress.more(count)
+        progress.say(f"repeating {count} measurements that differ from the host")
 
-    try:
+    def kept_so_far() -> str:
+        if kept_in is None:
+            return "no measurement was kept; keep them: --artifacts DIR"
+        return f"{progress.done} of {progress.total} measurements are in {kept_in}/"
+
+    with interruptible(kept_so_far), progress:
         return measuring.measured(
             wanted, targets, expected, decided, host_named=sandboxes is not None, jobs=jobs,
             kept_in=str(kept_in) if kept_in else None, on_done=counted(progress), on_again=again,
         )  # fmt: skip
-    finally:
-        progress.end()
 
 
 def used(skills: str | None, jobs: int | None, how: How = "usual") -> list[CallUse]:
     """The calls that programs and skills make. Raises InputError if ``skills`` is no directory."""
-    from wardian.cli.progress import Progress
+    from wardian.cli.progress import Progress, interruptible
     from wardian.measure.syscalls.usage import measure_use, programs, skill_folders, skills_dir
 
     folders = skill_folders(skills_dir(skills))
-    progress = Progress(len(programs()) + len(folders))
+    progress = Progress("tracing programs", len(programs()) + len(folders), bad="failed")
 
     def step(use: CallUse) -> None:
         progress.advance(bad=bool(use.problem) and not use.skipped)
 
-    try:
+    with interruptible("traces that were finished are in the cache; run it again"), progress:
         return measure_use(folders, jobs=jobs, how=how, on_done=step)
-    finally:
-        progress.end()

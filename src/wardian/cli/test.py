@@ -10,6 +10,8 @@ import click
 
 from wardian.cli.paths import NamedPath
 from wardian.cli.policy_flags import given_flags, granted_policy, policy_flags
+from wardian.cli.progress import Progress, interruptible
+from wardian.cli.quiet import quiet_option
 
 if TYPE_CHECKING:
     from wardian.cli.options import Given
@@ -59,6 +61,7 @@ Exit code: 0 all passed, 1 a case failed or requests more than is granted, 2 usa
     "--junit", type=NamedPath(dir_okay=False, path_type=Path), help="Write JUnit XML to this file."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@quiet_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -101,6 +104,7 @@ def command(
         given_up = shortfall(name, granted)
         if given_up:
             output.say(f"{name} does not support: {', '.join(given_up)}")
+    progress = Progress("test", unit=" cases", bad="not passed")
     options = Options(
         backends=named,
         oracle=judge,
@@ -109,12 +113,22 @@ def command(
         no_deps=no_deps,
         offline=offline,
         build=build,
-        say=output.say,
+        say=progress,
     )
     with located(str(path)) if path.is_file() else nullcontext() as skill:
         place = Path(skill.path) if skill is not None else path
         selected = _selected(place, cases_file, pattern, named=path)
-        outcomes = _outcomes(selected, options, jobs)
+        progress.plan(len(selected))
+        with (
+            interruptible(
+                lambda: (
+                    f"{progress.done} of {progress.total} cases were done, no outcome was kept;"
+                    " run fewer: --case GLOB"
+                )
+            ),
+            progress,
+        ):
+            outcomes = _outcomes(selected, options, jobs, progress)
     if junit is not None:
         junit.write_text(report.junit(outcomes), encoding="utf-8")
     if as_json:
@@ -207,15 +221,21 @@ def _skills(path: Path) -> list[Path]:
 
 
 def _outcomes(
-    selected: list[tuple[Path, SkillCase]], options: Options, jobs: int | None
+    selected: list[tuple[Path, SkillCase]],
+    options: Options,
+    jobs: int | None,
+    progress: Progress,
 ) -> list[CaseOutcome]:
-    from wardian.pool import pool
     from wardian.runner.cases.running import run_case
     from wardian.runner.location import located
+    from wardian.sandbox.run.interrupting import run_pool
 
     def run(one: tuple[Path, SkillCase]) -> list[CaseOutcome]:
         with located(str(one[0])) as skill:
-            return run_case(skill, one[1], options)
+            outcomes = run_case(skill, one[1], options)
+        bad = any(outcome.verdict in ("fail", "error") for outcome in outcomes)
+        progress.advance(bad=bad, note=one[1].name)
+        return outcomes
 
-    with pool(jobs) as workers:
+    with run_pool(jobs) as workers:
         return [outcome for outcomes in workers.map(run, selected) for outcome in outcomes]

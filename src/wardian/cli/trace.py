@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from wardian.cli import output, running
 from wardian.cli.exec import run_command
-from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, parse_between
+from wardian.cli.options import EXEC_OPTIONS, Given, Option, one, parse, parse_between, verbosity
 from wardian.cli.run import run_script
 from wardian.errors import UsageError
 from wardian.observe.events import Reader
@@ -92,7 +92,7 @@ class Tracing:
 
     def __init__(self, given: Given) -> None:
         self.follows, self.as_json = "follow" in given, "json" in given
-        self._verbose, self._quiet = "verbose" in given, "quiet" in given
+        self._verbose, self._quiet = verbosity(given), "quiet" in given
         if self.follows and self.as_json:
             raise UsageError("--follow and --json cannot be combined")
         self._paths = [one(given, "to"), one(given, "perfetto")]

@@ -24,7 +24,7 @@ _CHANGES = ("written", "created", "deleted")
 _TIMES_ROOM = 22
 
 
-def page(trace: Trace, *, width: int, verbose: bool) -> list[str]:
+def page(trace: Trace, *, width: int, verbose: int) -> list[str]:
     """The lines to print; ``verbose`` shortens no list."""
     lines = []
     for title, section in (
@@ -49,7 +49,7 @@ def page(trace: Trace, *, width: int, verbose: bool) -> list[str]:
 # Programs
 
 
-def _programs(trace: Trace, width: int, *, verbose: bool) -> list[str]:
+def _programs(trace: Trace, width: int, *, verbose: int) -> list[str]:
     by_parent: dict[int | None, list[TracedProcess]] = {}
     for process in trace.processes:
         by_parent.setdefault(process.parent, []).append(process)
@@ -130,7 +130,7 @@ def _cut(text: str, most: int) -> str:
 # Files
 
 
-def _files(trace: Trace, *, verbose: bool) -> Iterator[str]:
+def _files(trace: Trace, *, verbose: int) -> Iterator[str]:
     passing = {file.path for file in trace.files if {"created", "deleted"} <= set(file.actions)}
     changed = set(trace.paths(*_CHANGES)) - passing
     most = len(trace.files) if verbose else SHOWN_GROUPS
@@ -169,7 +169,7 @@ def _endpoints(trace: Trace) -> Iterator[str]:
         yield f"  {one.action:<10}{what}"
 
 
-def _calls(totals: Sequence[Total], *, verbose: bool) -> Iterator[str]:
+def _calls(totals: Sequence[Total], *, verbose: int) -> Iterator[str]:
     if not totals:
         return
     count, errors = sum(one.count for one in totals), sum(one.errors for one in totals)

@@ -180,6 +180,7 @@ def _surroundings(given: Given, policy: Policy) -> tuple[Policy, Callable[[], No
     if ASSEMBLED.isdisjoint(given):
         return around, lambda: None
     from wardian.cli.assembled import skill_of, wanted_of, where
+    from wardian.cli.progress import PreparationProgress
     from wardian.runner.assembly import assembled
     from wardian.runner.interpreters import Missing
     from wardian.runner.invocation import under
@@ -189,9 +190,9 @@ def _surroundings(given: Given, policy: Policy) -> tuple[Policy, Callable[[], No
     opened = located(skill_of(given, skill)) if skill is not None else None
     try:
         found = opened.__enter__() if opened is not None else None
-        say = (lambda line: None) if "quiet" in given else output.say
         place = where(policy, "wardian")
-        call = assembled(found, None, (), wanted_of(found, given), where=place, say=say)
+        with PreparationProgress(quiet="quiet" in given) as say:
+            call = assembled(found, None, (), wanted_of(found, given), where=place, say=say)
         if isinstance(call, Missing):
             raise SandboxError(call.why, hint=call.hint)
         return under(around, call), (opened.__exit__ if opened is not None else lambda: None)

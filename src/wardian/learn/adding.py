@@ -1,4 +1,4 @@
-"""A learned policy and one more run: what the run needs and the policy lacks, and the text with it.
+"""Add to a learned policy what one more run needs and the policy lacks.
 
 The ceiling of such a run is the default policy, what the learned one grants, and what the caller's
 options grant: never what the run itself asks for.

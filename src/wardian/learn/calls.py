@@ -33,7 +33,7 @@ def calls(made: Collection[str], policy: Policy) -> Calls:
 
 
 def passes(name: str, policy: Policy) -> bool:
-    """Does the policy let it pass, with some arguments at least?"""
+    """Does the policy allow the call, with some arguments at least?"""
     row = find(name)
     if row is None or name in policy.deny_syscalls:  # what is newer than the table is refused
         return False

@@ -1,4 +1,4 @@
-"""A policy to be proven, and its text: each line with where it comes from."""
+"""A draft policy to be proven, and its text, with the origin of each line."""
 
 from __future__ import annotations
 

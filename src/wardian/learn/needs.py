@@ -1,4 +1,4 @@
-"""What runs used, merged from their traces. Pure, but for looking at what loads a program."""
+"""What runs used, merged from their traces. Pure, except for reading programs' loaders."""
 
 from __future__ import annotations
 

@@ -14,13 +14,14 @@ from wardian.learn.learned import LearnedFile
 from wardian.learn.needs import NOTHING, ObservedNeeds, merged
 from wardian.learn.places import whole
 from wardian.learn.subjects import Attempt, Subject
-from wardian.pool import Workers, pool
+from wardian.pool import Workers
 from wardian.sandbox.policy.file import parse_policy
 from wardian.sandbox.policy.policy import Policy
+from wardian.sandbox.run.interrupting import run_pool
 from wardian.sandbox.run.result import Refusal
 from wardian.text import printable
 
-ROUNDS = 5
+ROUNDS = 8
 TRIES = 3
 # What a proof can fail for without a word, as it is before anything is guessed.
 GUESSED: tuple[tuple[str, Any], ...] = (("times", {}), ("environment", False), ("listed", False))
@@ -54,6 +55,13 @@ class ObservedSubject(NamedTuple):
 Failure = tuple[ObservedSubject, Attempt]
 
 
+class LearningListener(NamedTuple):
+    """Called with progress: so many runs more are planned, and a run of this name is done."""
+
+    plan: Callable[[int], None] = lambda count: None
+    done: Callable[[str], None] = lambda name: None
+
+
 def learn(
     subjects: Sequence[Subject],
     allowed: Policy,
@@ -62,11 +70,14 @@ def learn(
     jobs: int,
     say: Callable[[str], None],
     add_to: LearnedFile | None = None,
+    listener: LearningListener | None = None,
 ) -> Learned:
     """With ``add_to``, only what that lacks. Raises NotProven if nothing could be learned from, or
     no draft held."""
-    with pool(jobs) as workers:
-        watched = workers.map(lambda one: _watch(one, allowed, runs), subjects)
+    heard = listener or LearningListener()
+    heard.plan(2 * runs * len(subjects))
+    with run_pool(jobs) as workers:
+        watched = workers.map(lambda one: _watch(one, allowed, runs, heard.done), subjects)
         seen = [one for one in watched if isinstance(one, ObservedSubject)]
         left_out = tuple(one for one in watched if not isinstance(one, ObservedSubject))
         for name, why in left_out:
@@ -77,7 +88,7 @@ def learn(
                 hint="see what happens with `wardian run` or `wardian test`; --exit CODE if a run "
                 "is meant to end with another code",
             )
-        return _proven(seen, allowed, runs, left_out, workers, say, add_to)
+        return _proven(seen, allowed, runs, left_out, workers, say, add_to, heard)
 
 
 def _proven(
@@ -88,13 +99,14 @@ def _proven(
     workers: Workers,
     say: Callable[[str], None],
     add_to: LearnedFile | None,
+    heard: LearningListener,
 ) -> Learned:
     needs, wider = merged(one.needs for one in seen), Wider()
     subjects = tuple(one.subject for one in seen)
 
     def proven(wider: Wider) -> tuple[Draft, Policy, list[Failure]]:
         one, policy = _drafted(needs, allowed, wider, add_to)
-        proofs = workers.map(lambda one: _prove(one, policy, runs), seen)
+        proofs = workers.map(lambda one: _prove(one, policy, runs, heard.done), seen)
         return one, policy, [proof for proof in proofs if proof is not None]
 
     failures: list[Failure] = []
@@ -117,6 +129,7 @@ def _proven(
             failed_as = f"{known.subject.name} fails: {attempt.problems[0]}"
             say(printable(f"wardian: round {number}: {failed_as}"))
         wider = more if more != wider else _unexplained(wider)
+        heard.plan(runs * len(seen))
     known, attempt = failures[0]
     raise NotProven(
         f"no policy was found under which {known.subject.name} passes: {attempt.problems[0]}",
@@ -147,10 +160,13 @@ def _drafted(
     return one, policy.with_env(values)._replace(work=one.work)
 
 
-def _watch(subject: Subject, allowed: Policy, runs: int) -> ObservedSubject | tuple[str, str]:
+def _watch(
+    subject: Subject, allowed: Policy, runs: int, done: Callable[[str], None]
+) -> ObservedSubject | tuple[str, str]:
     needs, outputs = NOTHING, set()
     for _ in range(runs):
         attempt = _watched(subject, allowed)
+        done(subject.name)
         if attempt.skipped:
             return subject.name, attempt.skipped
         if attempt.problems:
@@ -179,11 +195,15 @@ def _watched(subject: Subject, allowed: Policy) -> Attempt:
 
 
 def _prove(
-    seen: ObservedSubject, policy: Policy, runs: int
+    seen: ObservedSubject,
+    policy: Policy,
+    runs: int,
+    done: Callable[[str], None] = lambda name: None,
 ) -> tuple[ObservedSubject, Attempt] | None:
     """None if it passes as often as it was watched."""
     for _ in range(runs):
         attempt = seen.subject.attempt(policy, watched=False)
+        done(seen.subject.name)
         if not attempt.problems and seen.stdout is not None and attempt.stdout != seen.stdout:
             attempt = attempt._replace(problems=("its output differs from the traced runs",))
         if attempt.problems:

@@ -1,4 +1,4 @@
-"""What was proven, in words and as a document. Pure, but for looking at policies' paths."""
+"""What was proven, as text and as a document. Pure, except for reading policies' paths."""
 
 from __future__ import annotations
 

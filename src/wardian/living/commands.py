@@ -30,7 +30,7 @@ class Rendering(NamedTuple):
     """Formats results as text; the command line provides it."""
 
     is_news: Callable[[Result], bool]
-    lines: Callable[[Result, bool, int], list[str]]  # verbose, width
+    lines: Callable[[Result, int, int], list[str]]  # verbosity, width
     document: Callable[[Result], dict[str, Any]]
 
 
@@ -236,7 +236,7 @@ class LivingCommands:
             channel.send("document", [field("document", document)])
             return
         width = message.number("width", 80)
-        lines = self._rendering.lines(result, message.has("verbose"), width)
+        lines = self._rendering.lines(result, message.number("verbose"), width)
         channel.send("lines", [field("line", line) for line in lines])
 
 

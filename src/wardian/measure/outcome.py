@@ -54,7 +54,7 @@ _PASS = Status("pass", "✓", "pass", "passes", "good", 6)
 _FAIL = Status("fail", "✗", "fail", "fails", "bad", 1)
 _SKIP = Status("skip", "–", "skip", "left out here", "none", 7)
 _ABSENT = Status("unavailable", "–", "n/a", "can't be tested here", "none", 7)
-NEVER = Status("", "·", "never measured", "not measured in this campaign", "none", 8)
+NEVER = Status("", "·", "not measured", "not measured in this campaign", "none", 8)
 _NAMED = (
     # a probe, against what is expected of it
     Status("supported", "✓", "yes", "allowed, as expected", "good", 6),

@@ -22,7 +22,9 @@ def worth_keeping(refusals: Iterable[Refusal], *, routine: bool = False) -> tupl
     """The likely cause last; what libraries look for anyway only if it is asked for, and first.
     Who asked and how often is left out: the same thing is kept once."""
     ordered = sorted(refusals, key=lambda one: not is_routine(one))
-    plain = (one._replace(process=UNKNOWN, count=1, time_s=0.0) for one in ordered)
+    plain = (
+        one._replace(process=UNKNOWN, count=1, time_s=0.0, weight="notable") for one in ordered
+    )
     found = dict.fromkeys(one for one in plain if routine or not is_routine(one))
     return tuple(found)[-MAX_REFUSALS:]
 

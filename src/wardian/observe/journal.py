@@ -1,4 +1,4 @@
-"""A directory of records: its names, what it holds, how one is found, how old ones go.
+"""A directory of records: list, find, read and prune them.
 
 A record is a directory called ID, such as ``20260727-143005.482-k3f9qd``: the time (UTC) and a few
 letters that make it unique and are enough to name it. Until its run has ended it is called

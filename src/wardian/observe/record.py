@@ -1,4 +1,4 @@
-"""One run, written down while it happens.
+"""The record of one run, written while it happens.
 
     DIR/ID/record.json     who, when, where, what; and the end in short
     DIR/ID/result.json     the result document, refusals included

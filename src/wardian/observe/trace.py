@@ -1,4 +1,4 @@
-"""Everything that a run did, as one value, gathered from the events while it runs."""
+"""Everything that a run did, as one value, collected from events during the run."""
 
 from __future__ import annotations
 

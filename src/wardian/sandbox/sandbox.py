@@ -10,7 +10,7 @@ from wardian.errors import SandboxError, UsageError
 from wardian.sandbox.backends import Backend, Copies, Job, OnRefusal, backend
 from wardian.sandbox.policy.policy import Policy, check_environment_name, check_limits
 from wardian.sandbox.root.layout import WORK
-from wardian.sandbox.run.process import Process, Runs
+from wardian.sandbox.run.process import Process, Runs, refuse_broken_off
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.run.traffic import OnBytes
 
@@ -493,6 +493,7 @@ class Sandbox:
     def _start(self, job: Job) -> Process:
         if self._closed:
             raise UsageError("this sandbox is closed")
+        refuse_broken_off()
         if job.on_trace is not None and self._backend.name not in ("wardian", "landlock"):
             raise UsageError(f"the backend {self._backend.name} can't trace")
         if self.policy.network == "names":

@@ -108,7 +108,7 @@ def _remove_own(path: str, known: removal.Identity, owner: int, runs: Runs | Non
     if runs is not None and not runs.end():
         raise SandboxError(
             f"a run could not be ended; its work directory remains: {path}",
-            hint="a file system that it uses may be hanging a later run removes it",
+            hint="a file system that it uses may be hanging; a later run removes it",
         )
     try:
         removal.remove_tree(path, known=known)

@@ -114,7 +114,7 @@ def test_a_wall_that_falls_is_critical_and_the_policy_is_what_changed(scene: Sce
     document = scene.night("2026-01-02")
     finding = worst(document)
     assert finding["severity"] == "critical"
-    assert "core__demo__host_port allowed unexpected" in finding["title"]
+    assert "core__demo__host_port is allowed in wardian and should be blocked" in finding["title"]
     assert "policy" in finding["cause"]
     assert finding["document"]["proposal"]["verified"]
     scene.apply(scene.decision()["patch"])
@@ -159,7 +159,7 @@ def test_a_skill_broken_by_its_own_change_differs_from_one_that_a_wall_breaks(
     scene.put("skills/keeper/scripts/keep.py", KEEP.replace('print("kept")', 'print("lost")'))
     document = scene.night("2026-01-02")
     finding = worst(document)
-    assert finding["title"] == "the skill keeper fails, without a sandbox too"
+    assert finding["title"] == "the skill keeper fails, also without a sandbox"
     assert finding["severity"] == "high"
     assert "skill" in [change["what"] for change in finding["document"]["changes"]]
     assert "stdout" in finding["cause"]
@@ -226,7 +226,7 @@ def test_a_budget_is_spent_on_what_matters_first_and_the_rest_comes_with_resume(
     assert partial["campaign"]["state"] == "partial"
     assert len(partial["results"]) <= 1
     assert all(one["sandbox"] == "wardian" for one in partial["results"])
-    assert "for want of time" in scene.page("EVALUATION_2026-01-01.md")
+    assert "within the budget" in scene.page("EVALUATION_2026-01-01.md")
     whole = scene.night("2026-01-01", "--resume")
     assert whole["campaign"]["state"] == "finished"
     assert whole["campaign"]["uid"] == partial["campaign"]["uid"]

@@ -265,7 +265,7 @@ def test_troubles_of_one_cause_are_one_finding_and_the_worst_comes_first() -> No
     found = findings.findings(ones, nothing, {})
     reported = [(one.severity, len(parts)) for one, parts in found]
     assert reported == [("critical", 1), ("critical", 1), ("low", 2), ("low", 1)]
-    assert found[2][0].title == "2 probes error in gvisor"
+    assert found[2][0].title == "2 probes gave no outcome in gvisor: error"
     slugs = [one.slug for one, _ in found]
     again = findings.findings(ones[::-1], nothing, {})
     assert [one.slug for one, _ in again] == slugs

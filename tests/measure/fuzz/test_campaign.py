@@ -307,9 +307,9 @@ def test_the_command_shows_what_it_did_and_goes_on_where_it_stopped(
     ("options", "code", "message"),
     [
         (("--calls", "nosuch"), 3, "no syscall and no group"),
-        (("--in", "nosuch"), 2, "no sandbox"),
+        (("--in", "nosuch"), 2, "unknown sandbox"),
         (("--resume", "nowhere.json"), 125, "can't be read"),
-        (("--resume", "x", "--seed", "1"), 2, "its own"),
+        (("--resume", "x", "--seed", "1"), 2, "cannot be combined"),
         (("--count", "0"), 2, "count"),
         (("--out", "/dev/null/x"), 2, "can't be written"),
     ],

@@ -32,17 +32,17 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def told(history: Path) -> Iterator[Facts]:
-    """What that store says of its last night."""
+def newest(history: Path) -> Iterator[Facts]:
+    """The facts of its last campaign."""
     with Store.open(str(history), create=False) as store:
         yield facts.read(store)
 
 
 @pytest.fixture(scope="session")
-def pages(told: Facts, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pages(newest: Facts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site."""
     place = tmp_path_factory.mktemp("site")
-    site.write(told, str(place))
+    site.write(newest, str(place))
     return place
 
 

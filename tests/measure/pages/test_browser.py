@@ -158,10 +158,10 @@ def test_a_search_in_the_timeline_leaves_what_was_asked_for(show: Show) -> None:
 
 @pytest.mark.parametrize("page_name", ["index", "capabilities", "syscalls", "skills", "suites"])
 def test_a_phone_shows_every_sandbox_without_scrolling_sideways(
-    show: Show, page_name: str, told: Facts
+    show: Show, page_name: str, newest: Facts
 ) -> None:
     page = show(f"{page_name}.html", PHONE)
-    for sandbox in told.sandboxes:
+    for sandbox in newest.sandboxes:
         heads = page.locator("th:visible, .order b:visible", has_text=label(sandbox))
         box = heads.first.bounding_box()
         assert box is not None, sandbox

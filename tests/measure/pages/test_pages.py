@@ -75,31 +75,31 @@ def test_nothing_is_loaded_from_elsewhere(pages: Path) -> None:
         assert not re.findall(r"""(?:url\(|@import|fetch\(["'`]http)""", one.read_text())
 
 
-def test_what_happened_is_where_it_happened(told: Facts) -> None:
+def test_what_happened_is_where_it_happened(newest: Facts) -> None:
     """The synthetic history says what flipped when."""
-    stories = {one.name: one for one in strips.stories(told)}
+    stories = {one.name: one for one in strips.stories(newest)}
     for event in events(NIGHTS):
         kind, name, sandbox = event.identity
-        line = told.lines[event.identity]
+        line = newest.lines[event.identity]
         assert line[event.night] == event.status
         assert line[event.night - 1] != event.status
         if kind != "check":
-            told_of = next(one for one in stories[name].lines if one.sandbox == sandbox)
-            assert told_of.flips == sum(one.identity == event.identity for one in events(NIGHTS))
+            found = next(one for one in stories[name].lines if one.sandbox == sandbox)
+            assert found.flips == sum(one.identity == event.identity for one in events(NIGHTS))
 
 
-def test_since_is_the_first_night_of_the_status_that_it_has(told: Facts) -> None:
+def test_since_is_the_first_night_of_the_status_that_it_has(newest: Facts) -> None:
     last = {event.identity: event for event in events(NIGHTS)}
     for identity, event in last.items():
-        since = told.since(identity)
+        since = newest.since(identity)
         assert since is not None
-        assert since.night == told.campaigns[event.night].night
-    stable = next(one for one in told.lines if one not in last)
-    assert told.since(stable) == told.campaigns[0]
+        assert since.night == newest.campaigns[event.night].night
+    stable = next(one for one in newest.lines if one not in last)
+    assert newest.since(stable) == newest.campaigns[0]
 
 
-def test_cases_that_flipped_come_first_the_latest_before_earlier_ones(told: Facts) -> None:
-    latest = [one.latest for one in strips.stories(told)]
+def test_cases_that_flipped_come_first_the_latest_before_earlier_ones(newest: Facts) -> None:
+    latest = [one.latest for one in strips.stories(newest)]
     assert latest == sorted(latest, reverse=True)
     assert latest[0] == max(one.night for one in events(NIGHTS))
 
@@ -159,7 +159,7 @@ def test_what_a_guest_said_stays_text(history: Path, tmp_path: Path) -> None:
         shape(one)
 
 
-def test_a_store_without_campaigns_is_told(tmp_path: Path) -> None:
+def test_a_store_without_campaigns_is_an_error(tmp_path: Path) -> None:
     with (
         Store.open(str(tmp_path / "store.sqlite")) as store,
         pytest.raises(NothingMatched, match="no campaign"),
@@ -168,15 +168,15 @@ def test_a_store_without_campaigns_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_that_cant_be_written_is_told(told: Facts) -> None:
+def test_a_directory_that_cant_be_written_is_an_error(newest: Facts) -> None:
     with pytest.raises(InputError, match="can't be written"):
-        site.write(told, "/proc/report")
+        site.write(newest, "/proc/report")
 
 
-def test_a_file_in_the_way_is_told(told: Facts, tmp_path: Path) -> None:
+def test_a_file_in_the_way_is_kept(newest: Facts, tmp_path: Path) -> None:
     (tmp_path / "site").write_text("mine")
     with pytest.raises(InputError, match="can't be written"):
-        site.write(told, str(tmp_path / "site"))
+        site.write(newest, str(tmp_path / "site"))
     assert (tmp_path / "site").read_text() == "mine"
 
 
@@ -191,7 +191,7 @@ def test_every_status_has_a_symbol_and_a_word_besides_its_colour() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statuses", "told_as"),
+    ("statuses", "expected"),
     [
         ([], []),
         (["pass"], [Stretch(0, 1, "pass")]),
@@ -201,16 +201,16 @@ def test_every_status_has_a_symbol_and_a_word_besides_its_colour() -> None:
         ),
     ],
 )
-def test_stretches_tell_the_same_as_the_statuses(
-    statuses: list[str | None], told_as: list[Stretch]
+def test_stretches_hold_the_same_as_the_statuses(
+    statuses: list[str | None], expected: list[Stretch]
 ) -> None:
-    assert stretches(statuses) == told_as
-    assert strip(statuses, "x").count("<rect") == sum(one.status is not None for one in told_as)
+    assert stretches(statuses) == expected
+    assert strip(statuses, "x").count("<rect") == sum(one.status is not None for one in expected)
 
 
 @pytest.mark.parametrize(
-    ("part", "whole", "told_as"),
+    ("part", "whole", "expected"),
     [(0, 0, "–"), (3, 3, "100 %"), (9999, 10000, "99.9 %"), (1, 2, "50.0 %")],
 )
-def test_only_all_of_it_is_a_hundred_percent(part: int, whole: int, told_as: str) -> None:
-    assert site._percent(part, whole) == told_as
+def test_only_all_of_it_is_a_hundred_percent(part: int, whole: int, expected: str) -> None:
+    assert site._percent(part, whole) == expected

@@ -91,7 +91,7 @@ def test_a_browser_follows_by_itself(server: Server, store: Store, browser: Any)
     page.close()
 
 
-def test_a_port_that_is_taken_is_told(server: Server, store: Store) -> None:
+def test_a_port_that_is_taken_is_an_error(server: Server, store: Store) -> None:
     with pytest.raises(UsageError, match="can't be used"):
         Server(Drawn(store, "last", None), server.server_port)
 

@@ -319,7 +319,7 @@ def test_in_a_directory_with_googletest_helpers_are_passed_over(
     (folder / "notes.txt").write_text("no program")
     done = suite("run", folder, "--json")
     assert [one["program"] for one in document(done)["programs"]] == ["kinds"]
-    assert "passed over: helper" in done.stderr
+    assert "skipped, not googletest: helper" in done.stderr
 
 
 def test_libraries_beside_a_program_and_its_runfiles_are_shared(

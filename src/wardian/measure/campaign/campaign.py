@@ -50,7 +50,7 @@ def measure(
     executor: Executor | None = None,
     listener: Listener | None = None,
 ) -> Campaign:
-    """Measure what is not known, and keep each result as it comes. Raises UsageError.
+    """Measure what is not known yet, and store each result at once. Raises UsageError.
 
     The campaign that comes back is running still: ``close`` ends it.
     """
@@ -78,7 +78,7 @@ def measure(
 
 
 class _Work:
-    """The units of a campaign, and how far each step is."""
+    """The units of a campaign and the progress of each step."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ def close(store: Store, campaign: Campaign) -> Campaign:
     return store.campaign(campaign.id)
 
 
-# Campaigns that are begun, and gone on with
+# Beginning and resuming campaigns
 
 
 def last_measured(store: Store, plan: CampaignPlan) -> Campaign:

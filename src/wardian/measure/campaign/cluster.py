@@ -105,7 +105,7 @@ class Dask:
         self._wait_for_workers()
         return common(list(self._offers.values()))
 
-    # Who is there
+    # Workers
 
     def _look(self, *, at_once: bool = False) -> None:
         """Ask those who are new, forget those who are gone."""
@@ -203,5 +203,5 @@ class Dask:
 
 
 def _given_up(unit: Unit, error: BaseException) -> Produced:
-    """It took every worker down that tried it, or could not even be begun."""
+    """The outcome of a unit that crashed every worker that tried it, or could not begin."""
     return Produced(unit.case, Outcome("error", f"no worker could do it: {error}"), 0.0, now())

@@ -11,7 +11,7 @@ from wardian.measure.campaign.config import usual_jobs
 from wardian.measure.campaign.performing import Produced, perform
 from wardian.measure.campaign.units import Unit
 from wardian.measure.campaign.workbench import Workbench
-from wardian.pool import pool
+from wardian.sandbox.run.interrupting import run_pool
 
 OnDone = Callable[[Unit, list[Produced]], None]
 
@@ -53,7 +53,7 @@ class Local:
                     on_done(unit, produced)
 
         stopped = threading.Event()
-        with pool(self.jobs, name="unit", on_stop=stopped.set) as workers:
+        with run_pool(self.jobs, name="unit", on_stop=stopped.set) as workers:
             return workers.until(lambda: _late(deadline), work, units)
 
 

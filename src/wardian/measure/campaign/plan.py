@@ -48,8 +48,8 @@ def prepare(
     shard: tuple[int, int] = (1, 1),
     elsewhere: tuple[Workbench, tuple[str, ...]] | None = None,
 ) -> CampaignPlan:
-    """``shard`` is number and total, from 1 on; ``elsewhere`` is what stands for this machine and
-    its sandboxes, where others measure.
+    """``shard`` is number and total, from 1 on; ``elsewhere`` describes the machine and the
+    sandboxes that measure, if not this machine.
 
     Raises InputError, PolicyError, UsageError, NothingMatched.
     """

@@ -1,4 +1,4 @@
-"""Which units run code that ships with wardian, and may therefore run on the bare host. Pure, but
+"""Decide which units may run on the bare host: those whose code ships with wardian. Pure, except
 for resolving links.
 
 Skills, suites and specimens of a directory are others' code: the backend `host` gets them only if

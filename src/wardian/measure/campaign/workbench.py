@@ -17,7 +17,7 @@ from wardian.measure.target import TARGETS, target
 from wardian.measure.versions import NOT_INSTALLED, interpreter, program_version
 from wardian.sandbox.root.programs import outside
 
-# What a measurement goes through. The command line, the store and the reports change nothing.
+# The files that a measurement depends on; not the command line, the store or the reports.
 _MEASURING = ("errors.py", "text.py", "values.py", "compiled.py", "pool.py", "syscalls", "sandbox",
               "skills", "observe", "runner", "measure/case.py", "measure/outcome.py",
               "measure/refused.py", "measure/target.py", "measure/versions.py", "measure/probes",
@@ -54,7 +54,7 @@ class Workbench(NamedTuple):
 
 
 def here() -> Workbench:
-    """Asked anew each time; what it takes long to find out is remembered."""
+    """Read again each time; slow parts are cached."""
     name = os.uname()
     found = tuple((language, interpreter_version(language)) for language in LANGUAGES)
     return Workbench(

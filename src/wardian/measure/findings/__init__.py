@@ -1,10 +1,10 @@
-"""What is wrong, and what would fix it.
+"""What failed, why, and which change would fix it.
 
-troubles     results that are not as they should be, and what each was refused
-findings     the same joined by cause and ranked
-proposals    changes that would fix a finding, each tried on the failing cases
-proposal     a change of files that might fix something, put in force for a try
-reverting    what changed since it worked, taken back
-policy_edit  lines added to a policy file's text
-patches      changes as patches that `git apply` takes
+troubles     unexpected results, and the refusals of each
+findings     troubles grouped by cause and ranked
+proposals    changes that might fix a finding, each tried on the failing cases
+proposal     one such change of files, applied temporarily for a try
+reverting    changes since a case last worked, reverted
+policy_edit  adds lines to the text of a policy file
+patches      changes as patches for `git apply`
 """

@@ -1,9 +1,9 @@
-"""Results that are not as they should be → findings: joined by cause, ranked, with evidence. Pure.
+"""Unexpected results → findings: grouped by cause, ranked, with evidence. Pure.
 
-critical   a skill is kept from working, or a wall that should hold does not
-high       several skills or interpreters need it; or a skill is broken by itself
-medium     something else worked before, or behaves otherwise than on the host
-low        known for long and needed by nobody, or in a sandbox that is not ours
+critical   a skill does not work because of the sandbox, or a wall does not hold
+high       several skills or interpreters need it, or a skill fails by itself
+medium     something else stopped working, or differs from the host
+low        known before and needed by nobody, or in another sandbox than wardian
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _VARYING = re.compile(r"(?:/[\w.+-]+)+|\d+|0x[0-9a-f]+")  # what differs from ru
 
 
 class CallUsers(NamedTuple):
-    """Who makes a system call, as traced: skills, and the languages of their scripts."""
+    """The skills that were traced making a system call, and the languages of their scripts."""
 
     skills: frozenset[str] = frozenset()
     languages: frozenset[str] = frozenset()
 
 
 def users(results: Iterable[Measurement]) -> dict[str, CallUsers]:
-    """System call → who makes it, from the traces of skills' cases."""
+    """System call → its users, from the traces of skills' cases."""
     found: dict[str, CallUsers] = {}
     for one in results:
         if one.case.kind == "trace":
@@ -56,7 +56,7 @@ def users(results: Iterable[Measurement]) -> dict[str, CallUsers]:
 def findings(
     troubles: Sequence[Trouble], comparison: Comparison, using: Mapping[str, CallUsers]
 ) -> list[tuple[Finding, list[Trouble]]]:
-    """The worst first, each with the troubles it is made of."""
+    """The worst first, each with its troubles."""
     groups: dict[tuple[str, ...], list[Trouble]] = {}
     for one in troubles:
         groups.setdefault(_cause(one), []).append(one)
@@ -71,7 +71,7 @@ def findings(
 
 
 def _cause(one: Trouble) -> tuple[str, ...]:
-    """What troubles with the same cause have in common."""
+    """The key by which troubles with the same cause are grouped."""
     case = one.result.case
     if one.own_fault:
         return "skill", case.group
@@ -125,13 +125,13 @@ def _finding(
 
 
 def _refusal(ones: Sequence[Trouble]) -> Refusal:
-    """What they have in common; the text of an artifact holds no reason."""
+    """The refusal they share, with its reason where one of them has it: artifacts have none."""
     first = [one.refusals[0] for one in ones]
     return next((one for one in first if one.reason), first[0])
 
 
 def slug_of(key: Iterable[str]) -> str:
-    """A name that is the same each night, and good for a file."""
+    """A name that is stable across campaigns, and valid as a file name."""
     parts = [part for part in key if part]
     plain = re.sub(r"[^a-z0-9]+", "-", "-".join(parts).lower()).strip("-")[:60]
     return f"{plain}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:6]}"
@@ -183,7 +183,7 @@ def _of_one(one: Trouble, needed: CallUsers, *, several: bool) -> str:
     if case.sandbox == HOST and case.kind != "skill":
         return "low"
     if case.kind == "skill" and status == "error" and case.sandbox != OURS:
-        return "medium"  # it could not be set up there, so nothing is known of the skill
+        return "medium"  # the sandbox could not be set up, so nothing is known of the skill
     if case.kind == "skill":
         return "high" if one.own_fault else "critical"
     if status == "allowed_unexpected":
@@ -195,7 +195,7 @@ def _of_one(one: Trouble, needed: CallUsers, *, several: bool) -> str:
 
 
 def _much_used(calls: Sequence[str]) -> bool:
-    """Do several interpreters make one of these, by what is known of system calls?"""
+    """Do several interpreters make one of these calls?"""
     return any(known()[name].by_use in ("critical", "high") for name in calls if name in known())
 
 
@@ -211,16 +211,27 @@ def _title(
         )  # fmt: skip
         return f"{case.sandbox} refuses {what}: {hit}"
     if key[0] == "skill":
-        return f"the skill {case.group} fails, without a sandbox too"
+        return f"the skill {case.group} fails, also without a sandbox"
     if key[0] == "case":
         return f"the skill {case.group} fails in {case.sandbox}"
     if key[0] in ("changed", "broken"):
         names = _several([one.result.case.name for one in ones], "probe")
-        return f"{names} {ones[0].result.status.replace('_', ' ')} in {case.sandbox}"
+        return f"{names} {_came_to(ones[0], len(ones))}"
     if key[0] == "suite":
         many = "1 case does" if len(ones) == 1 else f"{len(ones)} cases do"
         return f"{case.group}: {many} not pass in {case.sandbox}"
-    return f"{case.name} is {ones[0].result.status.replace('_', ' ')} in {case.sandbox}"
+    return f"{case.name} {_came_to(ones[0])}"
+
+
+def _came_to(one: Trouble, count: int = 1) -> str:
+    """``is blocked in gvisor and should work``."""
+    status, sandbox = one.result.status, one.sandbox
+    verb = "is" if count == 1 else "are"
+    if status == "blocked_unexpected":
+        return f"{verb} blocked in {sandbox} and should work"
+    if status == "allowed_unexpected":
+        return f"{verb} allowed in {sandbox} and should be blocked"
+    return f"gave no outcome in {sandbox}: {status.replace('_', ' ')}"
 
 
 def _several(names: Sequence[str], word: str) -> str:
@@ -229,18 +240,18 @@ def _several(names: Sequence[str], word: str) -> str:
 
 def _explained(ones: Sequence[Trouble], refusal: Refusal | None) -> str:
     """The cause in a sentence or two."""
-    told = []
+    parts = []
     if refusal is not None:
         reason = f": {refusal.reason}" if refusal.reason else ""
-        told.append(f"{WALLS.get(refusal.kind, 'a wall')} refuses it{reason}")
+        parts.append(f"{WALLS.get(refusal.kind, 'a wall')} refuses it{reason}")
     elif ones[0].result.outcome.cause:
-        told.append(ones[0].result.outcome.cause)
+        parts.append(ones[0].result.outcome.cause)
     changes = _changes(ones)
     if changes:
-        told.append("changed since it was well: " + "; ".join(one["text"] for one in changes))
+        parts.append("changed since it last worked: " + "; ".join(one["text"] for one in changes))
     elif ones[0].difference is not None and ones[0].difference.unexplained:
-        told.append("nothing that it depends on changed: it does not do the same each time")
-    return ". ".join(told)
+        parts.append("flaky: nothing it depends on changed")
+    return ". ".join(parts)
 
 
 def _vanished(key: tuple[str, str, str], ones: Sequence[CaseDifference]) -> Finding:
@@ -255,6 +266,6 @@ def _vanished(key: tuple[str, str, str], ones: Sequence[CaseDifference]) -> Find
         "cases": cases, "count": len(ones), "skills": [group] if kind == "skill" else [],
         "changes": [], "calls": [], "wall": "", "refusal": None, "proposal": None,
     }  # fmt: skip
-    title = f"{what} not measured any more in {sandbox}"
-    cause = "measured the last time, and not there now"
+    title = f"{what} no longer measured in {sandbox}"
+    cause = "the last campaign measured it, and this one did not"
     return Finding(0, slug_of(("vanished", *key)), "low", title, cause, document)

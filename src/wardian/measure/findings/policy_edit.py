@@ -1,4 +1,4 @@
-"""Lines of a policy added to a policy file's text, everything else left as it stands.
+"""Adds lines to the text of a policy file, and leaves everything else as it is.
 
 tomlkit does it: comments, order and layout of a file that people keep have to survive. Only what
 proposes changes needs it, so it is the extra ``nightly``.

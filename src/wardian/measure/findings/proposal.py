@@ -1,4 +1,4 @@
-"""A change of files that might mend something, and how it is put in force for a try."""
+"""A change of files that might fix a finding, and how it is applied for a try."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Given = Callable[[Unit], Payload]
 
 
 class Proposal(NamedTuple):
-    """A change of files; ``given`` is what a unit gets where it is in force, for the while of a
-    ``with``. ``widens``: units get rights that they do not have now."""
+    """A change of files; ``given`` is a context manager with the payload that a unit gets while
+    the change is applied. ``widens``: units get rights that they do not have now."""
 
     what: str
     title: str
@@ -31,7 +31,7 @@ class Proposal(NamedTuple):
 
 
 def policy_file(plan: CampaignPlan) -> tuple[str, str | None]:
-    """Where the policy stands, and its text; where it would stand if there is no file yet."""
+    """The path of the policy file and its text; None for the text if there is no file yet."""
     given = plan.config.policy
     if "/" in given:
         with open(given, encoding="utf-8") as file:
@@ -40,12 +40,12 @@ def policy_file(plan: CampaignPlan) -> tuple[str, str | None]:
 
 
 def config_file(plan: CampaignPlan) -> str:
-    """What says what is measured, whether it is there or not."""
+    """The path of nightly.toml, whether it exists or not."""
     return plan.config.path or os.path.join(os.getcwd(), DEFAULT_FILE)
 
 
 def of_policy(title: str, edits: Sequence[Edit], policy: Policy, now: Policy) -> Proposal:
-    """Units under another policy."""
+    """A proposal to use this policy."""
 
     @contextmanager
     def given() -> Iterator[Given]:
@@ -56,7 +56,7 @@ def of_policy(title: str, edits: Sequence[Edit], policy: Policy, now: Policy) ->
 
 
 def shown(path: str) -> str:
-    """As a patch names it: from the top of the repository that it lies in, or from here."""
+    """The path in a patch: relative to the top of its repository, or to the current directory."""
     path = os.path.realpath(path)
     top = _top_of_repository(os.path.dirname(path))
     near = os.path.relpath(path, top or os.getcwd())
@@ -64,7 +64,7 @@ def shown(path: str) -> str:
 
 
 def _top_of_repository(folder: str) -> str | None:
-    """By looking: git itself would read settings that lie there, and may execute what they name."""
+    """Without git, which would read settings there and may execute what they name."""
     while True:
         if os.path.lexists(os.path.join(folder, ".git")):
             return folder

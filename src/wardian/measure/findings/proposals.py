@@ -1,4 +1,4 @@
-"""What would mend a finding: changes drawn from its evidence, each tried on the failing cases."""
+"""Changes that might fix a finding, derived from its evidence, each tried on the failing cases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Campaigns = Mapping[int, Campaign]
 
 
 class Tried(NamedTuple):
-    """What came of the failing cases under a change."""
+    """The outcomes of the failing cases under a change."""
 
     candidate: Proposal
     outcomes: tuple[tuple[tuple[str, str, str], str], ...]
@@ -41,7 +41,7 @@ class Tried(NamedTuple):
 
     @property
     def mends(self) -> bool:
-        """All of them were as they should be."""
+        """All of them passed."""
         return bool(self.outcomes) and all(health(s) == "good" for _, s in self.outcomes)
 
     def document(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def proposals(
     store: StoreReader,
     campaigns: Mapping[int, Campaign],
 ) -> list[Tried]:
-    """Every change that might mend these, tried; stops at the second that does."""
+    """Every change that might fix these, tried; stops at the second that does."""
     units = {one.case.identity: one for one in plan.units}
     failing = [units[t.result.case.identity] for t in troubles if t.result.case.identity in units]
     found: list[Tried] = []
@@ -79,10 +79,10 @@ def proposals(
 
 
 def tried(candidate: Proposal, failing: Sequence[Unit], *, try_wider: bool = False) -> Tried:
-    """Run the failing cases where the change is in force.
+    """Run the failing cases with the change applied.
 
-    What a skill was refused is its own doing, so to be refused something never gets it that right:
-    a change that widens is tried on code that ships with wardian, or if the caller says so.
+    A skill decides itself what it is refused, so a refusal alone never widens its rights: a change
+    that widens the policy is tried on code that ships with wardian, or if the caller says so.
     """
     if candidate.widens and not try_wider and not all(is_ours(one) for one in failing):
         return Tried(candidate, (), len(failing))
@@ -94,7 +94,7 @@ def tried(candidate: Proposal, failing: Sequence[Unit], *, try_wider: bool = Fal
                 produced = perform(unit._replace(payload={**unit.payload, **given(unit)}))
                 outcomes.append((unit.case.identity, produced[0].outcome.status))
     except (WardianError, OSError, ValueError):
-        pass  # it can't be put in force, so it mends nothing
+        pass  # it can't be applied, so it fixes nothing
     return Tried(candidate, tuple(outcomes), len(failing) - len(chosen))
 
 
@@ -123,8 +123,8 @@ def _candidates(
 
 
 def _lines(troubles: Sequence[Trouble], policy: Policy) -> list[str]:
-    """What the sandbox says would allow them; a call that the policy itself denies has no such
-    remedy but the policy."""
+    """Policy lines that would allow what was refused: those that the refusals name, and for a
+    call that the policy itself denies, the line that allows it."""
     found: dict[str, None] = {}
     for refusal in (refusal for one in troubles for refusal in one.refusals):
         if refusal.allow is not None:
@@ -135,7 +135,7 @@ def _lines(troubles: Sequence[Trouble], policy: Policy) -> list[str]:
 
 
 def _policy_lines(lines: Sequence[str], plan: CampaignPlan) -> Iterator[Proposal]:
-    """The likeliest by itself, then all together, as each may be needed."""
+    """The likeliest alone, then all together."""
     path, text = policy_file(plan)
     preset = plan.config.policy if text is None else ""
     for ones in dict.fromkeys((tuple(lines[:1]), tuple(lines))):
@@ -148,12 +148,12 @@ def _policy_lines(lines: Sequence[str], plan: CampaignPlan) -> Iterator[Proposal
             continue
         edits = [Edit(shown(path), text, new)]
         edits += [_named_in_config(plan)] if text is None else []
-        told = " and ".join(" ".join(one.split()) for one in ones)
-        yield of_policy(f"allow it in the policy: {told}", edits, policy, plan.policy)
+        added = " and ".join(" ".join(one.split()) for one in ones)
+        yield of_policy(f"allow it in the policy: {added}", edits, policy, plan.policy)
 
 
 def _named_in_config(plan: CampaignPlan) -> Edit:
-    """A policy file of one's own has to be named: what says what is measured gets a line."""
+    """nightly.toml with a line that names the new policy file."""
     path = config_file(plan)
     text = None
     if plan.config.path:

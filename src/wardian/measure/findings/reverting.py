@@ -1,4 +1,4 @@
-"""What changed since something was well, taken back: policy, skill, specimen, expectation."""
+"""Proposals that revert what changed since a case last worked: policy, skill, specimen, profile."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def reverted(
     store: StoreReader,
     before: Campaign | None,
 ) -> Iterator[Proposal]:
-    """The proposal that takes this change back, if its files were kept. ``before`` is the campaign
-    in which it was well."""
+    """The proposal that reverts this change, if the store has the earlier files. ``before`` is the
+    campaign in which the case last worked."""
     case = one.result.case
     if change.what == "policy":
         yield from _policy_reverted(change, plan, store)
@@ -55,7 +55,7 @@ def _policy_reverted(change: Change, plan: CampaignPlan, store: StoreReader) -> 
     old = next(iter(files.values()), "")
     policy = parse_policy(old, path, Policy.default())
     edit = Edit(shown(path), text, old)
-    yield of_policy("take the change of the policy back", [edit], policy, plan.policy)
+    yield of_policy("revert the change of the policy", [edit], policy, plan.policy)
 
 
 def _skill_reverted(
@@ -72,7 +72,7 @@ def _skill_reverted(
     )
     files = {path: old.get(path) for path in {**old, **new}}
     given = _copy(entry.path, files, "skill", lambda unit: unit.case.group == name)
-    yield Proposal("skill", f"take the change of the skill {name} back", edits, given)
+    yield Proposal("skill", f"revert the change of the skill {name}", edits, given)
 
 
 def _specimen_reverted(
@@ -86,7 +86,7 @@ def _specimen_reverted(
     now = read_inside(specimen.root, specimen.path, MAX_BYTES).decode("utf-8")
     edit = Edit(shown(specimen.source), now, text)
     given = _copy(specimen.root, {path: text}, "root", lambda unit: unit.case.name == name)
-    yield Proposal("specimen", f"take the change of {path} back", (edit,), given)
+    yield Proposal("specimen", f"revert the change of {path}", (edit,), given)
 
 
 def _profile_reverted(
@@ -101,7 +101,7 @@ def _profile_reverted(
         edit = Edit(shown(path), file.read(), text)
 
     given = _copy(path, {"": text}, "profile", lambda unit: unit.case.sandbox == sandbox)
-    yield Proposal("expectation", "take the change of what is expected back", (edit,), given)
+    yield Proposal("expectation", "revert the change of the expectation", (edit,), given)
 
 
 def _copy(

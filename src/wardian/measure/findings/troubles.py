@@ -1,4 +1,4 @@
-"""Results that are not as they should be, each with what was refused when it went wrong. Pure."""
+"""Unexpected results, each with the refusals that may have caused it. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Cause = tuple[str, str, str]
 
 
 class Trouble(NamedTuple):
-    """A result that is not as it should be, with its evidence, and what is known besides.
-    ``difference`` is when it ceased to be well; None if it never was."""
+    """An unexpected result with its evidence. ``difference`` is when the case stopped working;
+    None if it never worked."""
 
     result: Measurement
     difference: CaseDifference | None
-    on_host: str  # the health of the same case on the host; empty where it was not asked there
-    refusals: tuple[Refusal, ...]  # those that it did not meet when it was well
+    on_host: str  # the health of the same case on the host; empty if it was not run there
+    refusals: tuple[Refusal, ...]  # those that did not occur when it worked
     since: str
 
     @property
@@ -31,7 +31,7 @@ class Trouble(NamedTuple):
 
     @property
     def own_fault(self) -> bool:
-        """A skill that fails without any sandbox too."""
+        """A skill that also fails without a sandbox."""
         return self.result.case.kind == "skill" and self.on_host in ("bad", "broken")
 
 
@@ -40,17 +40,17 @@ def troubles(
     comparison: Comparison,
     onsets: Mapping[Identity, CaseDifference],
 ) -> list[Trouble]:
-    """``results`` with evidence; ``onsets`` tell when each ceased to be well."""
+    """``results`` have evidence; ``onsets`` are the differences with which each stopped working."""
     health = {one.case.identity: one.health for one in results}
     usual = usual_refusals(results)
     found = []
     for one in results:
         if one.health not in ("bad", "broken") or one.case.kind in ("check", "trace"):
-            continue  # a check is told with its specimen
+            continue  # a check is part of its specimen's finding
         kind, name, sandbox = one.case.identity
         native = health.get((kind, name, HOST), "")
         if kind == "suite" and (sandbox == HOST or native not in ("good", "")):
-            continue  # the oracle itself does not pass it
+            continue  # it does not pass on the host either
         onset = onsets.get(one.case.identity)
         before = onset.before if onset is not None else None
         refusals = new_refusals(one, before, usual.get(sandbox, set()))
@@ -60,7 +60,7 @@ def troubles(
 
 
 def cause(refusal: Refusal) -> Cause:
-    """The same for what one wall refuses: the arguments of a call differ from run to run."""
+    """What equal refusals have in common; arguments of a call differ from run to run."""
     target = "" if refusal.kind in ("syscall", "process") else refusal.target
     return refusal.kind, refusal.action, target
 
@@ -68,8 +68,8 @@ def cause(refusal: Refusal) -> Cause:
 def new_refusals(
     now: Measurement, before: Measurement | None, usual: Collection[Cause] = ()
 ) -> list[Refusal]:
-    """What it was refused, the likeliest cause first: what it was not refused when it was well,
-    and what runs that pass are not refused either (``usual``)."""
+    """The refusals of a result, the likeliest cause first: without those that also occurred when
+    it worked, and those of runs that pass (``usual``), unless there are no others."""
     known = {cause(one) for one in before.outcome.refusals} if before is not None else set()
 
     def likely(one: Refusal) -> tuple[bool, bool, int, Cause]:
@@ -81,7 +81,7 @@ def new_refusals(
 
 
 def usual_refusals(results: Iterable[Measurement]) -> dict[str, set[Cause]]:
-    """Sandbox → what runs there are refused and pass all the same."""
+    """Sandbox → refusals of runs that passed there."""
     found: dict[str, set[Cause]] = {}
     for one in results:
         if one.health == "good":

@@ -6,7 +6,7 @@ rules          reads it
 generate       programs from a seed, by the roles of the syscall table's arguments
 contents       what lies behind their pointers
 executor.c     runs programs, on the host (with oracle.c) and in the sandbox, with scratch.c
-wire           programs to bytes, results from bytes that nobody trusts
+wire           encodes programs, decodes untrusted results
 sides          the host and the sandbox, where programs run
 compare        the first difference between two results
 explain        which of these differences the policy explains

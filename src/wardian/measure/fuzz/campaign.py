@@ -25,7 +25,7 @@ from wardian.measure.fuzz.state import State, save
 from wardian.measure.fuzz.wire import Behaviour
 from wardian.measure.probes.specimen import shipped
 from wardian.measure.target import Target
-from wardian.pool import pool
+from wardian.sandbox.run.interrupting import run_pool
 
 FIRST_BATCH, BATCH = 100, 800
 BATCH_S = 3.0  # a batch that takes longer is not followed by a larger one
@@ -66,7 +66,7 @@ class FuzzCampaign:
         with ExitStack() as opened:
             self.host: Side = opened.enter_context(closing(oracle(program, arch)))
             self.sandbox: Side = opened.enter_context(closing(examined(where, program, arch)))
-            self.workers = opened.enter_context(pool(2 * LANES, name="fuzz"))
+            self.workers = opened.enter_context(run_pool(2 * LANES, name="fuzz"))
             self._opened = opened.pop_all()
         self.batch = FIRST_BATCH
         self.end: float | None = None

@@ -1,4 +1,4 @@
-"""What lies behind pointers: paths, addresses, times, sets, structures; mostly sensible, some not.
+"""Memory that pointers refer to: paths, addresses, times, sets, structures; mostly valid, some not.
 
 Each maker gets the random source and the place in the arena, for structures that point on.
 """

@@ -1,7 +1,7 @@
-"""Which differences a policy explains: the filter's decisions, and rules with a reason.
+"""Explain differences by the filter's decisions and by rules with a reason.
 
-A difference that nothing here explains is news. So is a call that the table refuses and the sandbox
-lets through, whether the host agrees or not.
+A difference without an explanation is new. So is a call that the table refuses and the sandbox
+allows, whatever the host does.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Explainer:
     def explain(
         self, program: CallSequence, sandbox: Behaviour, found: Divergence
     ) -> Explanation | None:
-        """Why this difference is meant, None if it is news."""
+        """Why this difference is intended; None if it is new."""
         if 0 <= found.call < len(sandbox.answers):
             expected = self.refusal(program, sandbox, found.call)
             if expected is not None and sandbox.answers[found.call].result == expected:

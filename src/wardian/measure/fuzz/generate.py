@@ -1,4 +1,4 @@
-"""Programs from a seed: the roles of the syscall table's arguments say what goes where.
+"""Generate programs from a seed, by the roles of the syscall table's arguments.
 
 Program number N of a seed is the same whenever and wherever it is made. Most arguments make sense
 (descriptors of the kind the call wants, made by calls before it; paths that exist; structures),

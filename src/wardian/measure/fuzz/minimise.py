@@ -1,4 +1,4 @@
-"""The smallest program that still shows a difference: calls dropped, arguments made plain."""
+"""Minimise a program that shows a difference: drop calls, simplify arguments."""
 
 from __future__ import annotations
 

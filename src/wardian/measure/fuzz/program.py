@@ -1,4 +1,4 @@
-"""A program: a few system calls, each fed by numbers, by its own memory, or by earlier calls."""
+"""A program: a few system calls whose arguments are numbers, memory or earlier results."""
 
 from __future__ import annotations
 

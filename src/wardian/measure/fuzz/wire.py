@@ -1,7 +1,7 @@
-"""Programs to the bytes that executor.c reads, and results from the bytes that it wrote.
+"""Encode programs for executor.c and decode its results.
 
-The executor runs in the sandbox that is examined, so its results are a guest's: read strictly, with
-bounds for everything, and never believed to be whole.
+The executor runs in the sandbox under test, so its results come from a guest: they are read
+strictly, with bounds for everything, and may be incomplete.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Results over time.
 
-timeline    a case or a figure over campaigns: since when, when it flipped, and why
-changes     what changed between two campaigns that could explain a flip
-comparison  this campaign beside what was last known of each case
-selecting   names that people give → cases and figures
+timeline    a case or a figure over campaigns: its values, when they changed, and why
+changes     changes between two campaigns that could explain a flip
+comparison  a campaign compared with the last known result of each case
+selecting   finds cases and figures by name or glob
 """

@@ -1,4 +1,4 @@
-"""What changed between two results or two campaigns, of all that could explain a flip. Pure."""
+"""Changes between two results or two campaigns that could explain a flip. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 from wardian.measure.case import Case
 from wardian.measure.store.model import Campaign, Measurement, Moment
 
-_TOLD = 12
+_DIGITS = 12  # of a digest, in text for people
 # What a campaign's fields are called when they change.
 _FIELDS = ("kernel", "machine", "host", "user_id", "wardian", "wardian_digest", "policy_digest")
 _WORDS = {"wardian_digest": "wardian's files", "policy_digest": "policy", "user_id": "user"}
 
 
 class Change(NamedTuple):
-    """``what`` is kernel, policy, wardian, sandbox, specimen, skill …; empty is: was not there."""
+    """``what`` is kernel, policy, wardian, sandbox, specimen, skill …; empty: it was not there."""
 
     what: str
     before: str
@@ -26,7 +26,7 @@ class Change(NamedTuple):
 
 
 def between(before: Mapping[str, str], after: Mapping[str, str]) -> list[Change]:
-    """What differs in what two results depend on."""
+    """The dependencies in which two results differ."""
     return [
         Change(name, before.get(name, ""), after.get(name, ""))
         for name in sorted({**before, **after})
@@ -41,8 +41,8 @@ def explained(
     campaigns: Mapping[int, Campaign],
     dependencies: Mapping[str, Mapping[str, str]],
 ) -> tuple[tuple[Change, ...], bool]:
-    """What came between two results of a case, and whether it is unexplained: all that they
-    depend on is known, and nothing of it changed."""
+    """The changes between two results of a case, and whether the flip is unexplained: all
+    dependencies are known, and none changed."""
     one, other = dependencies.get(before.key), dependencies.get(after.key)
     if one is not None and other is not None:
         found = between(one, other)
@@ -52,14 +52,14 @@ def explained(
 
 
 def of_campaigns(before: Campaign, after: Campaign, case: Case | None = None) -> list[Change]:
-    """What differs between two campaigns; with a case only what could matter to it."""
+    """The changes between two campaigns; with a case, only those that could matter to it."""
     found = []
     for field in _FIELDS:
         one, other = str(getattr(before, field)), str(getattr(after, field))
         if one != other:
             found.append(Change(_WORDS.get(field, field), one, other))
     words = {change.what for change in found}
-    if "wardian" in words:  # of two names for the same thing the version says more
+    if "wardian" in words:  # both name the same change, and the version says more
         found = [change for change in found if change.what != "wardian's files"]
     versions = between(before.versions, after.versions)
     return found + [one for one in versions if case is None or _matters(one.what, case)]
@@ -81,4 +81,4 @@ def _short(text: str) -> str:
         return "(none)"
     digest = text.removeprefix("sha256:")
     plain = len(digest) >= 32 and all(c in "0123456789abcdef" for c in digest)
-    return digest[:_TOLD] if plain else text
+    return digest[:_DIGITS] if plain else text

@@ -1,4 +1,4 @@
-"""This campaign beside what was last known of each case: what flipped, and what came between."""
+"""A campaign compared with the last known result of each case: flips, and what explains them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from wardian.measure.case import Case, Identity
 from wardian.measure.history.changes import Change, explained
-from wardian.measure.history.timeline import told
+from wardian.measure.history.timeline import value_of
 from wardian.measure.store.model import Campaign, Measurement, Moment
 from wardian.measure.store.reading import StoreReader
 
@@ -15,8 +15,8 @@ LOOKED_BACK = 30
 
 
 class CaseDifference(NamedTuple):
-    """``kind``: regressed, recovered, flipped (as good or as bad, but otherwise), appeared,
-    vanished. ``unexplained``: although nothing that it depends on changed."""
+    """``kind``: regressed, recovered, flipped (another status of the same health), appeared,
+    vanished. ``unexplained``: no dependency of it changed."""
 
     kind: str
     case: Case
@@ -34,20 +34,20 @@ class Comparison(NamedTuple):
     differences: tuple[CaseDifference, ...]
     stable_since: Campaign | None
     nights: int
-    flips: Mapping[Identity, str]  # case → the night since which it is as it is
+    flips: Mapping[Identity, str]  # case → the night since which its result is the same
 
     def of(self, *kinds: str) -> list[CaseDifference]:
-        """Those of these kinds."""
+        """The differences of these kinds."""
         return [one for one in self.differences if one.kind in kinds]
 
     @property
     def unchanged(self) -> bool:
-        """Nothing is other than it was; new cases, and those that are gone, are other."""
+        """No difference; cases that appeared or vanished are differences."""
         return self.last is not None and not self.differences
 
 
 def comparable(store: StoreReader, campaign: Campaign) -> list[Campaign]:
-    """Those before it that say something about the same: oldest first."""
+    """Earlier campaigns of the same kind, architecture and user, oldest first."""
     return [
         one
         for one in store.campaigns(kind=campaign.kind, states=("finished", "partial"))
@@ -58,8 +58,8 @@ def comparable(store: StoreReader, campaign: Campaign) -> list[Campaign]:
 
 
 def compare(store: StoreReader, campaign: Campaign, *, whole: bool) -> Comparison:
-    """``whole``: all was measured that there is, so what is not there is gone, unless it was no
-    longer wanted."""
+    """``whole``: everything was measured, so a case without a result has vanished, unless the
+    configuration no longer asks for it."""
     earlier = comparable(store, campaign)
     after = {one.case.identity: one for one in store.results(campaign.id)}
     before = _last_known(store, earlier, set(after))
@@ -77,8 +77,8 @@ def compare(store: StoreReader, campaign: Campaign, *, whole: bool) -> Compariso
 def onsets(
     store: StoreReader, campaign: Campaign, results: Sequence[Measurement]
 ) -> dict[Identity, CaseDifference]:
-    """For each result that is not as it should be and once was: when it ceased to be, with the
-    evidence of when it was well. What came between then explains it tonight as well."""
+    """For each unexpected result whose case once worked: the difference with which it stopped
+    working, with the evidence of the last good result. Its changes still explain the failure."""
     earlier = comparable(store, campaign)
     campaigns = {one.id: one for one in (*earlier, campaign)}
     wrong = [one for one in results if one.health in ("bad", "broken")]
@@ -111,7 +111,7 @@ def _last_known(
 def _difference(before: Measurement | None, after: Measurement) -> CaseDifference | None:
     if before is None:
         return CaseDifference("appeared", after.case, None, after)
-    if _told(before) == _told(after):
+    if _seen(before) == _seen(after):
         return None
     if before.health == "good" and after.health != "good":
         kind = "regressed"
@@ -122,7 +122,7 @@ def _difference(before: Measurement | None, after: Measurement) -> CaseDifferenc
     return CaseDifference(kind, after.case, before, after)
 
 
-def _told(result: Measurement) -> tuple[str, str | None, str | None]:
+def _seen(result: Measurement) -> tuple[str, str | None, str | None]:
     return result.outcome.status, result.outcome.observed, result.outcome.errno
 
 
@@ -148,7 +148,8 @@ def _stability(
     earlier: Sequence[Campaign],
     after: Mapping[Identity, Measurement],
 ) -> tuple[Campaign | None, int, dict[Identity, str]]:
-    """The campaign since which nothing flipped, how many there are since, each case's night."""
+    """The campaign since which nothing flipped, how many there are from it on, and the night since
+    which each case's result is the same."""
     if not earlier:
         return None, 1, dict.fromkeys(after, campaign.night)
     order = {one.id: number for number, one in enumerate((*earlier, campaign))}
@@ -167,10 +168,10 @@ def _stability(
 
 
 def _since(moments: Sequence[Moment]) -> Moment | None:
-    """The first of the last that are the same."""
+    """The first of the last moments that are equal."""
     first: Moment | None = None
     for moment in reversed(moments):
-        if first is not None and told(moment) != told(first):
+        if first is not None and value_of(moment) != value_of(first):
             break
         first = moment
     return first

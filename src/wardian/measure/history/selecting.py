@@ -1,4 +1,4 @@
-"""Names that people give → cases and figures of a store."""
+"""Finds the cases and figures of a store by name or glob, with their timelines."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def lines(
     for pattern in patterns:
         if not any(_matches(one, pattern) for one in every):
             names = {one.name for one in every} | {one.capability for one in cases}
-            raise NothingMatched(f"nothing is called {pattern!r}", hint=_near(pattern, names))
+            raise NothingMatched(
+                f"no case or figure is called {pattern!r}", hint=_near(pattern, names)
+            )
 
     def wanted(one: Case | Figure) -> bool:
         kind = one.kind if isinstance(one, Case) else "figure"
@@ -115,7 +117,7 @@ def _near(pattern: str, names: set[str]) -> str:
     import difflib
 
     near = difflib.get_close_matches(pattern, sorted(names), 1, 0.5)
-    return f"did you mean {near[0]!r}?" if near else "names may hold * and ?"
+    return f"did you mean {near[0]!r}?" if near else "names may contain * and ?"
 
 
 def document(found: Sequence[Series]) -> dict[str, Any]:
@@ -125,15 +127,15 @@ def document(found: Sequence[Series]) -> dict[str, Any]:
 
 def text(found: Sequence[Series]) -> list[str]:
     """Lines for people: the newest span first."""
-    told = []
+    shown = []
     for one in found:
         where = f" in {one.sandbox}" if one.sandbox else ""
-        told.append(f"{one.name}  ({one.kind}{where})")
+        shown.append(f"{one.name}  ({one.kind}{where})")
         for number, span in enumerate(reversed(one.spans)):
-            told.append(f"  {_span(span, now=number == 0)}")
-            told += [f"      after: {_after(span)}"] if number < one.flips else []
-        told += [f"  {one.strip}"] if one.strip else []
-    return told
+            shown.append(f"  {_span(span, now=number == 0)}")
+            shown += [f"      after: {_after(span)}"] if number < one.flips else []
+        shown += [f"  {one.strip}"] if one.strip else []
+    return shown
 
 
 def _span(span: Span, *, now: bool) -> str:
@@ -146,5 +148,5 @@ def _after(span: Span) -> str:
     if span.changes:
         return "; ".join(str(change) for change in span.changes)
     if span.unexplained:
-        return "nothing that it depends on changed: it does not do the same each time"
-    return "no change that is known"
+        return "flaky: nothing it depends on changed"
+    return "no known change"

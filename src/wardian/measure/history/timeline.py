@@ -1,4 +1,4 @@
-"""A case or a figure over campaigns: since when it is as it is, when it flipped, and why. Pure."""
+"""A case or a figure over campaigns: its values, when they changed, and why. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ STRIP = 60
 
 
 class Span(NamedTuple):
-    """Campaigns in a row in which it was the same; ``changes`` lie between it and the one before.
-
-    ``unexplained``: it is another than before, although nothing that it depends on changed.
-    """
+    """Consecutive campaigns with the same value; ``changes`` happened between the span before and
+    this one. ``unexplained``: the value changed, and no dependency did."""
 
     value: str
     health: str
@@ -41,8 +39,8 @@ class Span(NamedTuple):
         }
 
 
-def told(moment: Moment) -> str:
-    """What makes two results the same: status, and how it was blocked."""
+def value_of(moment: Moment) -> str:
+    """Status and errno: results with the same value count as equal."""
     return f"{moment.status} {moment.errno}" if moment.errno else moment.status
 
 
@@ -57,7 +55,7 @@ def spans(
     before: Moment | None = None
     for moment in moments:
         campaign = campaigns[moment.campaign_id]
-        if found and before is not None and told(before) == told(moment):
+        if found and before is not None and value_of(before) == value_of(moment):
             found[-1] = found[-1]._replace(last=campaign, count=found[-1].count + 1)
         else:
             changes, flaky = (
@@ -65,22 +63,23 @@ def spans(
                 if before is not None
                 else ((), False)
             )
-            found.append(Span(told(moment), moment.health, campaign, campaign, 1, changes, flaky))
+            value = value_of(moment)
+            found.append(Span(value, moment.health, campaign, campaign, 1, changes, flaky))
         before = moment
     return found
 
 
 def flipping(moments: Sequence[Moment]) -> list[str]:
-    """The keys at which it flips: of these the dependencies are wanted."""
+    """The keys of the results on both sides of each flip."""
     keys = []
     for one, other in itertools.pairwise(moments):
-        if told(one) != told(other):
+        if value_of(one) != value_of(other):
             keys += [one.key, other.key]
     return keys
 
 
 def figure_spans(figures: Sequence[Figure], campaigns: Mapping[int, Campaign]) -> list[Span]:
-    """Of one figure in one sandbox, oldest first."""
+    """The spans of one figure in one sandbox, oldest first."""
     found: list[Span] = []
     for figure in figures:
         campaign = campaigns[figure.campaign_id]

@@ -1,4 +1,4 @@
-"""One campaign as the store knows it, and those before it: what every page is drawn from."""
+"""One campaign and those before it, as stored: the data of every page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_NIGHTS = 400
 
 
 class Facts:
-    """Each thing is read from the store once, when it is first asked for."""
+    """Each part is read from the store once, on first use."""
 
     def __init__(
         self,
@@ -32,8 +32,8 @@ class Facts:
         comparison: Comparison | None = None,
         results: Sequence[Measurement] | None = None,
     ) -> None:
-        """``against`` is compared with, instead of the campaign before; ``comparison`` and
-        ``results`` (with evidence) are given by those who have them already."""
+        """``against`` replaces the campaign before in comparisons; ``comparison`` and ``results``
+        (with evidence) are passed by callers that have them already."""
         self.campaign = campaign
         self._store, self._against = store, against
         if comparison is not None:
@@ -43,17 +43,17 @@ class Facts:
 
     @functools.cached_property
     def campaigns(self) -> tuple[Campaign, ...]:
-        """Those that can be compared with this one, oldest first, and this one."""
+        """The campaigns that can be compared with this one, oldest first, then this one."""
         return (*comparable(self._store, self.campaign), self.campaign)[-MAX_NIGHTS:]
 
     @property
     def previous(self) -> Campaign | None:
-        """The one that it is compared with."""
+        """The campaign that this one is compared with."""
         return self._against or (self.campaigns[-2] if len(self.campaigns) > 1 else None)
 
     @functools.cached_property
     def comparison(self) -> Comparison:
-        """This campaign beside what was last known of each case."""
+        """This campaign compared with the last known result of each case."""
         return compare(self._store, self.campaign, whole=False)
 
     @functools.cached_property
@@ -70,17 +70,17 @@ class Facts:
 
     @functools.cached_property
     def results(self) -> tuple[Measurement, ...]:
-        """All of this campaign, with their evidence."""
+        """All results of this campaign, with evidence."""
         return tuple(self._store.results(self.campaign.id, evidence=True))
 
     @functools.cached_property
     def known(self) -> Mapping[Identity, Measurement]:
-        """The same by case."""
+        """The results by case."""
         return {one.case.identity: one for one in self.results}
 
     @functools.cached_property
     def before(self) -> Mapping[Identity, Measurement]:
-        """Those of the campaign that this one is compared with."""
+        """The results of the campaign that this one is compared with."""
         results = self._store.results(self.previous.id) if self.previous is not None else []
         return {one.case.identity: one for one in results}
 
@@ -102,7 +102,7 @@ class Facts:
 
     @property
     def flaky(self) -> list[Measurement]:
-        """Those that were as they should be only at the second try, this time."""
+        """Results of this campaign that passed only at the second try."""
         own = (one for one in self.results if one.measured_in == self.campaign.uid)
         return [one for one in own if "unsteady" in one.outcome.evidence]
 
@@ -133,7 +133,7 @@ class Facts:
         )
 
     def since(self, identity: Identity) -> Campaign | None:
-        """The campaign from which on the case has had the status that it has."""
+        """The campaign since which the case has had its present status."""
         line = self.lines.get(identity, ())
         if not line or line[-1] is None:
             return None
@@ -149,7 +149,7 @@ class Facts:
         return tuple(self._store.figures(self.campaign.id))
 
     def figure(self, name: str, sandbox: str = "") -> float:
-        """A figure of this campaign; 0 if it has none of that name."""
+        """A figure of this campaign; 0 if there is none of that name."""
         found = (f.value for f in self.figures if (f.name, f.sandbox) == (name, sandbox))
         return next(found, 0.0)
 
@@ -166,13 +166,13 @@ class Facts:
 
     @property
     def skills(self) -> list[Mapping[str, Any]]:
-        """The inventory."""
+        """The inventory of skills."""
         step = next((one for one in self.steps if one.name == "inventory"), None)
         return list(step.document.get("skills", [])) if step is not None else []
 
     @functools.cached_property
     def uses(self) -> list[CallUse]:
-        """The calls that each skill makes, by the traces of its cases."""
+        """The calls that each skill makes, from the traces of its cases."""
         calls: dict[str, set[str]] = {}
         for one in self.of("trace"):
             calls.setdefault(one.case.group, set()).update(one.outcome.evidence.get("syscalls", ()))
@@ -180,7 +180,7 @@ class Facts:
 
     @functools.cached_property
     def artifacts(self) -> tuple[Artifact, ...]:
-        """Of the specimens, as `wardian probe` writes them."""
+        """The artifacts of specimens, as `wardian probe` writes them."""
         return tuple(_artifacts(self.campaign, self.of("probe")))
 
     @functools.cached_property
@@ -228,8 +228,8 @@ def ordered(sandboxes: Iterable[str]) -> tuple[str, ...]:
 
 def _artifacts(campaign: Campaign, results: Iterable[Measurement]) -> Iterator[Artifact]:
     for one in results:
-        told = one.outcome.evidence.get("artifact")
-        if not told:
+        stored = one.outcome.evidence.get("artifact")
+        if not stored:
             continue
         volatile = {
             "time": one.time, "duration_s": one.duration_s, "host": campaign.host,
@@ -238,6 +238,6 @@ def _artifacts(campaign: Campaign, results: Iterable[Measurement]) -> Iterator[A
             "refusals": [text(refusal) for refusal in one.outcome.refusals],
         }  # fmt: skip
         try:
-            yield check({**told, **volatile})
+            yield check({**stored, **volatile})
         except ValueError:
-            continue  # of a version whose artifacts were others
+            continue  # written by a version with another format

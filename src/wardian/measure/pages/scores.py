@@ -87,11 +87,19 @@ class Roles:
             return health(status) == "good"
         return _SEEN.get(status) == ("blocked" if role == ATTACK else "allowed")
 
+    def moved(self, case: Case, was: str, now: str) -> int:
+        """1 if a status is better than the one before, -1 if it is worse, 0 if neither. An attack
+        that is no longer stopped is worse, whatever is expected in that sandbox."""
+        good = [self.is_good(case.kind, case.name, status) for status in (was, now)]
+        if None in good:
+            good = [health(status) == "good" for status in (was, now)]
+        return int(bool(good[1])) - int(bool(good[0]))
+
 
 def _expected(result: Measurement) -> str:
-    told = result.outcome.evidence.get("artifact")
-    if isinstance(told, dict) and told.get("expected"):
-        return str(told["expected"])
+    artifact = result.outcome.evidence.get("artifact")
+    if isinstance(artifact, dict) and artifact.get("expected"):
+        return str(artifact["expected"])
     return _EXPECTED.get(result.status, "")
 
 

@@ -1,4 +1,4 @@
-"""The report on loopback: drawn anew when the store has changed, and pages follow by themselves."""
+"""The report on loopback: redrawn when the store changes; open pages update themselves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POLICY = (
 
 
 class Drawn:
-    """The facts as of now, and the pages drawn from them; read again when the store has changed."""
+    """The pages of the current facts; both are read again when the store has changed."""
 
     def __init__(self, store: Store, name: str, against: str | None) -> None:
         self._store, self._name, self._against = store, name, against
@@ -35,11 +35,11 @@ class Drawn:
         self._pages: dict[str, bytes] = {}
 
     def version(self) -> int:
-        """Another number whenever something was written."""
+        """A number that changes with every write to the store."""
         return self._store.version()
 
     def page(self, name: str) -> bytes:
-        """The page as it is now. Raises WardianError."""
+        """The current page. Raises WardianError."""
         with self._lock:
             version = self.version()
             if version != self._version or self._facts is None:
@@ -51,8 +51,8 @@ class Drawn:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers on loopback only, and only those who call it by that name: a page elsewhere can't
-    read it through a name of its own."""
+    """Listens on loopback, and refuses requests with another Host: so another site can't read it
+    by DNS rebinding."""
 
     daemon_threads = True
 
@@ -68,17 +68,17 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where people point their browser."""
+        """The address to open in a browser."""
         return f"http://{LOOPBACK}:{self.server_port}/"
 
     def close(self) -> None:
-        """Ends what still listens for changes, too."""
+        """Also ends the streams of changes."""
         self.closing.set()
         self.server_close()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Pages by name, and the stream that tells of changes."""
+    """Serves pages by name, and a stream of events when the store changes."""
 
     server: Server
     protocol_version = "HTTP/1.1"
@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         """A page, or the stream."""
         host = (self.headers.get("Host") or "").rsplit(":", 1)[0]
         if host not in NAMES:
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "this is served on loopback only")
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "served on loopback only")
             return
         path = urllib.parse.urlsplit(self.path).path
         if path == "/events":
@@ -119,18 +119,18 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        seen, told = self.server.drawn.version(), time.monotonic()
-        self._tell("event: hello\ndata: \n\n")
+        seen, sent = self.server.drawn.version(), time.monotonic()
+        self._send("event: hello\ndata: \n\n")
         while not self.server.closing.wait(LOOK_S):
             version = self.server.drawn.version()
             if version != seen:
-                seen, told = version, time.monotonic()
-                self._tell(f"event: change\ndata: {version}\n\n")
-            elif time.monotonic() - told > HEARTBEAT_S:
-                told = time.monotonic()
-                self._tell(": still here\n\n")
+                seen, sent = version, time.monotonic()
+                self._send(f"event: change\ndata: {version}\n\n")
+            elif time.monotonic() - sent > HEARTBEAT_S:
+                sent = time.monotonic()
+                self._send(": still here\n\n")
 
-    def _tell(self, text: str) -> None:
+    def _send(self, text: str) -> None:
         try:
             self.wfile.write(text.encode())
             self.wfile.flush()
@@ -138,14 +138,14 @@ class Handler(BaseHTTPRequestHandler):
             raise ConnectionAbortedError from None
 
     def handle(self) -> None:
-        """Whoever went away needs no answer, and nobody else needs to hear of it."""
+        """A client that went away is no error."""
         try:
             super().handle()
         except (ConnectionError, TimeoutError):
             pass
 
     def log_message(self, format: str, *args: object) -> None:
-        """Quiet: the terminal is for people."""
+        """No log of requests on the terminal."""
 
 
 def serve(
@@ -157,7 +157,7 @@ def serve(
 ) -> None:
     """Serve until interrupted. Raises UsageError if the port is taken."""
     drawn = Drawn(store, name, against)
-    drawn.page("index")  # what is wrong with the store is told now, not in a browser
+    drawn.page("index")  # errors of the store appear now, not in the browser
     server = Server(drawn, port)
     try:
         on_start(server.address)

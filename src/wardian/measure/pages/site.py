@@ -1,10 +1,10 @@
-"""The pages, drawn and written: each is self-contained, and replaces the old one in one step."""
+"""Draws the pages and writes them: each is self-contained and replaces the old one atomically."""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -63,7 +63,7 @@ def _environment() -> Environment:
 
 
 def draw(facts: Facts, name: str, *, live: bool = False) -> str:
-    """One page as HTML. ``live`` is for pages that are served: they follow the store."""
+    """One page as HTML. ``live``: a served page, which updates itself."""
     shown = _SHOWN[name](facts)
     common = {
         "page": name,
@@ -92,10 +92,17 @@ def has_content(facts: Facts, name: str) -> bool:
     return name != "timeline" or bool(facts.changed_ever)
 
 
-def write(facts: Facts, directory: str) -> list[Page]:
-    """All pages. Raises InputError if the directory can't be written."""
+def write(
+    facts: Facts, directory: str, on_step: Callable[[int, int], None] = lambda done, total: None
+) -> list[Page]:
+    """All pages; ``on_step`` is called with how many of how many are written. Raises InputError if
+    the directory can't be written."""
+    pages: list[Page] = []
     try:
-        return [_write(facts, name, directory) for name in PAGES]
+        for name in PAGES:
+            pages.append(_write(facts, name, directory))
+            on_step(len(pages), len(PAGES))
+        return pages
     except OSError as error:
         raise InputError(f"can't be written: {error.strerror}", path=directory) from None
 
@@ -111,13 +118,16 @@ def _overview(facts: Facts) -> Mapping[str, Any]:
     new, gone = views.appeared(facts)
     changes = views.changes(facts)
     every = scores.scores(facts)
+    roles = scores.Roles(facts)
+    moved = [roles.moved(one.case, one.was.name, one.now.name) for one in changes]
     return {
         "scores": every,
         "holds": scores.leader(every, "stopped"),
         "runs": scores.leader(every, "working"),
         "changes": changes,
-        "worse": sum(one.worse for one in changes),
-        "better": sum(one.better for one in changes),
+        "moved": moved,
+        "worse": moved.count(-1),
+        "better": moved.count(1),
         "took": labels.took(facts.campaign),
         "link_of": functools.partial(views.link_of, facts),
         "new": new,
@@ -225,7 +235,7 @@ def _asset(name: str) -> str:
 
 
 def _percent(part: float, whole: float) -> str:
-    """Never 100 % unless it is all of it."""
+    """100 % only if it is all of them."""
     if not whole:
         return "–"
     if part == whole:
@@ -239,7 +249,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _shown(value: object) -> object:
-    """Whatever text a guest or a program chose: without what a reader can't see."""
+    """Text with its control characters made visible, whoever wrote it."""
     if type(value) is not str or value.isprintable():
         return value
     return "\n".join(printable(line) for line in value.expandtabs(4).split("\n"))

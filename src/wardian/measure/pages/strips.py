@@ -21,7 +21,7 @@ WIDTH, TALL, MARGIN = 320, 52, 4
 
 
 class Stretch(NamedTuple):
-    """So many campaigns in a row, from the one at ``start``, with the same status."""
+    """Consecutive campaigns with the same status, from the one at ``start``."""
 
     start: int
     length: int
@@ -50,7 +50,7 @@ _TREND = Markup(
 
 
 def strip(statuses: Sequence[str | None], title: str) -> Markup:
-    """One line of coloured stretches; what is not as expected is taller: it shows in grey, too."""
+    """One line of coloured stretches; unexpected ones are taller, to be seen without colour."""
     parts = []
     for one in stretches(statuses):
         if one.status is not None:

@@ -1,4 +1,4 @@
-"""The page of other people's tests: programs by what their cases came to, and what differs."""
+"""The page of suites: test programs with the outcomes of their cases, and the cases that differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wardian.measure.pages.views import CaseRow, in_order, row_of
 from wardian.measure.store.model import Measurement
 
 BASELINE = "host"
-MAX_CASES = 2000  # told in full; the counts are of all
+MAX_CASES = 2000  # with a row of their own; the counts are of all
 
 
 class ProgramRow(NamedTuple):
@@ -48,7 +48,7 @@ def _program(
         here = [one for one in every if one.case.sandbox == sandbox]
         counts.append(in_order(Counter(status(one.status).tone for one in here)))
         lost.append(_lost(cases, sandbox) if here else None)
-    worth = [name for name, results in cases.items() if _worth_telling(facts, results)]
+    worth = [name for name, results in cases.items() if _is_worth_a_row(facts, results)]
     rows = tuple(row_of(facts, one, [r.case for r in cases[one]]) for one in sorted(worth)[:room])
     return ProgramRow(name, tuple(counts), tuple(lost), len(cases), rows)
 
@@ -63,7 +63,7 @@ def _lost(cases: Mapping[str, Sequence[Measurement]], sandbox: str) -> int | Non
     return count
 
 
-def _worth_telling(facts: Facts, results: Sequence[Measurement]) -> bool:
+def _is_worth_a_row(facts: Facts, results: Sequence[Measurement]) -> bool:
     return any(
         one.health not in ("good", "absent")
         or (

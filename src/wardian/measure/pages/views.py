@@ -28,7 +28,7 @@ def anchor(text: str) -> str:
 
 
 class CaseCell(NamedTuple):
-    """One answer, as a table shows it."""
+    """The outcome of a case in one sandbox, as a table shows it."""
 
     sandbox: str
     sign: Status
@@ -50,13 +50,12 @@ class CaseRow(NamedTuple):
 
     @property
     def worst(self) -> Status:
-        """The least good of its answers."""
+        """The least good of its outcomes."""
         return min((one.sign for one in self.cells), key=lambda one: one.order)
 
     @property
     def differs(self) -> bool:
-        """Do sandboxes answer differently? The bare host, which is none, counts only beside a
-        single one."""
+        """Do sandboxes differ? The bare host counts only beside a single sandbox."""
         asked = [one for one in self.cells if one.result is not None]
         boxes = [one for one in asked if one.sandbox != HOST]
         return len({one.sign.tone for one in (boxes if len(boxes) > 1 else asked)}) > 1
@@ -119,14 +118,6 @@ class ChangeRow(NamedTuple):
     cause: str
     link: str
 
-    @property
-    def worse(self) -> bool:
-        return self.was.health == "good" and self.now.health != "good"
-
-    @property
-    def better(self) -> bool:
-        return self.was.health != "good" and self.now.health == "good"
-
 
 PAGES = {"probe": "capabilities", "check": "syscalls", "skill": "skills", "suite": "suites"}
 
@@ -158,8 +149,7 @@ def _cell(facts: Facts, identity: Identity | None, sandbox: str) -> CaseCell:
 
 
 def rows(facts: Facts, kind: str, by: str) -> list[CaseRow]:
-    """Rows of a kind, by ``capability`` or ``name``; the worst groups are not sorted first, for
-    people look for a thing where it was yesterday."""
+    """Rows of a kind, by ``capability`` or ``name``, in the same order in every report."""
     found: dict[str, list[Case]] = defaultdict(list)
     for one in facts.of(kind):
         found[getattr(one.case, by) or one.case.name].append(one.case)
@@ -183,7 +173,7 @@ def in_order(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def changes(facts: Facts) -> list[ChangeRow]:
-    """What is not as it was, the worst first."""
+    """Cases whose status changed, the worst first."""
     found = []
     for identity, now in facts.known.items():
         was = facts.before.get(identity)
@@ -201,7 +191,7 @@ def place_of(case: Case) -> str:
 
 
 def link_of(facts: Facts, kind: str, name: str, sandbox: str) -> str:
-    """The same for a case that a finding names; the page of its kind, if it has no row there."""
+    """The address for a case that a finding names; the page of its kind if it has no evidence."""
     result = facts.known.get((kind, name, sandbox))
     if result is None or kind not in PAGES or kind == "suite":
         return f"{PAGES.get(kind, 'index')}.html"
@@ -217,6 +207,6 @@ def appeared(facts: Facts) -> tuple[int, int]:
 
 
 def proposal(finding: Finding) -> Mapping[str, Any]:
-    """What a finding proposes, empty if nothing."""
+    """The proposed change of a finding; empty if there is none."""
     found = finding.document.get("proposal")
     return found if isinstance(found, dict) else {}

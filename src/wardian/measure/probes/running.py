@@ -27,7 +27,7 @@ from wardian.measure.probes.verdict import (
 )
 from wardian.measure.target import Target
 from wardian.measure.versions import interpreter
-from wardian.pool import pool
+from wardian.sandbox.run.interrupting import run_pool
 from wardian.sandbox.run.result import Refusal, Result
 from wardian.sandbox.sandbox import Sandbox
 from wardian.text import signal_name
@@ -80,7 +80,7 @@ def measure(
         return found
 
     pairs = [(one, target) for target in targets for one in specimens]
-    with pool(jobs, name="probe") as workers:
+    with run_pool(jobs, name="probe") as workers:
         return workers.map(one, pairs, first=lambda pair: _FIRST.get(pair[0].language, 3))
 
 

@@ -1,4 +1,4 @@
-"""Numbers drawn from results. Pure: each can be counted again from the cases it names."""
+"""Figures computed from results. Pure: each can be recomputed from the cases it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of cases and outcomes: the same case and the same outcome stand in the store once."""
+"""Rows of cases and outcomes: equal ones are stored once."""
 
 from __future__ import annotations
 

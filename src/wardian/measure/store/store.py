@@ -1,4 +1,4 @@
-"""The store: one SQLite file. Each result is written when it is there, whole or not at all."""
+"""The store: one SQLite file. Each result is written at once, in one transaction."""
 
 from __future__ import annotations
 
@@ -211,8 +211,8 @@ class Store(StoreReader):
     def reuse(self, campaign: Campaign, keys: Iterable[str]) -> dict[str, int]:
         """Take over the newest results with these keys from earlier campaigns; how many of each.
 
-        Nothing is taken over where no answer came, or where a probe or a case of a skill was not
-        as it should be: those are worth another look.
+        Results without an outcome are not reused, nor those of a probe or a skill's case that were
+        not as they should be: these are measured again.
         """
         taken = {}
         with self.writing() as connection:

@@ -11,7 +11,7 @@ cases        the cases of a googletest program: listed, run, and run on after a 
 running      one program in one target, or one case of it by itself
 suspecting   the wall that likely blocked a case, from the calls that it made
 keeping      results in a directory, and what of them still counts
-suite        all programs in all targets, some at a time; what is lost, looked at again
+suite        all programs in all targets, in parallel; lost cases are run again
 blaming      which wall it is, found by taking walls away
 comparing    cases that pass in the baseline and not in a sandbox, and why
 sources      C++ sources of tests: cases, and the system calls that each names

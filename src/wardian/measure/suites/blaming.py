@@ -2,9 +2,9 @@
 
 The walls, and the ways to take one away, are those of ``wardian.measure.blame``. A case that no
 single wall explains is tried without two: what the syscall filter or Landlock refuses, another wall
-often refuses as well. What no policy gives up is put up on the host as the only wall. A wall is
-named only if the case passed without it, or failed behind it alone; else it is said which were
-tried.
+often refuses as well. A wall that no policy can remove is tried as the only wall on the host. A
+wall is named only if the case passed without it, or failed behind it alone; otherwise the walls
+that were tried are listed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tree of googletest sources beside the table of system calls: who tests what."""
+"""Which cases in a tree of googletest sources test which system calls."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class Timed:
 
 
 class Patience:
-    """How long a case of one program gets. Cases that hang at the same refusal are many, and need
-    not all take the whole time; one that hangs otherwise gets it."""
+    """How long each case of a program may take. Many cases may hang at the same refusal; they get a
+    shorter time. A case that hangs for another reason gets the whole time."""
 
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
@@ -56,7 +56,7 @@ class Patience:
 
     @property
     def in_a_row(self) -> int:
-        """So many hung, and none ended, since one last did."""
+        """How many cases hung since one last ended."""
         return self._in_a_row
 
     @property
@@ -125,7 +125,7 @@ def after_its_end(name: str, stream: gtest.Stream, ran: Execution) -> SuiteOutco
 
 
 def after_all(stream: gtest.Stream, ran: Execution, patience: Patience) -> SuiteOutcome:
-    """What befell the program when all cases were done."""
+    """How the program ended after all cases were done."""
     status = "timeout" if ran.late else "crashed" if ran.end.signal else "failed"
     detail = f"after its last case it {ran.end.wording}"
     if ran.late:

@@ -22,11 +22,11 @@ class Lost(NamedTuple):
     status: str
     cause: str
     here: SuiteOutcome | None
-    besides: bool = False  # it befell the program here, and is no case of the baseline's
+    besides: bool = False  # an outcome of the program as a whole, which the baseline does not have
 
     @property
     def unsteady(self) -> bool:
-        """It failed beside others, and passed by itself: nothing of the sandbox's forbids it."""
+        """It failed beside others and passed alone: the sandbox does not forbid it."""
         return self.here is not None and self.here.alone == "passed"
 
 
@@ -53,7 +53,7 @@ def _lost(native: ProgramResult, here: ProgramResult) -> list[Lost]:
                 cause = cause_of(whole) if whole is not None else "it has no such case here"
                 found.append(Lost(here.sandbox, here.program, one.case, "not_run", cause, None))
     if native.listed and here.listed:
-        # What befell the program besides its cases has no name where it did not happen.
+        # Outcomes of the program as a whole exist only where they happened.
         theirs = {one.case for one in native.outcomes}
         befell = [one for one in here.outcomes if one.of_program and one.case not in theirs]
         lost = [_lost_case(here, one.case, one) for one in befell if one.status != "passed"]

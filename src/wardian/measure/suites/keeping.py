@@ -1,4 +1,4 @@
-"""Results of programs that are kept in a directory, and what of them still counts.
+"""Results of programs stored in a directory, and which of them are still valid.
 
 A result depends on the program, the target and how cases are run: together they are its key. Which
 cases were wanted, and how long each might take, is no part of it: what is known of a case counts

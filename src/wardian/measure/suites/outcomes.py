@@ -1,4 +1,4 @@
-"""What came of a case, and of a program with its cases: values, and documents that are read back.
+"""Outcomes of a case, and of a program with its cases: values, and their documents.
 
 docs/reference/suite.md describes the documents.
 """
@@ -38,7 +38,7 @@ class SuiteOutcome(NamedTuple):
 
     @property
     def of_program(self) -> bool:
-        """Not a case of the program's own, but what befell it besides."""
+        """Not a case of the program, but an outcome of the program as a whole."""
         return self.case.endswith(")") and "(" in self.case
 
     @property

@@ -1,4 +1,4 @@
-"""Which cases are wanted: globs, and one shard of several. Pure."""
+"""Select cases by globs and by shard. Pure."""
 
 from __future__ import annotations
 

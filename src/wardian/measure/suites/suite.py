@@ -46,9 +46,9 @@ def run_suite(
     blame: bool = False,
     on_progress: OnProgress = NOBODY,
 ) -> list[ProgramResult]:
-    """A result for each program and target, in their order. What passes in the baseline and not
-    elsewhere is then run once more by itself, here and there, so that its cause stands beside it,
-    and what is flaky is not taken for lost; to ``blame`` a wall, several times."""
+    """A result for each program and target, in their order. A case that passes in the baseline and
+    not elsewhere is then run again alone, in both, to find its cause and to recognise flaky cases;
+    to ``blame`` a wall, several times."""
     running = Running()
     pairs = [(program, one) for program in programs for one in targets]
 

@@ -1,4 +1,4 @@
-"""A run's work directory, as the suite uses it: made ready before the guest starts, read after."""
+"""A run's work directory: prepared before the guest starts, read afterwards."""
 
 from __future__ import annotations
 

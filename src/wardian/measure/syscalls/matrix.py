@@ -66,7 +66,7 @@ class Matrix(NamedTuple):
 
     @property
     def unexplained(self) -> tuple[HostDifference, ...]:
-        """What nobody meant to be so."""
+        """Differences without an explanation."""
         return tuple(one for one in self.differences or () if not one.explained)
 
     @property

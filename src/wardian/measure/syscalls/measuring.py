@@ -1,4 +1,4 @@
-"""The measurements that coverage rests on: read from artifacts, or made now."""
+"""The measurements for coverage: read from artifacts, or made now."""
 
 from __future__ import annotations
 

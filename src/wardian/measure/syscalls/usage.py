@@ -15,7 +15,6 @@ from wardian import __version__
 from wardian.errors import InputError, UsageError, WardianError
 from wardian.homes import own_directory
 from wardian.observe.trace import traced
-from wardian.pool import pool
 from wardian.runner.cases.model import SkillCase
 from wardian.runner.cases.reading import DEFAULT_FILE, read_cases
 from wardian.runner.cases.running import Options, run_case
@@ -23,6 +22,7 @@ from wardian.runner.location import located
 from wardian.sandbox.paths.whole_files import write_whole
 from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.programs import on_path
+from wardian.sandbox.run.interrupting import run_pool
 from wardian.sandbox.run.result import Result
 from wardian.sandbox.sandbox import Sandbox
 from wardian.skills.digest import skill_digest
@@ -103,7 +103,7 @@ def measure_use(
             on_done(use)
         return use
 
-    with pool(jobs, name="use") as workers:
+    with run_pool(jobs, name="use") as workers:
         every: list[TracedProgram | Path] = [*programs(), *skills]
         return workers.map(run, every)
 
@@ -213,6 +213,6 @@ def _read(place: str) -> list[str] | None:
 
 
 def _write(place: str, calls: list[str]) -> None:
-    """A cache that can't be written is no cache, and no error."""
+    """Write the cache; a cache that can't be written is not an error."""
     with contextlib.suppress(OSError, UsageError):
         write_whole(place, json.dumps(calls))

@@ -31,13 +31,19 @@ class CacheEntry(NamedTuple):
     uses: tuple[str, ...] = ()
 
 
-def entries() -> list[CacheEntry]:
+def entries(
+    on_step: Callable[[int, int], None] = lambda done, total: None,
+) -> list[CacheEntry]:
     """Everything in the cache. A file that several share counts for the first that has it: wheels
-    before the environments made of them. Raises PreparationError."""
+    before the environments made of them. ``on_step`` is called with how many entries of how many
+    were measured. Raises PreparationError."""
     if not os.path.isdir(cabinet.cache()):
         return []
     seen: set[tuple[int, int]] = set()
-    found = [one._replace(bytes=_size(one.path, seen)) for one in _unsized()]
+    unsized, found = list(_unsized()), list[CacheEntry]()
+    for done, one in enumerate(unsized, 1):
+        found.append(one._replace(bytes=_size(one.path, seen)))
+        on_step(done, len(unsized))
     return sorted(found, key=lambda one: (one.kind != "environment", one.kind, -one.used_s))
 
 

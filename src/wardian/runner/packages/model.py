@@ -46,6 +46,7 @@ class Preparation(NamedTuple):
     build: bool
     say: Say
     pins: Pins
+    step: Callable[[int, int], None] = lambda done, total: None  # packages that are there, of all
 
 
 class PackageFile(NamedTuple):

@@ -154,10 +154,11 @@ def _ready_record(digest: str, path: str, expected: Record) -> Record | None:
 
 
 def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) -> None:
-    from wardian.runner.packages.rooms import updating, wanted, wanted_text
+    from wardian.runner.packages.rooms import noting, stepping, wanted, wanted_text
 
     started = time.monotonic()
-    job = job._replace(say=updating(job.say))
+    say = job.say
+    job = job._replace(say=noting(say), step=stepping(say))
     offline = " from the cache alone" if job.offline else ""
     job.say(f"wardian: preparing {wanted_text(job)}{offline}")
     cabinet.forget(digest)
@@ -177,4 +178,4 @@ def _make(digest: str, job: Preparation, make: Callable[[Preparation], Record]) 
         raise
     finally:
         cabinet.discard(job.scratch)
-    job.say(f"wardian: prepared {wanted_text(job)} in {time.monotonic() - started:.1f} s")
+    say(f"wardian: prepared {wanted_text(job)} in {time.monotonic() - started:.1f} s")

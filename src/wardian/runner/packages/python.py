@@ -133,6 +133,7 @@ def download(
 def _fetched(job: Preparation, locked: Sequence[Locked]) -> Callable[[bytes], None]:
     """Takes what the download prints and reports each package that is there."""
     pending = bytearray()
+    there: set[int] = set()
 
     def take(piece: bytes) -> None:
         pending.extend(piece[:4096])
@@ -141,6 +142,8 @@ def _fetched(job: Preparation, locked: Sequence[Locked]) -> Callable[[bytes], No
         for line in lines:
             number, _, size = line.partition(b" ")
             if number.isdigit() and size.isdigit() and int(number[:6]) < len(locked):
+                there.add(int(number[:6]))
+                job.step(len(there), len(locked))
                 shown = human_bytes(int(size[:15]))
                 job.say(f"wardian: {_named(locked[int(number[:6])])}: fetched, {shown}")
 

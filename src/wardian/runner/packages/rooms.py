@@ -220,20 +220,17 @@ def not_allowed(what: str) -> PreparationError:
     )
 
 
-def updating(say: Say) -> Say:
-    """On a terminal each line takes the place of the one before; elsewhere lines follow."""
-    if not os.isatty(2) or os.environ.get("TERM") == "dumb":
-        return say
-    import shutil
+def noting(say: Say) -> Say:
+    """For lines about what is under way: ``say.note``, where the caller shows such lines in another
+    way than those that stay."""
+    note: Say = getattr(say, "note", say)
+    return note
 
-    above: list[str] = []
 
-    def show(text: str) -> None:
-        text = text[: shutil.get_terminal_size().columns - 1]
-        say(f"\x1b[1A\x1b[2K{text}" if above else text)
-        above[:] = [text]
-
-    return show
+def stepping(say: Say) -> Callable[[int, int], None]:
+    """For how many packages of how many are there: ``say.step``, where the caller shows that."""
+    step: Callable[[int, int], None] = getattr(say, "step", lambda done, total: None)
+    return step
 
 
 def wanted(job: Preparation) -> list[str]:

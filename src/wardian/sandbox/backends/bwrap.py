@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import os
 import subprocess
@@ -15,9 +14,11 @@ from wardian.sandbox.root.layout import HOSTNAME, USER_ID, layout
 from wardian.sandbox.root.programs import outside
 from wardian.sandbox.root.root import Root
 from wardian.sandbox.root.shares import is_below
+from wardian.sandbox.run.failures import cwd_hint
 
 PROGRAM, PACKAGE = "bwrap", "bubblewrap"
 SAYS = "bwrap: "
+ALONE = "--unshare-all --ro-bind / / true"
 ANSWER_S = 10.0
 MASK_BYTES = 4096
 STAGES = ("/mnt", "/media", "/srv", "/opt", "/run")
@@ -172,27 +173,18 @@ def _parents(made: Root) -> list[str]:
     return sorted(found)
 
 
-def _errno(text: str) -> int:
-    found = (number for number in errno.errorcode if os.strerror(number) == text)
-    return next(found, errno.EIO)
-
-
 def failure(text: str) -> SandboxError:
     """bwrap's last message as an error with a cure."""
     what, _, why = text.rpartition(": ")
     if what.startswith("Can't chdir to "):
         path = what.removeprefix("Can't chdir to ")
-        return SandboxError(
-            f"{path}: {why.lower()}",
-            hint="share it with --read or --write, or choose another with --cwd",
-        )
+        return SandboxError(f"{path}: {why.lower()}", hint=cwd_hint(path))
     if what.startswith("Can't find source path "):
         return ShareError(what.removeprefix("Can't find source path "), why.lower())
-    if "namespace" in text:
-        from wardian.sandbox.doctor.advice import advice, surroundings
+    from wardian.sandbox.doctor.advice import peer_advice, surroundings
 
-        cure = advice("namespace.user", _errno(why), surroundings(program()))
-        return WallError("namespace.user", f"bubblewrap: {text}", hint=f"{cure.why}; {cure.fix}")
-    return BackendError(
-        f"bubblewrap: {text}", hint="run `wardian doctor`: it checks each backend on this host"
-    )
+    cure = peer_advice(text, surroundings(program()))
+    if cure is not None:
+        wall = "namespaces" if "namespace" in text else "mount"
+        return WallError(wall, f"bubblewrap: {text}", hint=f"{cure.why}; {cure.fix}")
+    return BackendError(f"bubblewrap: {text}", hint=f"does it work by itself? {PROGRAM} {ALONE}")

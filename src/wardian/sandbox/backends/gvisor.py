@@ -33,6 +33,7 @@ from wardian.sandbox.policy.policy import Policy
 from wardian.sandbox.root.layout import HOSTNAME, USER_ID, WORK
 from wardian.sandbox.root.root import Root, make_root
 from wardian.sandbox.root.shares import admitted
+from wardian.sandbox.run.failures import cwd_hint
 from wardian.sandbox.run.plan import Plan, cgroup_records
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import BARE, record
@@ -176,10 +177,7 @@ def _check_cwd(path: str, made: Root) -> None:
     outside = on_host(path, made)
     if path in there or (outside is not None and os.path.isdir(outside)):
         return
-    raise SandboxError(
-        f"{path}: no such file or directory",
-        hint="share it with --read or --write, or choose another with --cwd",
-    )
+    raise SandboxError(f"{path}: no such file or directory", hint=cwd_hint(path))
 
 
 def _is_socket(path: str) -> bool:
@@ -271,10 +269,7 @@ class _Guest:
         what, _, why = said.rpartition(": ")
         if "failed to load" in what or "error finding executable" in what:
             return ending.not_executed(exec_errno(why, self._job, self._made))
-        raise BackendError(
-            f"gvisor: {first if first == said else f'{said} ({first})'}",
-            hint="run `wardian doctor`: it checks each backend on this host",
-        )
+        raise _failure(first if first == said else f"{said} ({first})", first)
 
 
 def _sent(words: list[str]) -> None:
@@ -284,6 +279,16 @@ def _sent(words: list[str]) -> None:
         )
     except (OSError, subprocess.TimeoutExpired):
         pass  # it may have ended
+
+
+def _failure(text: str, first: str) -> SandboxError:
+    """What runsc wrote last as an error with a cure; the first of its messages has the reason."""
+    from wardian.sandbox.doctor.advice import peer_advice, surroundings
+
+    cure = peer_advice(first, surroundings(runsc.program()))
+    alone = f"does it work by itself? {runsc.PROGRAM} {runsc.ALONE}"
+    hint = f"{cure.why}; {cure.fix}" if cure else alone
+    return BackendError(f"gvisor: {text}", hint=hint)
 
 
 def _explained(why: str) -> BackendError:

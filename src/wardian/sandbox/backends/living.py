@@ -15,7 +15,7 @@ from wardian.sandbox.root.shares import Source
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.child import LAST_S, SharedChild
 from wardian.sandbox.run.living import Living
-from wardian.sandbox.run.place import FIRST, Place, command_records, failure_of
+from wardian.sandbox.run.place import FIRST, Place, command_records
 from wardian.sandbox.run.plan import Plan
 from wardian.sandbox.run.process import Process
 from wardian.sandbox.run.records import record
@@ -46,13 +46,15 @@ class LivingPlace:
         self._plan, self._policy, self._arch = plan, policy, arch
         self._shared = {source.at: source for source in plan.sources}
         self._gateway = gateway
-        data = plan.records + extra + record("parent", os.getpid()) + record("flag", "living")
+        data = plan.records + extra + record("parent", os.getpid()) + record("cwd", WORK)
+        data += record("flag", "living")
         fds = {}
         if self._gateway is not None:
             end = self._gateway.launchers_end.fileno()
             fds[launcher.FD_GATEWAY] = launcher.raised(os.dup(end))
         try:
-            self.place = Place(launcher.spawn_and_give(data, fds, {}, binary, living=True))
+            launched = launcher.spawn_and_give(data, fds, {}, binary, living=True)
+            self.place = Place(launched, policy.limits)
         except BaseException:
             if self._gateway is not None:
                 self._gateway.close()
@@ -130,7 +132,7 @@ class LivingPlace:
             except BlockingIOError:
                 said = b""
             _close([control, status, *ends.values()])
-            raise (failure_of(said) if b'"failed"' in said else error) from None
+            raise (self.place.failure(said) if b'"failed"' in said else error) from None
 
     def _handle(
         self, job: Job, living: Living, launched: launcher.Launched, ends: dict[int, int]
@@ -193,7 +195,7 @@ def _interpreted(
     if b'"event":"ended"' not in said and b'"event":"failed"' not in said:
         if not place.child.gone(LAST_S):
             raise BackendError("the sandbox lost this command")
-        raise failure_of(place.said())
+        raise place.failure(place.said())
     return interpret(said, stdout, stderr, **facts)
 
 

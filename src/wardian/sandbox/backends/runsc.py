@@ -25,6 +25,7 @@ from wardian.sandbox.root.programs import outside
 from wardian.sandbox.root.root import Root
 
 PROGRAM, PACKAGE = "runsc", "runsc"
+ALONE = "--rootless --network=none --ignore-cgroups do true"
 ANSWER_S = 10.0
 
 

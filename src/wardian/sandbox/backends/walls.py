@@ -64,7 +64,8 @@ def settled(policy: Policy, walls: Walls) -> tuple[Protection, ...]:
         raise WallError(
             missing[0],
             walls.lacking[missing[0]],
-            hint=f"run with {flags}, or use --backend wardian",
+            hint=f"run with {flags}, or use --backend wardian; "
+            "to accept it in every run: wardian help backends",
         )
     given_up = _checked(policy.degrade)
     stand = tuple(_protection(name, policy, walls, given_up) for name in NAMES)

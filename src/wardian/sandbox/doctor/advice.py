@@ -11,11 +11,23 @@ from typing import NamedTuple
 
 from wardian.sandbox.host import kernel_version
 
+# The limit of each kind of namespace; the launcher makes the network's in a step of its own.
+_LIMITS = {
+    "user": "user/max_user_namespaces",
+    "mount": "user/max_mnt_namespaces",
+    "pid": "user/max_pid_namespaces",
+    "network": "user/max_net_namespaces",
+    "ipc": "user/max_ipc_namespaces",
+    "uts": "user/max_uts_namespaces",
+    "cgroup": "user/max_cgroup_namespaces",
+}
 SYSCTLS = (
-    "user/max_user_namespaces",
+    *_LIMITS.values(),
     "kernel/unprivileged_userns_clone",
     "kernel/apparmor_restrict_unprivileged_userns",
+    "fs/mount-max",
 )
+ENOUGH_NAMESPACES = 28633
 
 
 class HostFacts(NamedTuple):
@@ -80,6 +92,29 @@ def advice(wall: str, number: int, around: HostFacts) -> Advice:
     return Advice(_said(number), "")
 
 
+def peer_advice(text: str, around: HostFacts) -> Advice | None:
+    """The same for the last message of another sandbox's program; None where it explains itself."""
+    number = _errno_in(text)
+    if number is None:
+        return None
+    if "namespace" in text or "uid map" in text or number in (errno.ENOSPC, errno.EUSERS):
+        return _namespaces("namespaces", number, around)
+    if "mount" in text and number in (errno.EPERM, errno.EACCES):
+        return _mounts("mount", number, around)
+    return None
+
+
+def _errno_in(text: str) -> int | None:
+    """The errno that a message names, as ``(ENOSPC)`` or at its end in the C library's words."""
+    if text.startswith("No permissions to create"):  # bwrap's words for EPERM
+        return errno.EPERM
+    last = text.rpartition(": ")[2].strip().lower()
+    for number, name in errno.errorcode.items():
+        if f"({name})" in text or os.strerror(number).lower() == last:
+            return number
+    return None
+
+
 def landlock_advice(abi: int, around: HostFacts) -> Advice:
     """Landlock is absent or older than wanted."""
     if abi:
@@ -104,16 +139,10 @@ def _or_degrade(wall: str) -> str:
 
 
 def _namespaces(wall: str, number: int, around: HostFacts) -> Advice:
+    """``namespaces``: several kinds at once, and any of them may be the one that failed."""
     name = wall.removeprefix("namespace.")
-    if around.sysctls.get("user/max_user_namespaces") == "0":
-        return Advice(
-            "user.max_user_namespaces is 0", "sudo sysctl -w user.max_user_namespaces=28633"
-        )
-    if number in (errno.ENOSPC, errno.EUSERS):
-        return Advice(
-            f"the limit on {name} namespaces is used up",
-            f"sudo sysctl -w user.max_{_LIMIT_NAMES.get(name, name)}_namespaces=28633",
-        )
+    if number in (errno.ENOSPC, errno.EUSERS) or around.sysctls.get(_LIMITS["user"]) == "0":
+        return _used_up(tuple(_LIMITS) if name == "namespaces" else (name,), around)
     if number in (errno.EINVAL, errno.ENOSYS) and around.container is None:
         return Advice(
             f"this kernel has no {name} namespaces", "use a kernel with CONFIG_NAMESPACES in full"
@@ -142,14 +171,31 @@ def _namespaces(wall: str, number: int, around: HostFacts) -> Advice:
     )
 
 
-_LIMIT_NAMES = {"mount": "mnt", "network": "net"}
+def _used_up(kinds: tuple[str, ...], around: HostFacts) -> Advice:
+    """The lowest limit is the one that was reached; every kind needs a user namespace, too."""
+    known = {kind: around.sysctls.get(_LIMITS[kind], "") for kind in _LIMITS}
+    if known["user"] == "0":
+        kinds = ("user", *kinds)
+    values = {kind: int(known[kind]) for kind in dict.fromkeys(kinds) if known[kind].isdigit()}
+    least = min(values.values(), default=None)
+    reached = [kind for kind in values if values[kind] == least] or list(kinds)
+    enough = max(ENOUGH_NAMESPACES, 2 * (least or 0))
+    names = [_LIMITS[kind].replace("/", ".") for kind in reached]
+    fix = "sudo sysctl -w " + " ".join(f"{name}={enough}" for name in names)
+    if least == 0:
+        return Advice(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} 0", fix)
+    if len(names) > 1:
+        return Advice("a limit on namespaces, or on their nesting depth, is used up", fix)
+    return Advice(f"the limit on {reached[0]} namespaces is used up", fix)
 
 
 def _mounts(wall: str, number: int, around: HostFacts) -> Advice:
     if number == errno.ENOSYS or (number == errno.EINVAL and around.kernel < (5, 12)):
         return Advice("mount_setattr came with Linux 5.12", "use a newer kernel")
     if number == errno.ENOSPC:
-        return Advice("the limit on mounts is used up", "sudo sysctl -w fs.mount-max=100000")
+        most = around.sysctls.get("fs/mount-max", "")
+        twice = max(100_000, 2 * int(most) if most.isdigit() else 0)
+        return Advice("the limit on mounts is used up", f"sudo sysctl -w fs.mount-max={twice}")
     if wall == "proc":
         fix = container_flags(around.container or "docker") + "\nor run with --degrade proc"
         return Advice(f"{_said(number)}: parts of /proc are hidden from us", fix)

@@ -174,3 +174,9 @@ ACTIONS: dict[str, Callable[[], None]] = {
     "seccomp": seccomp_filter,
     "notify": seccomp_listener,
 }
+# What an attempt does first: where that fails, the attempt says nothing of its own subject.
+NEEDS = {
+    **{name: ("namespace.user",) for name in NAMESPACES if name != "namespace.user"},
+    "mount": ("namespace.user", "namespace.mount"),
+    "proc": ("namespace.user", "namespace.mount", "namespace.pid"),
+}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from wardian.errors import SandboxError, WallError, WardianError
@@ -40,10 +41,13 @@ class Report(NamedTuple):
     checks: tuple[Diagnosis, ...]
 
 
-def examine() -> Report:
-    """Try everything. Raises nothing that a broken host can cause."""
+def examine(on_step: Callable[[int, int], None] = lambda done, total: None) -> Report:
+    """Try everything; ``on_step`` is called with how many steps of how many are done. Raises
+    nothing that a broken host can cause."""
     around = around_us.surroundings(LAUNCHER)
     launcher = _launcher()
+    steps = 2 + len(NAMES) + len(INTERPRETERS)
+    on_step(0, steps)
     outcome = _outcome(Policy.default()) if launcher.works else None
     works = isinstance(outcome, Result) and outcome.exit_code == 0
     checks = [launcher]
@@ -57,8 +61,28 @@ def examine() -> Report:
             checks += _weaker()
     if around.uid == 0 and works:
         checks.append(_owner())
-    checks += [_cgroups(), *_backends(works, outcome), *_programs(works)]
-    return Report(works, tuple(checks))
+    checks.append(_cgroups())
+    on_step(2, steps)
+    slow = itertools.chain(_backends(works, outcome), _programs(works))
+    for done, check in enumerate(slow, 3):
+        checks.append(check)
+        on_step(done, steps)
+    return Report(works, each_cure_once(checks))
+
+
+def each_cure_once(checks: Sequence[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """The checks with each cure at one of them, a wall if it is a wall's, and a pointer to it at
+    the others. Pure."""
+    owners: dict[str, str] = {}
+    for check in sorted(checks, key=lambda check: check.kind != "wall"):
+        if check.fix and not any(fix in check.fix for fix in owners):
+            owners[check.fix] = check.name
+    return tuple(_pointing(check, owners) for check in checks)
+
+
+def _pointing(check: Diagnosis, owners: dict[str, str]) -> Diagnosis:
+    owner = next((name for fix, name in owners.items() if fix in check.fix), check.name)
+    return check if owner == check.name else check._replace(fix=f"see {owner}")
 
 
 def _launcher() -> Diagnosis:
@@ -109,6 +133,11 @@ def _walls_one_by_one(around: HostFacts) -> Iterator[Diagnosis]:
     for name in attempts.ACTIONS:
         if name not in failed:
             yield Diagnosis(name, "wall", True)
+            continue
+        before = next((one for one in attempts.NEEDS.get(name, ()) if one in failed), None)
+        if before is not None:
+            detail = f"not tested: it needs {before}"
+            yield Diagnosis(name, "wall", False, detail, needed=True)
             continue
         why, fix = around_us.advice(name, failed[name], around)
         yield Diagnosis(name, "wall", False, why, fix, needed=True)
@@ -213,7 +242,8 @@ def _programs(works: bool) -> Iterator[Diagnosis]:
                 name, "program", False, "not on PATH", f"sudo apt install {_PACKAGES[name]}"
             )
         elif not works:
-            yield Diagnosis(name, "program", True, found)
+            detail = f"{found}; not tested: the default policy does not run here"
+            yield Diagnosis(name, "program", False, detail)
         else:
             yield _program(name, found)
 

@@ -236,7 +236,7 @@ def parse_rule(text: str) -> Rule:
 
 
 def _split(text: str) -> tuple[str, Ports]:
-    match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]+)(?::(.*))?", text, re.DOTALL)
+    match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]+)(?::([^:]*))?", text, re.DOTALL)
     if match is None:
         bare = text.count(":") > 1 and "[" not in text
         hint = f"an IPv6 address stands in brackets: [{text}]" if bare else _FORMS

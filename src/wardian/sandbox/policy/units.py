@@ -73,7 +73,7 @@ def format_duration(seconds: float | None) -> str:
         return "none"
     if seconds != int(seconds):
         return f"{seconds:.9f}".rstrip("0") + "s"
-    for unit in ("h", "m"):
+    for unit in ("h", "m") if seconds else ():
         if seconds % _DURATIONS[unit] == 0:
             return f"{int(seconds // _DURATIONS[unit])}{unit}"
     return f"{int(seconds)}s"

@@ -5,6 +5,7 @@ notes       what stands in a note
 files       files that a guest could not have
 network     names, addresses, ports and sockets; and who in the guest asked for what
 others      calls, processes and limits
+forks       a limit on processes that a short run met
 ranking     which refusals matter to a person, and in which order
 installs    what a package tool was asked to install, from its command line
 remedies    the option, and the policy lines, that would allow it

@@ -9,6 +9,7 @@ launcher  starting the launcher
 streams   which of the launcher's stream kinds serves each of the caller's streams
 starting  from launching to a handle, whatever signals come
 process   ``Process``: the handle of a run under way
+interrupting  a pool whose runs end when the caller is interrupted
 place     a living sandbox: the launcher asked for one command after another
 living    what a command of a living sandbox has besides: its terminal, its ports
 interaction  ``Output`` and ``Input``: talking to a command while it runs
@@ -21,5 +22,6 @@ unreached  networks that a guest could not reach, as it happens
 failures  why a run could not be set up, and what to do
 result    ``Result``: the guest's end, what it used, which walls held, what was refused
 reason    ``Reason``: why a run ended, as a type
+weight    ``Weight``: how much a refusal matters, as a type
 shown     results, refusals and policies on one line
 """

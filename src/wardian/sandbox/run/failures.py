@@ -8,19 +8,24 @@ from typing import Any
 
 from wardian.errors import SandboxError, ShareError, WallError
 from wardian.sandbox.doctor.advice import advice, surroundings
+from wardian.sandbox.policy.policy import Limits
+from wardian.sandbox.policy.units import format_size
 from wardian.sandbox.run.launcher import LAUNCHER
+from wardian.text import shell_word
+
+# What a guest's root and a small program need. A root's own files take less than ROOT_BYTES.
+LEAST_BYTES = {"memory": 16 << 20, "disk": 1 << 20}
+ROOT_BYTES = 1 << 20
 
 
-def explain(failed: dict[str, Any]) -> SandboxError:
-    """The launcher's failure as an error with a cure."""
+def explain(failed: dict[str, Any], limits: Limits) -> SandboxError:
+    """The launcher's failure as an error with a cure; ``limits`` are the run's."""
     wall, what, number = failed["wall"], failed["what"], failed["errno"]
     why = f"{what}: {os.strerror(number).lower()}" if number else what
     error = os.strerror(number).lower()
     if wall == "cwd":
-        return SandboxError(
-            f"{what}: {error}",
-            hint="share it with --read or --write, or choose another with --cwd",
-        )
+        path = what.removeprefix("changing to the working directory ").removesuffix(" in the guest")
+        return SandboxError(f"{what}: {error}", hint=cwd_hint(path))
     if wall == "commands" and number == errno.EAGAIN:
         return SandboxError(
             "this sandbox is running as many commands as it can",
@@ -34,7 +39,32 @@ def explain(failed: dict[str, Any]) -> SandboxError:
     if wall == "share":
         verb, _, path = what.partition(" ")
         return ShareError(path, error) if verb == "opening" else SandboxError(f"{what}: {error}")
+    if (number in (errno.ENOSPC, errno.ENOMEM) or wall == "reaper") and (
+        more := _too_small(limits, number)
+    ):
+        return SandboxError(f"{what}: {error}" if number else what, hint=more)
     return WallError(wall, why, hint=_hint(wall, number))
+
+
+def cwd_hint(path: str) -> str:
+    """What to do about a working directory that the guest does not have."""
+    if os.path.isdir(path):
+        return f"share it: --read {shell_word(path)} (or --write), or choose another with --cwd"
+    return "this host has no such directory either; choose another with --cwd"
+
+
+def _too_small(limits: Limits, number: int) -> str | None:
+    """The options that allow enough, where a limit leaves no room for the guest's root."""
+    given = {"memory": limits.memory_bytes}
+    enough = LEAST_BYTES["memory"]
+    if number == errno.ENOSPC:
+        given["disk"], enough = limits.disk_bytes, ROOT_BYTES
+    low = {name: value for name, value in given.items() if value and value < enough}
+    if not low:
+        return None
+    too_low = " ".join(f"--{name} {format_size(value)}" for name, value in low.items())
+    options = " ".join(f"--{name} {format_size(LEAST_BYTES[name])}" for name in low)
+    return f"{too_low} leaves no room for the guest's own root; allow more: {options}"
 
 
 def _hint(wall: str, number: int) -> str:
@@ -47,10 +77,12 @@ def _hint(wall: str, number: int) -> str:
         )
     if number == errno.EAGAIN:
         return "this user has reached the limit of processes; see: ulimit -u"
-    if number in (errno.EFBIG, errno.ENOMEM, errno.EDQUOT):
+    if number == errno.EFBIG:
+        return "raise the limit on file sizes: ulimit -f unlimited"
+    if number in (errno.ENOMEM, errno.EDQUOT):
         return "a limit of this process is too low; see: ulimit -a"
     if wall in ("namespaces", "network", "mount", "proc", "devpts", "mask"):
-        known = {"namespaces": "namespace.user", "network": "namespace.network", "proc": "proc"}
+        known = {"namespaces": "namespaces", "network": "namespace.network", "proc": "proc"}
         why, fix = advice(known.get(wall, "mount"), number, surroundings(LAUNCHER))
         return f"{why}:\n{fix}" if "\n" in fix else f"{why}; {fix}"
     if wall == "identity" and number == errno.EINVAL:  # mount_setattr(2): MOUNT_ATTR_IDMAP

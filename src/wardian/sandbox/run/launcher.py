@@ -18,6 +18,7 @@ LAUNCHER = os.path.join(compiled.PLACE, "wardian-launch")
 FD_PLAN, FD_STATUS, FD_CONTROL, FD_FIRST_STREAM, FD_TRACE = 3, 4, 5, 6, 9
 FD_FIRST_COPY = 10
 FD_GATEWAY = 12
+ENOUGH_FILES = 64  # for a caller of the launcher that does nothing else
 # Above every descriptor that the launcher is given by number.
 CLEAR_OF_TARGETS = 16
 # Signals that are not ignored, whatever this process ignores: all but KILL, STOP and libc's own
@@ -140,7 +141,16 @@ def explained(error: OSError, launcher: str) -> BackendError:
             hint="is it on a filesystem mounted noexec, or in a directory closed to this user?",
         )
     what = (error.strerror or str(error)).lower()
-    return BackendError(
-        f"the launcher can't be started: {what}",
-        hint="a limit on processes, open files or file sizes may be too low; see: ulimit -a",
-    )
+    return BackendError(f"the launcher can't be started: {what}", hint=_limit_hint(error))
+
+
+def _limit_hint(error: OSError) -> str:
+    import errno
+    import resource
+
+    few = resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ENOUGH_FILES
+    if error.errno in (errno.EMFILE, errno.ENFILE) or few:
+        return "raise the limit on open files: ulimit -n 1024"
+    if error.errno == errno.EFBIG:
+        return "raise the limit on file sizes: ulimit -f unlimited"
+    return "a limit on processes, open files or file sizes may be too low; see: ulimit -a"

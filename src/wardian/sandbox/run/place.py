@@ -10,6 +10,7 @@ import select
 import time
 
 from wardian.errors import BackendError, SandboxError
+from wardian.sandbox.policy.policy import Limits
 from wardian.sandbox.run import launcher
 from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, Child
 from wardian.sandbox.run.records import environment_records, record
@@ -45,8 +46,9 @@ class Place:
     _asked_to_end = False
     _heard = b""  # of what the launcher said of itself
 
-    def __init__(self, launched: launcher.Launched) -> None:
+    def __init__(self, launched: launcher.Launched, limits: Limits) -> None:
         self.pid = launched.pid
+        self._limits = limits
         self.child = Child(launched.pid)
         self._status = launched.status
         self._lock = _thread.RLock()
@@ -192,7 +194,11 @@ class Place:
             return SandboxError("this sandbox is closed")
         if not self.child.gone(LAST_S):
             return BackendError(f"the sandbox does not answer: {(error.strerror or '').lower()}")
-        return failure_of(self.said())
+        return self.failure(self.said())
+
+    def failure(self, said: bytes) -> SandboxError:
+        """Why it could not be set up, or has ended, as its launcher reported it."""
+        return _failure(said, self._limits)
 
     def ask_to_end(self) -> None:
         """Have everything in it ended; ``close`` waits for that."""
@@ -222,15 +228,14 @@ class Place:
             self.close()
 
 
-def failure_of(said: bytes) -> SandboxError:
-    """Why a living sandbox could not be set up, or has ended, as its launcher said it."""
+def _failure(said: bytes, limits: Limits) -> SandboxError:
     from wardian.sandbox.run.status import read_events
 
     by_kind = {event["event"]: event for event in read_events(said)}
     if "failed" in by_kind:
         from wardian.sandbox.run.failures import explain
 
-        return explain(by_kind["failed"])
+        return explain(by_kind["failed"], limits)
     reason = by_kind["ended"]["reason"] if "ended" in by_kind else ""
     if reason in ("cpu", "memory", "disk"):
         return SandboxError(

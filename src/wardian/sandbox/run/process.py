@@ -8,7 +8,7 @@ import select
 import threading
 import time
 from _weakrefset import WeakSet  # what threading has loaded already
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from wardian.sandbox.run.child import KILL_S, LAST_S, STOPPED_S, TICK_S, Child, Oversight
 from wardian.sandbox.run.launcher import Launched
@@ -44,6 +44,32 @@ class Runs:
             run.kill()
         ended = [run.end() for run in runs]
         return all(ended)
+
+
+_under_way: WeakSet[Process] = WeakSet()
+_adding = threading.Lock()
+_broken_off: set[int] = set()  # threads whose runs are ended, and that may start none
+
+
+def break_off(threads: Iterable[int]) -> None:
+    """End all runs that these threads started; until ``go_on``, waiting for one of them and
+    starting another raises KeyboardInterrupt there."""
+    _broken_off.update(threads)
+    with _adding:
+        runs = [run for run in _under_way if run.started_by in _broken_off and not run.over]
+    for run in runs:
+        run.kill()
+
+
+def go_on(threads: Iterable[int]) -> None:
+    """These threads are gone, or may run commands again."""
+    _broken_off.difference_update(threads)
+
+
+def refuse_broken_off() -> None:
+    """Raises KeyboardInterrupt in a thread whose work is broken off."""
+    if threading.get_ident() in _broken_off:
+        raise KeyboardInterrupt
 
 
 class Process:
@@ -99,6 +125,11 @@ class Process:
         self._result: Result | None = None
         self._failure: BaseException | None = None
         os.set_blocking(launched.control, False)
+        self.started_by = threading.get_ident()
+        with _adding:
+            _under_way.add(self)
+        if self.started_by in _broken_off:
+            self.kill()
 
     # What a caller does with it
 
@@ -248,6 +279,7 @@ class Process:
         return f"<Process {self.pid}: {state}>"
 
     def _outcome(self) -> Result:
+        refuse_broken_off()
         if self._failure is not None:
             raise self._failure
         assert self._result is not None  # noqa: S101 - set before _done

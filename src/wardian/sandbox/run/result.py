@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wardian.sandbox.policy.grants import Grant
     from wardian.sandbox.rerunning import Given
     from wardian.sandbox.run.reason import Reason
+    from wardian.sandbox.run.weight import Weight
 else:
     from wardian.values import NamedTuple
 
@@ -92,7 +93,7 @@ class Allow(NamedTuple):
 
 class Refusal(NamedTuple):
     """Something the guest tried and was refused. ``kind`` is file, network, syscall, process or
-    limit; ``allow`` is None where nothing would allow it."""
+    limit; ``allow`` is None where nothing would allow it; ``weight`` is how much it matters."""
 
     kind: str
     action: str
@@ -102,6 +103,7 @@ class Refusal(NamedTuple):
     count: int = 1  # type: ignore[assignment]  # hides tuple.count, which nobody needs
     time_s: float = 0.0
     allow: Allow | None = None
+    weight: Weight = "notable"
 
     def document(self) -> dict[str, Any]:
         """As JSON (docs/reference/result.md)."""
@@ -171,7 +173,7 @@ class Result(NamedTuple):
             return ()
         from wardian.sandbox.refusals.ranking import likely_causes
 
-        return likely_causes(self.refusals, failed=not self.ok)
+        return likely_causes(self)
 
     @property
     def policy_digest(self) -> str:

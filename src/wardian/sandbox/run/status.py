@@ -69,7 +69,7 @@ def concluded(
     if "failed" in by_kind:
         from wardian.sandbox.run.failures import explain
 
-        raise explain(by_kind["failed"])
+        raise explain(by_kind["failed"], policy.limits)
     if "ended" not in by_kind:
         raise BackendError(
             "the supervisor was killed; the run ended with it",
@@ -90,6 +90,7 @@ def concluded(
     group = ended.get("cgroup", 0)
     limits, usage = _struck(_counted(plan.limits, group, plan.counted), struck), _usage(ended)
     left, more = _left_running(events)
+    tail = by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b""
     names = gateway.names if gateway is not None else {}
     # What an answer allowed is no refusal.
     allowed = policy._replace(allow_hosts=gateway.ever_allowed) if gateway is not None else policy
@@ -105,16 +106,17 @@ def concluded(
         usage=usage,
         limits=limits,
         protections=_copied(_grouped(plan.protections, group), ended.get("not_copied", 0)),
-        refusals=_told(
-            _met(limits, usage), _refusals(events, plan, arch, allowed, tuple(command), names)
+        refusals=_explained(
+            _met(limits, usage) or _forks(policy, usage, exit_code, len(left) + more, stderr, tail),
+            _refusals(events, plan, arch, allowed, tuple(command), names),
         ),
         refusals_dropped=by_kind.get("refused-more", {}).get("count", 0),
         policy=policy,
         left_running=left,
         left_running_more=more,
-        stderr_tail=by_kind["tail"]["text"].encode("latin-1") if "tail" in by_kind else b"",
+        stderr_tail=tail,
     )
-    return result if gateway is None else _with_network(result, events, gateway)
+    return _weighed(result if gateway is None else _with_network(result, events, gateway))
 
 
 @functools.lru_cache(maxsize=32)
@@ -304,6 +306,14 @@ def _refusals(
     return refusals(events, around)
 
 
+def _weighed(result: Result) -> Result:
+    if not result.refusals:
+        return result
+    from wardian.sandbox.refusals.ranking import weighed
+
+    return weighed(result)
+
+
 def _with_network(
     result: Result, events: Sequence[dict[str, Any]], gateway: Gateway | GatewayShare
 ) -> Result:
@@ -344,7 +354,19 @@ def _met(limits: tuple[Limit, ...], usage: Usage) -> tuple[Refusal, ...]:
     return (limit_refusal(struck, reasons.get(struck.name, "the run was ended")),)
 
 
-def _told(met: tuple[Refusal, ...], others: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
+def _forks(
+    policy: Policy, usage: Usage, exit_code: int, left: int, stderr: bytes, tail: bytes
+) -> tuple[Refusal, ...]:
+    """The limit on processes, if a short run failed by it."""
+    most = policy.limits.processes
+    if not exit_code or not most or usage.processes <= most:
+        return ()
+    from wardian.sandbox.refusals.forks import met_processes
+
+    return met_processes(most, usage.processes, left, stderr or tail)
+
+
+def _explained(met: tuple[Refusal, ...], others: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
     """A limit that ended the run may also have been seen before."""
     names = [one.action for one in met]
     return met + tuple(one for one in others if one.kind != "limit" or one.action not in names)

@@ -1,11 +1,11 @@
-"""What people and programs read of a campaign, drawn from the facts as the HTML is. Pure.
+"""A campaign as Markdown, JSON and JUnit XML, from the same facts as the HTML. Pure.
 
-markdown    tables, links, text made harmless
+markdown    tables, links, escaped text
 evaluation  EVALUATION_YYYY-MM-DD.md
 matrices    CAPABILITIES.md, SKILLS_COMPATIBILITY_MATRIX.md, SYSCALL_ANALYSIS.md
-syscalls    the reference of system calls, and the analysis of what was measured of them
-evidence    evidence/KIND-SANDBOX.md, to which every number leads
-machine     the same as JSON, and as JUnit XML
+syscalls    the reference of system calls, and the analysis of their measurements
+evidence    evidence/KIND-SANDBOX.md, to which every number links
+machine     JSON and JUnit XML
 decision    noop, comment, issue or pull request
-writing     all of them written, with the step summary
+writing     writes all of them, and the step summary
 """

@@ -1,6 +1,6 @@
-"""What should follow from a campaign: nothing, a comment, an issue or a pull request. Pure.
+"""The action that follows from a campaign: none, a comment, an issue or a pull request. Pure.
 
-One pull request is open at a time: while there is one, what is new is said there.
+One pull request is open at a time: while there is one, new findings become comments on it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ MAX_TITLE = 200
 
 
 class OpenOnes(NamedTuple):
-    """Pull requests and issues that are open and ours, by number."""
+    """Open pull requests and issues of ours, by number."""
 
     pulls: tuple[int, ...] = ()
     issues: tuple[int, ...] = ()
 
 
 class Decision(NamedTuple):
-    """``reason`` is one line; ``target`` the number of what is commented on; ``patch`` the text
-    of the patch, for a pull request, and ``patches`` the findings it is made of."""
+    """``reason`` is one line; ``target`` the number of the pull request or issue to comment on;
+    ``patch`` the text of the patch for a pull request, and ``patches`` the findings it fixes."""
 
     action: str
     reason: str
@@ -111,7 +111,9 @@ def _body(facts: Facts, new: Sequence[Finding], gone: set[str]) -> str:
         lines += finding_lines(one)
         proposal = one.document.get("proposal")
         if proposal and proposal["patch"]:
-            verdict = "verified on the failing cases" if proposal["verified"] else "not enough"
+            verdict = (
+                "verified on the failing cases" if proposal["verified"] else "does not fix them all"
+            )
             lines += [f"{text(proposal['title'], 600)} ({verdict}):", ""]
             lines += block(str(proposal["patch"])[:4000], "diff")
     if gone:

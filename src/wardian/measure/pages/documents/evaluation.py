@@ -1,4 +1,4 @@
-"""EVALUATION_YYYY-MM-DD.md: what people read in the morning; short if nothing changed. Pure."""
+"""EVALUATION_YYYY-MM-DD.md: the report of a campaign; short if nothing changed. Pure."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from wardian.measure.pages.documents.markdown import (
 )
 from wardian.measure.pages.documents.matrices import NO_SPECIMEN, skill_rows
 from wardian.measure.pages.facts import Facts
+from wardian.measure.pages.labels import label
+from wardian.measure.pages.scores import Score, scores
 from wardian.measure.store.model import Finding
 
 NIGHTS_SHOWN = 10
@@ -34,7 +36,7 @@ def page(facts: Facts) -> str:
         *_summary(facts), *_changed(facts), *_timeline(facts),
     ]  # fmt: skip
     if facts.comparison.unchanged and not facts.findings:
-        lines += ["Nothing changed, so this is all there is to say.", "", *_documents()]
+        lines += ["Nothing changed, and there are no findings.", "", *_documents()]
         return "\n".join(lines)
     lines += [
         *_coverage(facts), *_interpreters(facts), *_skills(facts),
@@ -44,7 +46,7 @@ def page(facts: Facts) -> str:
 
 
 def headline(facts: Facts) -> str:
-    """The state of things in a sentence."""
+    """The campaign in one sentence."""
     comparison, findings = facts.comparison, facts.findings
     if facts.campaign.state == "partial":
         return "partly measured: the budget was spent"
@@ -70,9 +72,10 @@ def _summary(facts: Facts) -> list[str]:
         f"**{headline(facts)[:1].upper()}{headline(facts)[1:]}.**", "",
         f"Linux {text(campaign.kernel)} on {campaign.machine}, wardian {campaign.wardian}, policy "
         f"{code(campaign.policy_digest[:19])}; [{plain(measured)}](evaluation.json) results "
-        f"measured, [{plain(reused)}](evaluation.json) used again because nothing they depend on "
+        f"measured, [{plain(reused)}](evaluation.json) reused because nothing they depend on "
         f"changed, in {facts.figure('campaign.seconds'):.0f} s.", "",
     ]  # fmt: skip
+    lines += _figures(facts)
     rows = []
     for kind in KINDS:
         for sandbox in facts.sandboxes:
@@ -86,30 +89,46 @@ def _summary(facts: Facts) -> list[str]:
     if facts.flaky:
         names = ", ".join(f"{code(one.case.name)} in {one.case.sandbox}"
                           for one in facts.flaky[:10])  # fmt: skip
-        lines.append(f"- {several(len(facts.flaky), 'case')} as they should be only at the "
-                     f"second try: {names}.")  # fmt: skip
+        lines.append(f"- {several(len(facts.flaky), 'case')} passed only at the second try: "
+                     f"{names}.")  # fmt: skip
     for step in facts.steps:
         note = step.document.get("note") if isinstance(step.document, dict) else None
         if step.state == "partial":
             lines.append(f"- {step.name}: {step.total - step.done} of {step.total} were not "
-                         "measured, for want of time; they come first next time.")  # fmt: skip
+                         "measured within the budget; they come first next time.")  # fmt: skip
         elif note:
             lines.append(f"- {step.name}: {text(str(note))}.")
     return [*lines, ""]
+
+
+def _figures(facts: Facts) -> list[str]:
+    """The two figures of each sandbox, as the report's overview has them."""
+    rows = [
+        (label(one.sandbox), _figure(one.stopped, "CAPABILITIES.md"),
+         _figure(one.programs, "CAPABILITIES.md"),
+         _figure(one.skills, "SKILLS_COMPATIBILITY_MATRIX.md"))
+        for one in scores(facts)
+    ]  # fmt: skip
+    head = ("sandbox", "attacks stopped", "programs that work", "cases of skills that pass")
+    return table(head, rows) if rows else []
+
+
+def _figure(score: Score, where: str) -> str:
+    return f"[{score.good} of {score.asked}]({where})" if score.asked else ""
 
 
 def _changed(facts: Facts) -> list[str]:
     comparison = facts.comparison
     lines = ["## What changed", ""]
     if comparison.last is None:
-        return [*lines, "There is no campaign to compare with: this is the first.", ""]
+        return [*lines, "This is the first campaign: there is nothing to compare with.", ""]
     between = "; ".join(str(one) for one in of_campaigns(comparison.last, facts.campaign))
-    told = f" Between them: {text(between, 2000)}." if between else ""
-    lines += [f"Compared with {comparison.last.night} ({comparison.last.uid[:8]}).{told}", ""]
+    changes = f" Changes since: {text(between, 2000)}." if between else ""
+    lines += [f"Compared with {comparison.last.night} ({comparison.last.uid[:8]}).{changes}", ""]
     if not comparison.differences:
         since = comparison.stable_since
-        told = f" Stable since {since.night}." if since is not None else ""
-        return [*lines, f"Nothing.{told}", ""]
+        stable = f" Stable since {since.night}." if since is not None else ""
+        return [*lines, f"Nothing.{stable}", ""]
     shown = [
         one for one in comparison.differences
         if one.kind in ("regressed", "recovered", "flipped", "vanished")
@@ -120,11 +139,11 @@ def _changed(facts: Facts) -> list[str]:
         after = one.after.status if one.after is not None else "not measured"
         why = "; ".join(str(change) for change in one.changes)
         if one.unexplained:
-            why = "nothing that it depends on: it does not do the same each time"
+            why = "flaky: nothing it depends on changed"
         rows.append((one.kind, one.case.kind, code(one.case.name), one.case.sandbox,
                      f"{before} → {after}", text(why)))  # fmt: skip
     if rows:
-        lines += table(("", "kind", "case", "sandbox", "status", "what came between"), rows)
+        lines += table(("", "kind", "case", "sandbox", "status", "what changed"), rows)
     if len(shown) > CHANGES_SHOWN:
         lines.append(f"… and {len(shown) - CHANGES_SHOWN} more, in evaluation.json.")
     appeared = comparison.of("appeared")
@@ -165,11 +184,11 @@ def _coverage(facts: Facts) -> list[str]:
             own = counts[sandbox]
             asked = sum(own.values()) - own["unmeasured"]
             rest = ", ".join(f"{own[s]} {s}" for s in ("partial", "denied", "missing") if own[s])
-            told = f"[{own['supported']} of {asked}](SYSCALL_ANALYSIS.md)"
-            cells.append(f"{told}{f', {rest}' if rest else ''}" if asked else "")
+            linked = f"[{own['supported']} of {asked}](SYSCALL_ANALYSIS.md)"
+            cells.append(f"{linked}{f', {rest}' if rest else ''}" if asked else "")
         total = sum(next(iter(counts.values())).values())
         rows.append((name, f"[{total}](SYSCALL_ANALYSIS.md)", *cells))
-    note = "Calls that are fully there, of those that specimens measured."
+    note = "Calls that are fully supported, of those that were measured."
     return [*lines, note, "", *table(("group", "calls", *found.sandboxes), rows)]
 
 
@@ -189,14 +208,14 @@ def _interpreters(facts: Facts) -> list[str]:
             cells.append(score(ones, sandbox))
         rows.append((language, text(version), *cells))
     if not rows:
-        return [*lines, "No case of a skill was measured.", ""]
-    return [*lines, *table(("language", "version", *facts.sandboxes), rows)]  # fmt: skip
+        return [*lines, "No skill's case was measured.", ""]
+    return [*lines, *table(("language", "version", *map(label, facts.sandboxes)), rows)]
 
 
 def _skills(facts: Facts) -> list[str]:
     lines = ["## Skills", ""]
     if not facts.skills:
-        return [*lines, "No skills were given.", ""]
+        return [*lines, "There are no skills to measure.", ""]
     head, rows = skill_rows(facts)
     return [*lines, "[All cases](SKILLS_COMPATIBILITY_MATRIX.md).", "", *table(head, rows)]
 
@@ -204,7 +223,7 @@ def _skills(facts: Facts) -> list[str]:
 def _gaps(facts: Facts) -> list[str]:
     lines = ["## Gaps", ""]
     if not facts.findings:
-        return [*lines, "None: everything that could be asked is as it should be.", ""]
+        return [*lines, "None: every result is as expected.", ""]
     for one in facts.findings:
         lines += finding_lines(one)
     return lines
@@ -220,8 +239,8 @@ def finding_lines(one: Finding) -> list[str]:
         lines.append(f"- since {document['since']}")
     for case in document["cases"][:10]:
         where = f"evidence/{case['kind']}-{case['sandbox']}.md"
-        told = f"[{case['kind']}]({where}) {code(case['name'])} in {case['sandbox']}"
-        lines.append(f"- {told}: {case['status']} {text(case.get('cause') or '', 200)}".rstrip())
+        named = f"[{case['kind']}]({where}) {code(case['name'])} in {case['sandbox']}"
+        lines.append(f"- {named}: {case['status']} {text(case.get('cause') or '', 200)}".rstrip())
     left = document["count"] - 10
     lines += [f"- … and {left} more"] if left > 0 else []
     return [*lines, ""]
@@ -254,17 +273,17 @@ def _next(facts: Facts) -> list[str]:
     rest = [one for one in facts.findings if one not in verified]
     if verified:
         names = ", ".join(f"[{one.slug}](patches/{one.slug}.patch)" for one in verified)
-        todo.append(f"Review and apply what is verified: {names}.")
+        todo.append(f"Review and apply the verified patches: {names}.")
     for one in rest[:5]:
         probe = next((c for c in one.document["cases"] if c["kind"] == "probe"), None)
-        how = f" `wardian probe blame {probe['name']}` tells which wall." if probe else ""
-        todo.append(f"Look into: {text(one.title)}.{how}")
+        how = f" `wardian probe blame {probe['name']}` finds the wall." if probe else ""
+        todo.append(f"Investigate: {text(one.title)}.{how}")
     lacking = [entry["name"] for entry in facts.skills if not entry["cases"]]
     if lacking:
         todo.append(f"Write cases for {several(len(lacking), 'skill')} without any: "
                     f"{', '.join(map(text, lacking[:10]))}.")  # fmt: skip
     if not todo:
-        todo.append("Nothing: the next campaign will tell if that changes.")
+        todo.append("Nothing.")
     return ["## Next steps", "", *(f"{n}. {one}" for n, one in enumerate(todo, 1)), ""]
 
 

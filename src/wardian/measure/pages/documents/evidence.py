@@ -1,4 +1,4 @@
-"""The pages that numbers lead to: every case of a kind in a sandbox, by health. Pure."""
+"""The pages to which numbers link: every case of a kind in a sandbox, by health. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from wardian.measure.store.model import Measurement
 
 ORDER = ("bad", "broken", "absent", "good")
 _WORDS = {
-    "good": "As it should be",
-    "bad": "Not as it should be",
-    "broken": "No answer came",
-    "absent": "Can't be asked here",
+    "good": "As expected",
+    "bad": "Not as expected",
+    "broken": "No outcome",
+    "absent": "Can't be tested here",
 }
 
 
@@ -32,11 +32,11 @@ def _page(facts: Facts, kind: str, sandbox: str) -> str:
         f"{several(len(ones), 'case')}, Linux {text(campaign.kernel)} on {campaign.machine}, "
         f"wardian {campaign.wardian}, policy {code(campaign.policy_digest[:19])}. "
         "Measured: the campaign that ran it; results whose dependencies did not change are "
-        "used again.", "",
+        "reused.", "",
     ]  # fmt: skip
     for health in ORDER:
         chosen = [one for one in ones if one.health == health]
-        # A heading of its own name, for links to it; empty ones too, for they are counted as 0.
+        # Each health has a heading, so that links to it work where the count is 0.
         lines += [f"## {health}", "", f"{_WORDS[health]}: {len(chosen)}.", ""]
         if chosen:
             lines += table(

@@ -16,7 +16,7 @@ SCHEMA = "wardian.evaluation/1"
 
 
 def document(facts: Facts, decision: Decision) -> dict[str, Any]:
-    """Everything that the pages tell, and all results."""
+    """The content of the pages, and all results."""
     comparison = facts.comparison
     since = comparison.stable_since
     return {
@@ -49,7 +49,7 @@ def document(facts: Facts, decision: Decision) -> dict[str, Any]:
 
 
 def _coverage(facts: Facts) -> dict[str, Any] | None:
-    """As `wardian syscalls coverage --json` tells it; nothing if no call was measured."""
+    """The document of `wardian syscalls coverage --json`; None if no call was measured."""
     if not facts.matrix.sandboxes:
         return None
     return coverage.document(facts.matrix, facts.artifacts, facts.uses)
@@ -83,5 +83,5 @@ def junit_of(facts: Facts) -> str:
 def _junit_case(one: Measurement) -> JunitCase:
     where = f"{one.case.kind}.{one.case.group or one.case.sandbox}"
     kind = {"bad": FAILURE, "broken": ERROR, "absent": SKIPPED}.get(one.health, "")
-    told = one.outcome.cause or one.status
-    return JunitCase(one.case.name, where, one.duration_s, kind, told[:300], told)
+    cause = one.outcome.cause or one.status
+    return JunitCase(one.case.name, where, one.duration_s, kind, cause[:300], cause)

@@ -1,4 +1,4 @@
-"""Markdown: tables, links, and text of others made harmless. Pure."""
+"""Markdown: tables, links, and escaped text of others. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAX_CELL = 300
 
 
 def text(raw: str, limit: int = MAX_CELL) -> str:
-    """Words of others, in a line: nothing in them is markup."""
+    """Text of others in one line, with all markup escaped."""
     return _SPECIAL.sub(r"\\\1", cut(printable(raw), limit))
 
 
 def code(raw: str, limit: int = MAX_CELL) -> str:
-    """Words of others, as they are."""
+    """Text of others as code."""
     plain = cut(printable(raw), limit)
     fence = "``" if "`" in plain else "`"
     inner = f" {plain} " if fence == "``" else plain
@@ -34,14 +34,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def number(value: float, kind: str, sandbox: str, health: str = "") -> str:
-    """A number that leads to the cases it counts."""
+    """A number that links to the cases it counts."""
     shown = str(int(value))
     anchor = f"#{health}" if health else ""
     return f"[{shown}](evidence/{kind}-{sandbox}.md{anchor})"
 
 
 def score(results: Iterable[Measurement], sandbox: str) -> str:
-    """How many cases of skills are good, of those that could be asked; empty if none could."""
+    """How many cases of skills pass, of those that could run; empty if none could."""
     asked = [one for one in results if one.health != "absent"]
     good = sum(one.health == "good" for one in asked)
     sign = SIGNS["good"] if good == len(asked) else SIGNS["bad"]
@@ -49,7 +49,7 @@ def score(results: Iterable[Measurement], sandbox: str) -> str:
 
 
 def block(raw: str, language: str = "") -> list[str]:
-    """A fenced block that nothing in it can end."""
+    """A fenced block whose content can't end it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", raw)), default=2)
     fence = "`" * (longest + 1)
     return [f"{fence}{language}", raw.rstrip("\n"), fence, ""]

@@ -1,4 +1,4 @@
-"""What was measured by sandbox, as Markdown: capabilities, skills, system calls. Pure."""
+"""Results by sandbox as Markdown: capabilities, skills, system calls. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from wardian.measure.pages import views
 from wardian.measure.pages.documents.markdown import SIGNS, code, score, several, table, text
 from wardian.measure.pages.documents.syscalls import analysis
 from wardian.measure.pages.facts import Facts
+from wardian.measure.pages.labels import label
 from wardian.measure.pages.views import CaseCell
 from wardian.measure.skills.inventory import TIERS
 from wardian.measure.store.model import Measurement
 
-NO_SPECIMEN = "No specimen of a system call was among what was measured."
+NO_SPECIMEN = "No system call was measured."
 
 
 def system_calls(facts: Facts) -> str:
@@ -29,9 +30,9 @@ def capabilities(facts: Facts) -> str:
     """CAPABILITIES.md: what a program can do in each sandbox, by domain."""
     lines = [
         f"# Capabilities, {facts.campaign.night}", "",
-        "yes: allowed. no: blocked, as it should be. With an exclamation mark: not as it should "
-        "be. –: can't be asked here. Each was tried by a small program, just now or when anything "
-        "it depends on last changed.", "",
+        "yes: allowed. no: blocked, as expected. With an exclamation mark: not as expected. "
+        "–: can't be tested here. A small program tried each, in this campaign or when anything it "
+        "depends on last changed.", "",
     ]  # fmt: skip
     flips = facts.comparison.flips
     for domain, rows in groupby(views.rows(facts, "probe", "name"), lambda one: one.group):
@@ -39,10 +40,9 @@ def capabilities(facts: Facts) -> str:
         for row in rows:
             known = [one.result.case for one in row.cells if one.result is not None]
             since = max(flips.get(case.identity, "") for case in known)
-            told = map(_capability, row.cells)
-            cells.append((code(row.name), text(row.title), *told, since))
+            cells.append((code(row.name), text(row.title), *map(_capability, row.cells), since))
         lines += [f"## {domain}", ""]
-        lines += table(("probe", "what", *facts.sandboxes, "unchanged since"), cells)
+        lines += table(("probe", "what", *map(label, facts.sandboxes), "unchanged since"), cells)
     return "\n".join(lines)
 
 
@@ -54,7 +54,7 @@ def _capability(cell: CaseCell) -> str:
 
 
 def _word(status: Status) -> str:
-    """Bold where it is not as it should be."""
+    """Bold where it is unexpected."""
     shown = {"bad": f"**{status.word.lower()}**", "none": status.symbol, "lost": status.name}
     return shown.get(status.tone, status.word)
 
@@ -63,12 +63,12 @@ def skills(facts: Facts) -> str:
     """SKILLS_COMPATIBILITY_MATRIX.md: skills × sandboxes, with tiers, and every case."""
     lines = [
         f"# Skills, {facts.campaign.night}", "",
-        "Measured: each case ran in each sandbox, and what came of it was checked. "
+        "Each case ran in each sandbox, and its output was checked. "
         f"{SIGNS['good']} all cases pass, {SIGNS['bad']} some do not, {SIGNS['absent']} none "
-        "could be asked there.", "",
+        "could run there.", "",
     ]  # fmt: skip
     if not facts.skills:
-        return "\n".join([*lines, "No skills were given.", ""])
+        return "\n".join([*lines, "There are no skills to measure.", ""])
     head, rows = skill_rows(facts)
     lines += table(head, rows)
     lines += [f"- tier {number}: needs {what}" for number, what in TIERS.items()]
@@ -91,7 +91,7 @@ def skill_rows(facts: Facts) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
             text(entry["name"]), str(entry["tier"]), ", ".join(languages),
             str(len(entry["cases"])), *cells,
         ))  # fmt: skip
-    return ("skill", "tier", "languages", "cases", *facts.sandboxes), rows
+    return ("skill", "tier", "languages", "cases", *map(label, facts.sandboxes)), rows
 
 
 def _skill(facts: Facts, entry: Mapping[str, Any]) -> list[str]:
@@ -99,13 +99,13 @@ def _skill(facts: Facts, entry: Mapping[str, Any]) -> list[str]:
     if entry["problem"]:
         return [*lines, f"Can't be read: {text(entry['problem'])}", ""]
     if not entry["cases"]:
-        return [*lines, "It has no cases (`cases.toml`), so nothing is known of it.", ""]
+        return [*lines, "It has no cases (`cases.toml`), so nothing was measured.", ""]
     rows = []
     for name in entry["cases"]:
         full = f"{entry['name']}/{name}"
         known = [facts.known.get(("skill", full, sandbox)) for sandbox in facts.sandboxes]
         rows.append((code(name), *map(_case, known)))
-    lines += table(("case", *facts.sandboxes), rows)
+    lines += table(("case", *map(label, facts.sandboxes)), rows)
     made = next((one.calls for one in facts.uses if one.name == entry["name"]), ())
     if made:
         lines += [f"It makes {several(len(made), 'system call')}: {code(' '.join(made), 4000)}", ""]

@@ -1,7 +1,7 @@
 """The pages about system calls, in Markdown: the reference, and the analysis. Pure.
 
-The reference says what the table knows and is the same everywhere. The analysis says what was
-measured, in the shape of the analyses of gVisor's tests that others write by hand.
+The reference is generated from the table and is the same on every host. The analysis shows what
+was measured, in the form of the handwritten analyses of gVisor's tests.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def reference() -> str:
         "<!-- Written by `wardian syscalls docs`; edit table.tsv and knowledge.tsv instead. -->",
         "What the default policy decides for each system call of Linux 6.18 on x86-64 and arm64, "
         "why, how much it matters, and who tests it. [The table](syscall-table.md) says what the "
-        "columns mean; `wardian syscalls show NAME` tells all of it for one call, with what was "
-        "measured ([docs/syscalls.md](../syscalls.md)).",
+        "columns mean; `wardian syscalls show NAME` shows all of it for one call, with the "
+        "measured support ([docs/syscalls.md](../syscalls.md)).",
         _totals(),
         "A call is **critical** if every interpreter that was traced makes it "
         f"({', '.join(INTERPRETERS)}), **high** if two or more do, **medium** if one does or the "
@@ -104,7 +104,7 @@ def _number(number: int | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that can't leave its cell, nor become markup."""
+    """Escaped text of a cell."""
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
@@ -145,14 +145,14 @@ def _summary(matrix: Matrix, artifacts: Sequence[Artifact]) -> list[str]:
         lines.append([name, _cell(version), *(str(counts[key]) for key in (*CALL, "unmeasured"))])
     one = artifacts[0]
     kernel = _cell(one.kernel.partition("-")[0])
-    told = [f"Measured on Linux {kernel} ({matrix.arch}), as {_caller(one.uid)}."]
+    parts = [f"Measured on Linux {kernel} ({matrix.arch}), as {_caller(one.uid)}."]
     if matrix.differences is not None:
         count = len(matrix.differences)
-        told.append(
+        parts.append(
             f"{count} checks came to something else than on the host; policy, or an expectation "
             f"with its reason, explains {count - len(matrix.unexplained)} of them."
         )
-    return [_table(head, lines), " ".join(told)]
+    return [_table(head, lines), " ".join(parts)]
 
 
 def _caller(uid: int) -> str:
@@ -179,15 +179,15 @@ def _status(line: CallLine, sandbox: str) -> str:
 
 
 def _notes(line: CallLine) -> str:
-    """What is lacking where the host has it, once for each sandbox; then what the table says."""
-    told = [
+    """The notes of each sandbox, and the table's reason where the call is denied."""
+    notes = [
         f"{name}: {cell.note}"
         for name, cell in line.cells.items()
         if cell.status == "partial" or (cell.note and cell.status == "supported")
     ]
     if any(cell.status == "denied" for cell in line.cells.values()):
-        told.append(line.row.reason)
-    return cut("; ".join(told), _WIDE)
+        notes.append(line.row.reason)
+    return cut("; ".join(notes), _WIDE)
 
 
 def _gaps(matrix: Matrix) -> list[str]:
@@ -226,8 +226,8 @@ def _programs(matrix: Matrix, uses: Sequence[CallUse]) -> str:
             cells = [name, "–", *("–" for _ in matrix.sandboxes), use.problem]
         else:
             found = [served(use, matrix, sandbox) for sandbox in matrix.sandboxes]
-            told = [f"{one['supported']} of {one['of']}" for one in found]
-            cells = [name, str(len(use.calls)), *told, cut(lacking(use, matrix), _WIDE) or "–"]
+            counts = [f"{one['supported']} of {one['of']}" for one in found]
+            cells = [name, str(len(use.calls)), *counts, cut(lacking(use, matrix), _WIDE) or "–"]
         lines.append([_cell(text) for text in cells])
     return _table([*head, "lacking"], lines)
 
@@ -251,9 +251,9 @@ def _recommendations(matrix: Matrix, uses: Sequence[CallUse]) -> str:
             if name != HOST and cell.status in ("denied", "missing")
         ]
         if without and users.get(line.name):
-            told = f"`{line.name}` is {', '.join(without)} and made by "
-            told += f"{', '.join(users[line.name])}: make sure that each goes on without it."
-            found.append((PRIORITIES.index(line.knowledge.priority), told))
+            advice = f"`{line.name}` is {', '.join(without)} and made by "
+            advice += f"{', '.join(users[line.name])}: make sure that each goes on without it."
+            found.append((PRIORITIES.index(line.knowledge.priority), advice))
     for name, calls in matrix.unmeasured.items():
         if calls and name == matrix.sandboxes[0]:
             found.append(
