@@ -6,7 +6,7 @@ The scripts are static: they hold every command, option and fixed value, and sta
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
@@ -81,6 +81,22 @@ def _top(nodes: Sequence[Node]) -> list[Node]:
     return [node for node in nodes if " " not in node.path]
 
 
+def _walk(head: str, nodes: Sequence[Node], act: Callable[[str], str]) -> list[str]:
+    """Lines that bash and zsh share: which command the words lead to, and the values of an option
+    that has just been typed, which ``act`` offers."""
+    lines = [head.rstrip("\n")]
+    for step, path in _branches(nodes):
+        lines.append(f"            {shlex.quote(step)}) at={shlex.quote(path)} ;;")
+    lines += ["        esac", "    done", '    case "$at $prev" in']
+    for node in nodes:
+        for option in node.options:
+            if _takes_value(option):
+                patterns = "|".join(shlex.quote(f"{node.path} {one}") for one in _spellings(option))
+                values = " ".join(values_of(option))
+                lines.append(f"        {patterns}) {act(values)}return ;;")
+    return lines
+
+
 # bash
 
 
@@ -100,17 +116,11 @@ _wardian() {
 
 def bash(nodes: Sequence[Node]) -> str:
     """The script for bash."""
-    lines = [_BASH_HEAD.rstrip("\n")]
-    for step, path in _branches(nodes):
-        lines.append(f"            {shlex.quote(step)}) at={shlex.quote(path)} ;;")
-    lines += ["        esac", "    done", '    case "$at $prev" in']
-    for node in nodes:
-        for option in node.options:
-            if _takes_value(option):
-                patterns = "|".join(shlex.quote(f"{node.path} {one}") for one in _spellings(option))
-                values = " ".join(values_of(option))
-                act = f'COMPREPLY=($(compgen -W "{values}" -- "$cur")); ' if values else ""
-                lines.append(f"        {patterns}) {act}return ;;")
+    lines = _walk(
+        _BASH_HEAD,
+        nodes,
+        lambda values: f'COMPREPLY=($(compgen -W "{values}" -- "$cur")); ' if values else "",
+    )
     lines += ["    esac", '    local words="" options=""', '    case "$at" in']
     top = " ".join(node.path for node in _top(nodes))
     lines.append(f'        "") words="{top}" options="--help --version" ;;')
@@ -159,17 +169,9 @@ _wardian() {
 
 def zsh(nodes: Sequence[Node]) -> str:
     """The script for zsh."""
-    lines = [_ZSH_HEAD.rstrip("\n")]
-    for step, path in _branches(nodes):
-        lines.append(f"            {shlex.quote(step)}) at={shlex.quote(path)} ;;")
-    lines += ["        esac", "    done", '    case "$at $prev" in']
-    for node in nodes:
-        for option in node.options:
-            if _takes_value(option):
-                patterns = "|".join(shlex.quote(f"{node.path} {one}") for one in _spellings(option))
-                values = " ".join(values_of(option))
-                act = f"compadd -- {values}" if values else "_files"
-                lines.append(f"        {patterns}) {act}; return ;;")
+    lines = _walk(
+        _ZSH_HEAD, nodes, lambda values: f"compadd -- {values}; " if values else "_files; "
+    )
     lines += ["    esac", "    if [[ $cur == -* ]]; then", '        case "$at" in']
     lines.append("            '') list=('--help:Show help' '--version:Print the version') ;;")
     for node in nodes:
